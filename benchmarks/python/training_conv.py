@@ -5,8 +5,10 @@
 Images have zeros anywhere, as a ReLU leaves them, and so has the gradient of the result, as
 that of a layer with a ReLU behind it; `--grad=dense` is that of a layer with a normalization
 behind it. Both take turns, with another pattern of zeros each time. Times are medians, in
-milliseconds, and hold everything: counting zeros, transposing, indices. The last column is the
-largest error of the three, against torch in f64.
+milliseconds, and hold everything: counting zeros, transposing, indices. `--clock=cpu` counts what
+the process computed, which a machine with other work on it changes less; with one thread only,
+as waiting threads compute, too. The last column is the largest error of the three, against torch
+in f64.
 """
 
 import argparse
@@ -30,7 +32,8 @@ LAYERS = {
     "resnet4": (4, 256, 14, 256, 3, 1), "resnet5": (8, 512, 7, 512, 3, 1),
     "resnet2_down": (2, 256, 56, 64, 1, 1), "resnet2_up": (2, 64, 56, 256, 1, 1),
     "resnet3_up": (4, 128, 28, 512, 1, 1), "resnet4_down": (4, 1024, 14, 256, 1, 1),
-    "resnet3_stride": (2, 128, 56, 128, 3, 2),
+    "resnet3_stride": (2, 128, 56, 128, 3, 2), "resnet4_stride": (2, 256, 28, 256, 3, 2),
+    "resnet3_skip": (2, 256, 56, 512, 1, 2),
 }
 PATTERNS = 4
 
@@ -43,8 +46,9 @@ def with_zeros(shape, live, form):
 class Layer:
     """Both layers on one set of inputs; parts are "forward", "image", "filters" and "all"."""
 
-    def __init__(self, shape, live, form, dense_gradient):
+    def __init__(self, shape, live, form, dense_gradient, clock):
         n, c, size, f, width, stride = shape
+        self.clock = clock
         self.options = {"padding": width // 2, "stride": stride}
         weight = torch.randn(f, c, width, width) / (c * width * width) ** 0.5
         self.weight = weight.to(memory_format=form).requires_grad_()
@@ -67,11 +71,11 @@ class Layer:
         for wanted in ((x,), (weight,), (x, weight)):
             images, filters = (v if any(v is w for w in wanted) else v.detach()
                                for v in (x, weight))
-            start = time.perf_counter()
+            start = self.clock()
             y = self.call(name, images, filters)
-            middle = time.perf_counter()
+            middle = self.clock()
             torch.autograd.grad(y, wanted, grad)
-            spans.append((middle - start, time.perf_counter() - middle))
+            spans.append((middle - start, self.clock() - middle))
         return [1e3 * v for v in (spans[2][0], spans[0][1], spans[1][1], sum(spans[2]))]
 
     def error(self):
@@ -108,18 +112,20 @@ def main():
     parser.add_argument("--grad", choices=("relu", "dense"), default="relu")
     parser.add_argument("--seconds", type=float, default=1, help="for each case")
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
     options = parser.parse_args()
     if options.threads:
         torch.set_num_threads(options.threads)
+    clock = time.process_time if options.clock == "cpu" else time.perf_counter
     print(f"torch {torch.__version__}, pit {pit.__version__}, {torch.get_num_threads()} threads, "
-          f"gradient {options.grad}; torch ms / pit ms = ratio")
+          f"gradient {options.grad}, {options.clock} time; torch ms / pit ms = ratio")
     for name, shape in LAYERS.items():
         if options.only and options.only not in name:
             continue
         for layout in options.layout:
             form = torch.channels_last if layout == "channels_last" else torch.contiguous_format
             for live in options.live:
-                layer = Layer(shape, live, form, options.grad == "dense")
+                layer = Layer(shape, live, form, options.grad == "dense", clock)
                 error = layer.error()
                 found = layer.medians(options.seconds)
                 parts = "  ".join(

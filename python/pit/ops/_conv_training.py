@@ -1,144 +1,31 @@
 """Convolutions of images with zeros anywhere, forwards and backwards, as the CPU is fast at them.
 
-Images lie in one row of pixels, each row of them with as many zeros behind it as its padding is
-wide. So all that a point of the filter does is at a fixed distance: the pixel k meets the result
-k - d. One index of the pixels serves all points of the filter.
+Images lie in one row of pixels (_pixels.py), so that one index of the pixels serves all points of
+the filter. Forwards, and for the gradient of images, each point adds its products to results that
+lie at a distance. Its filters, or a strip of them, stay in the first cache meanwhile.
 
-Forwards, and for the gradient of images, each point adds its products to results that far away.
-Its filters, or a strip of them, stay in the first cache meanwhile. The gradient of filters adds
-up over pixels, for all points of the filter at once: a view of the gradient of the result has
-a dim for them, along which it overlaps.
+The gradient of filters adds up over pixels, for all points of the filter at once: a view of what
+the pixels meet has a dim for them, along which it overlaps. The images or the gradient of the
+result may be what has zeros; the other one is met.
 
-Strides leave no fixed distance: then each result has a sum of its own over the pixels it meets.
+A filter of one point multiplies a matrix of pixels.
 """
 
 from dataclasses import dataclass
 
 from ._op import Argument, Mark, Op, kind
-from ._text import sum_type, wide_type
+from ._pixels import (
+    Grid, any_strip, arrange, divisor, flat, loop, of_phase, overlapping, phases, strip, times)
+from ._text import sum_type
 
 FLOATS = ("f32", "f64")
-LANES = {"f32": 16, "f64": 8}  # that a vector has, at most
 SUMS = 28  # vectors of them that a program has registers for
 CHUNK = 1152  # pixels that are computed with before others are
+CACHED = 1 << 17  # elements of what is computed with meanwhile, where filters are one point
+LEAST_CHUNK = 256  # pixels in a list's part, at least
 PART = 128  # channels that are, too: their filters stay in the first cache
-PIXELS = Mark(0, micro_tile=(1, 1, 1, 1), axis=3)
+LITTLE = 1 << 14  # filters of one point that stay in the second cache
 ROWS = Mark(0, micro_tile=(1, 1), axis=1)
-
-
-# --------------------------------------------------------------------------
-# Text
-# --------------------------------------------------------------------------
-
-
-def arrange(builder, value, order, have, want, apart=()):
-    """A tensor, passed with its dims in an order, with dims in the order of `want`. `have` names
-    its dims. `apart` is (name, outer name, size): that dim is cut into parts of a size."""
-    names = [have[i] for i in order or range(len(have))]
-    if apart:
-        name, outer, size = apart
-        at = names.index(name)
-        value = builder.expand(value, at, value.dims[at] // size, size)
-        names.insert(at, outer)
-    places = [names.index(name) for name in want]
-    return value if places == sorted(places) else builder.transpose(value, places)
-
-
-def loop(builder, count, step, sums, body):
-    """What `body(number, sums)` makes of sums in each of the iterations up to a dim, which
-    are updated in place."""
-    zero, step = builder.constant(0, "index"), builder.constant(step, "index")
-    at, carried, made = builder.fresh(), builder.fresh(), builder.fresh()
-    builder.lines.append(f"  {made} = scf.for {at} = {zero} to {builder.size(count)} step {step} "
-                         f"iter_args({carried} = {sums.name}) -> ({sums.mlir}) {{")
-    total = body(at, type(sums)(carried, sums.dims, sums.type))
-    builder.lines += [f"    scf.yield {total.name} : {sums.mlir}", "  }"]
-    return type(sums)(made, sums.dims, sums.type)
-
-
-def overlapping(builder, value, dims, steps, start):
-    """A view of a tensor that sees elements several times, at `steps` of memory from element
-    `start` on: what no op of tensors says, and no copy."""
-    sizes = ", ".join(str(d) if isinstance(d, int) else builder.size(d) for d in dims)
-    shape = "x".join("?" if isinstance(d, str) else str(d) for d in dims)
-    made = f"memref<{value.mlir[len('tensor<'):-1]}>"
-    static = ", ".join("?" if isinstance(s, str) else str(s) for s in steps)
-    layout = f"strided<[{static}]{f', offset: {start}' if start else ''}>"
-    memory, seen = builder.fresh(), builder.fresh()
-    viewed = f"memref<{shape}x{value.type}, {layout}>"
-    builder.lines += [
-        f"  {memory} = bufferization.to_buffer {value.name} read_only : {value.mlir} to {made}",
-        f"  {seen} = memref.reinterpret_cast {memory} to offset: [{start}], sizes: [{sizes}], "
-        f"strides: [{', '.join(map(str, steps))}] : {made} to {viewed}"]
-    return builder.emit(f"bufferization.to_tensor {seen} restrict : {viewed} to "
-                        f"tensor<{shape}x{value.type}>", dims, value.type)
-
-
-def times(builder, dim, number):
-    """A dim that is a number of times another."""
-    if isinstance(dim, int):
-        return dim * number
-    return builder.define(builder.index("muli", builder.size(dim), number))
-
-
-def flat(builder, value, at):
-    """A tensor whose three dims from `at` on are one."""
-    first, rows, columns = value.dims[at: at + 3]
-    value = builder.merge(value, at + 1, rows * columns)
-    return builder.merge(value, at, times(builder, first, rows * columns))
-
-
-def strip(filters, most, type_):
-    """The most neighbouring filters, up to a number of vectors, that divide all of them; 0: they
-    fill no vector."""
-    lanes = LANES[type_]
-    return next((v * lanes for v in range(most, 0, -1) if filters % (v * lanes) == 0), 0)
-
-
-# --------------------------------------------------------------------------
-# Rows of pixels
-# --------------------------------------------------------------------------
-
-
-class Grid:
-    """How n images (h, w) lie in a row of pixels, with padding for filters that reach `far`
-    behind each row and each image; and in which chunks of `size` it is run through."""
-
-    def __init__(self, builder, n, h, w, padding, far, chunk):
-        top, bottom, left, right = padding
-        self.n, self.h, self.w = n, h, w
-        self.pitch, self.height = w + max(left, right), h + max(top, bottom)
-        rows = max(chunk // self.pitch, 1)
-        if self.height > rows:
-            parts = -(-self.height // rows)
-            rows = -(-self.height // parts)
-            self.height = rows * parts
-        else:
-            most = rows // self.height
-            rows = self.height
-            if isinstance(n, int):
-                rows *= max(m for m in range(1, n + 1) if n % m == 0 and m <= most)
-        self.size = rows * self.pitch
-        self.pixels = times(builder, n, self.height * self.pitch)
-        # The farthest result from its pixel, and the first result that there is.
-        self.lead = far[0] * self.pitch + far[1]
-        self.start = self.lead - top * self.pitch - left
-
-    def lay(self, builder, images, at):
-        """Images (..., n, h, w, ...), whose dim n is `at`, in a row."""
-        behind = [0] * len(images.dims)
-        behind[at + 1: at + 3] = [self.height - images.dims[at + 1], self.pitch - images.dims[at + 2]]
-        if any(behind):
-            images = builder.pad(images, [0] * len(behind), behind)
-        return flat(builder, images, at)
-
-    def results(self, builder, row, p, q):
-        """The results (j, n, p, q, f) in a row (j, pixels, f)."""
-        strips, _, wide = row.dims
-        row = builder.piece(row, (0, self.start, 0), (strips, self.pixels, wide))
-        row = builder.expand(row, 1, self.n, self.height * self.pitch)
-        row = builder.expand(row, 2, self.height, self.pitch)
-        return builder.piece(row, [0] * 5, (strips, self.n, p, q, wide))
 
 
 @dataclass(frozen=True)
@@ -154,21 +41,159 @@ class Convolution(Op):
     def exact(self):
         return "hwpqrtcf"
 
+    def phases(self, sizes):
+        """Those of rows and those of columns."""
+        return [phases(self.stride[i], self.dilation[i], self.padding[2 * i], sizes["hw"[i]],
+                       sizes["rt"[i]]) for i in range(2)]
+
+    def is_matrix(self, sizes):
+        """Whether a filter is one point, which meets each pixel or every few of them."""
+        return sizes["r"] == sizes["t"] == 1 and not any(self.padding)
+
+
+def sizes_of(values, orders, letters):
+    """Sizes by the names of dims that arguments have."""
+    return {names[i]: size for value, order, names in zip(values, orders, letters)
+            for i, size in zip(order or range(4), value.dims)}
+
+
+def result_size(op, sizes, i):
+    """Of the results along a dim of images."""
+    room = sizes["hw"[i]] + sum(op.padding[2 * i: 2 * i + 2])
+    far = op.dilation[i] * (sizes["rt"[i]] - 1) + 1
+    return (room - far) // op.stride[i] + 1
+
+
+# --------------------------------------------------------------------------
+# Results, and the gradient of images
+# --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Points(Convolution):
+    """Sums of what the points of the filter make of pixels. The result has its channels after the
+    images, if `channels_first`, else last. `few`: so few elements are not zero that lists are to
+    be long rather than filters in the first cache."""
+
+    channels_first: bool = False
+    few: bool = False
+
+    def by_matrix(self, builder, x, weight, n, each):
+        """The product of pixels (k, c) of n images, of which each has so many, and filters (c, f)."""
+        (pixels, c), f = x.dims, weight.dims[1]
+        channels, wide = divisor(c, PART), any_strip(f, 4, x.type)
+        # An index of a part has to serve several strips.
+        whole = (self.few or c * f <= LITTLE or 4 * channels < min(c, PART)
+                 or f < 4 * min(wide, 64) and c > channels)
+        size = chunk_of(n, each, pixels, max(2 * CACHED // (c + f if whole else channels + wide),
+                                             LEAST_CHUNK))
+        if not whole:
+            weight = builder.transpose(builder.expand(weight, 1, f // wide, wide), (1, 0, 2))
+
+        def of_chunk(at, sums):
+            place = (at, 0), (size, f)
+            zeros = builder.fill_over(builder.piece(sums, *place), 0)
+            if whole:
+                part = builder.mark(builder.piece(x, (at, 0), (size, c)), ROWS)
+                return builder.put(self.multiply(builder, part, weight, zeros), sums, *place)
+            sums = builder.put(zeros, sums, *place)
+            return loop(builder, c // channels, 1, sums, lambda g, sums: of_part(at, g, sums))
+
+        def of_part(at, g, sums):
+            first = builder.index("muli", g, channels)
+            part = builder.mark(builder.piece(x, (at, first), (size, channels)), ROWS)
+
+            def of_strip(j, sums):
+                filters = builder.piece(weight, (j, first, 0), (1, channels, wide), drop=(0,))
+                place = (at, builder.index("muli", j, wide)), (size, wide)
+                new = self.multiply(builder, part, filters, builder.piece(sums, *place))
+                return builder.put(new, sums, *place)
+
+            return loop(builder, f // wide, 1, sums, of_strip)
+
+        return loop(builder, pixels, size, builder.empty((pixels, f), sum_type(x.type)), of_chunk)
+
+    def multiply(self, builder, x, weight, sums):
+        return builder.emit(
+            f"linalg.matmul ins({x.name}, {weight.name} : {x.mlir}, {weight.mlir}) "
+            f"outs({sums.name} : {sums.mlir}) -> {sums.mlir}", sums.dims, sums.type)
+
+    def in_parts(self, builder, x, order, names, grid):
+        """Images in a row of pixels (parts, pixels, channels of a part)."""
+        c = x.dims[order.index(3) if order else 3]
+        most = PART * (2 if self.few else 1)
+        channels = max((m for m in range(PART // 4, most + 1) if c % m == 0), default=c)
+        if channels == c:
+            x = grid.lay(builder, arrange(builder, x, order, names, names), 0)
+            return builder.expand(x, 0, 1, x.dims[0])
+        wanted = "g" + names
+        x = arrange(builder, x, order, names, wanted, (names[-1], "g", channels))
+        return grid.lay(builder, x, 1)
+
+    def add_points(self, builder, grid, x, weight, sums, pairs, sign):
+        """Sums (pairs, strips, pixels reached, filters of a strip), to which the points of pairs of
+        phases added their products of pixels, as `in_parts` gives them, and weights (r, t, strips,
+        c, filters of a strip). Pixel k adds to k + sign * the distance of a point."""
+        parts, _, channels = x.dims
+        strips, wide = sums.dims[1], sums.dims[3]
+        index = builder.index
+        start = grid.high if sign < 0 else -grid.low
+
+        def of_chunk(at, sums):
+            return loop(builder, parts, 1, sums, lambda g, sums: of_part(at, g, sums))
+
+        def of_part(at, g, sums):
+            part = builder.mark(builder.piece(
+                x, (g, at, 0), (1, grid.size, channels), drop=(0,)), ROWS)
+            first = index("muli", g, channels)
+            return loop(builder, strips, 1, sums, lambda j, sums: of_strip(at, part, first, j, sums))
+
+        def of_strip(at, part, first, j, sums):
+            for number, (rows, columns) in enumerate(pairs):
+                to = index("addi", at, start + sign * grid.distance(rows.near, columns.near))
+                steps = sign * rows.apart * grid.pitch, sign * columns.apart
+                sums = loop(builder, rows.count, 1, sums, lambda r, sums: loop(
+                    builder, columns.count, 1, sums, lambda t, sums: of_point(
+                        index("addi", to, index("addi", index("muli", r, steps[0]),
+                                                index("muli", t, steps[1]))),
+                        [index("addi", index("muli", i, phase.step), phase.first)
+                         for i, phase in ((r, rows), (t, columns))],
+                        part, first, j, number, sums)))
+            return sums
+
+        def of_point(to, point, part, first, j, number, sums):
+            filters = builder.piece(weight, (*point, j, first, 0), (1, 1, 1, channels, wide),
+                                    drop=(0, 1, 2))
+            place = (number, j, to, 0), (1, 1, grid.size, wide)
+            new = self.multiply(builder, part, filters, builder.piece(sums, *place, drop=(0, 1)))
+            return builder.put(new, sums, *place)
+
+        return loop(builder, grid.pixels, grid.size, sums, of_chunk)
+
+    def row_of_sums(self, builder, grid, pairs, filters, type_):
+        wide = any_strip(filters, 8 if self.few else 4, type_)
+        return builder.zeros((pairs, filters // wide, grid.reached, wide), sum_type(type_))
+
+    def joined(self, builder, images, filters):
+        """Images (strips, n, h, w, filters of a strip) as the result has them."""
+        if self.channels_first:
+            return builder.merge(builder.transpose(images, (1, 0, 4, 2, 3)), 1, filters)
+        return builder.merge(builder.transpose(images, (1, 2, 3, 0, 4)), 3, filters)
+
+    def unrolled(self, builder, pixels, n, shape):
+        """Pixels (k, f) as images of a shape, as the result has them."""
+        images = builder.expand(pixels, 0, n, shape[0] * shape[1])
+        images = builder.expand(images, 1, *shape)
+        return builder.transpose(images, (0, 3, 1, 2)) if self.channels_first else images
+
 
 @kind
 @dataclass(frozen=True)
-class SparseConv2d(Convolution):
-    """activation(x * weight + bias) of (n, h, w, c) by (r, t, c, f). `turned`: the windows of
-    weights are turned around first, as in the gradient of images. The result is (n, p, q, f), or
-    (n, f, p, q) if `channels_first`. `few`: so few elements are not zero that lists are to be
-    long rather than filters in the first cache."""
+class SparseConv2d(Points):
+    """activation(x * weight + bias) of (n, h, w, c) by (r, t, c, f)."""
 
     bias: bool = False
     activation: str | None = None
-    turned: bool = False
-    channels_first: bool = False
-    few: bool = False
-    threaded: bool = False  # points one after another are work for one thread
 
     name = "conv2d"
 
@@ -180,120 +205,105 @@ class SparseConv2d(Convolution):
         return found
 
     def results(self, types, sizes):
-        found = {"n": sizes["n"], "f": sizes["f"]}
-        for i, (image, window) in enumerate(("hr", "wt")):
-            room = sizes[image] + sum(self.padding[2 * i: 2 * i + 2])
-            far = self.dilation[i] * (sizes[window] - 1) + 1
-            found["pq"[i]] = (room - far) // self.stride[i] + 1
+        found = {**sizes, "p": result_size(self, sizes, 0), "q": result_size(self, sizes, 1)}
         return [(sum_type(types[0]),
                  tuple(found[d] for d in ("nfpq" if self.channels_first else "npqf")))]
 
     def build(self, builder, values, orders):
-        sizes = dict(zip((("nhwc"[i]) for i in orders[0] or range(4)), values[0].dims))
-        sizes.update(zip((("rtcf"[i]) for i in orders[1] or range(4)), values[1].dims))
-        (_, shape), = self.results((values[0].type,), sizes)
-        sizes.update(zip("nfpq" if self.channels_first else "npqf", shape))
+        sizes = sizes_of(values[:2], orders[:2], ("nhwc", "rtcf"))
+        shape = [result_size(self, sizes, i) for i in range(2)]
         bias = values[2] if self.bias else None
         type_ = sum_type(values[0].type)
-        if not self.threaded and self.stride == (1, 1) and sizes["r"] * sizes["t"] > 1 and strip(
-                sizes["f"], 8, values[0].type):
-            y = self.by_points(builder, *values[:2], *orders[:2], sizes)
-            y = builder.transpose(y, (1, 0, 4, 2, 3) if self.channels_first else (1, 2, 3, 0, 4))
-            y = builder.merge(y, 1 if self.channels_first else 3, sizes["f"])
-            return [builder.epilogue(y, bias, self.activation, type_, 1 if self.channels_first
-                                     else 3)]
-        y = self.by_results(builder, *values[:2], *orders[:2], sizes)
-        y = builder.epilogue(y, bias, self.activation, type_, 3)
-        return [builder.transpose(y, (0, 3, 1, 2)) if self.channels_first else y]
+        rows, columns = self.phases(sizes)
+        x, order = values[0], orders[0]
+        names = ["nhwc"[i] for i in order or range(4)]
+        if self.is_matrix(sizes):
+            x = of_phase(builder, x, names, rows[0], columns[0], self.stride)
+            x = flat(builder, arrange(builder, x, order, "nhwc", "nhwc"), 0)
+            weight = arrange(builder, values[1], orders[1], "rtcf", "rtcf")
+            weight = builder.merge(builder.merge(weight, 1, sizes["c"]), 0, sizes["c"])
+            y = builder.epilogue(self.by_matrix(builder, x, weight, sizes["n"], shape[0] * shape[1]), bias, self.activation, type_)
+            return [self.unrolled(builder, y, sizes["n"], shape)]
+        grid = Grid(builder, sizes["n"], shape, rows, columns, CHUNK)
+        sums = self.row_of_sums(builder, grid, 1, sizes["f"], x.type)
+        wide = sums.dims[3]
+        weight = arrange(builder, values[1], orders[1], "rtcf", "rtjcf", ("f", "j", wide))
+        for pair in [(r, c) for r in rows for c in columns]:
+            sampled = of_phase(builder, x, names, *pair, self.stride)
+            row = self.in_parts(builder, sampled, order, "nhwc", grid)
+            sums = self.add_points(builder, grid, row, weight, sums, [pair], -1)
+        sums = builder.piece(sums, [0] * 4, (1, *sums.dims[1:]), drop=(0,))
+        y = self.joined(builder, grid.images(builder, sums, grid.high, shape), sizes["f"])
+        return [builder.epilogue(y, bias, self.activation, type_, 1 if self.channels_first else 3)]
 
-    def by_points(self, builder, x, weight, order, weight_order, sizes):
-        """The results (strips, n, p, q, filters of a strip)."""
-        c, f, rows, columns = (sizes[d] for d in "cfrt")
-        wide = strip(f, 8 if self.few else 4, x.type)
-        most = PART * (2 if self.few else 1)
-        channels = max((m for m in range(PART // 4, most + 1) if c % m == 0), default=c)
-        far = [step * (count - 1) for step, count in zip(self.dilation, (rows, columns))]
-        grid = Grid(builder, *(sizes[d] for d in "nhw"), self.padding, far, CHUNK)
-        if channels == c:
-            x = grid.lay(builder, arrange(builder, x, order, "nhwc", "nhwc"), 0)
-            x = builder.expand(x, 0, 1, x.dims[0])
+
+@kind
+@dataclass(frozen=True)
+class ImageGradient(Points):
+    """Of images (n, h, w, c), from that of the result (n, p, q, f) and weights (r, t, c, f)."""
+
+    image: tuple = (1, 1)  # height and width
+
+    name = "conv2d_dx"
+
+    def arguments(self):
+        return [Argument("grad", tuple("npqf"), FLOATS, permutable=True),
+                Argument("weight", tuple("rtcf"), FLOATS, permutable=True)]
+
+    def results(self, types, sizes):
+        found = {**sizes, **dict(zip("hw", self.image))}
+        return [(sum_type(types[0]),
+                 tuple(found[d] for d in ("nchw" if self.channels_first else "nhwc")))]
+
+    def build(self, builder, values, orders):
+        sizes = {**sizes_of(values, orders, ("npqf", "rtcf")), **dict(zip("hw", self.image))}
+        shape = sizes["p"], sizes["q"]
+        rows, columns = self.phases(sizes)
+        grad, c, f = values[0], sizes["c"], sizes["f"]
+        pairs = [(r, t) for r in rows for t in columns]
+        if self.is_matrix(sizes):
+            grad = flat(builder, arrange(builder, grad, orders[0], "npqf", "npqf"), 0)
+            weight = arrange(builder, values[1], orders[1], "rtcf", "rtfc")
+            weight = builder.merge(builder.merge(weight, 1, f), 0, f)
+            found = [self.unrolled(builder, self.by_matrix(builder, grad, weight, sizes["n"], shape[0] * shape[1]), sizes["n"], shape)]
         else:
-            x = arrange(builder, x, order, "nhwc", "gnhwc", ("c", "g", channels))
-            x = grid.lay(builder, x, 1)
-        weight = arrange(builder, weight, weight_order, "rtcf", "rtjcf", ("f", "j", wide))
-        length = grid.pixels + grid.lead if isinstance(grid.pixels, int) else builder.define(
-            builder.index("addi", builder.size(grid.pixels), grid.lead))
-        type_ = sum_type(x.type)
-        sums = builder.zeros((f // wide, length, wide), type_)
-        index = builder.index
-
-        def of_chunk(at, sums):
-            return loop(builder, c // channels, 1, sums, lambda g, sums: of_part(at, g, sums))
-
-        def of_part(at, g, sums):
-            part = builder.piece(x, (g, at, 0), (1, grid.size, channels), drop=(0,))
-            part = builder.mark(part, ROWS)
-            first = index("muli", g, channels)
-            return loop(builder, f // wide, 1, sums, lambda j, sums: loop(
-                builder, rows, 1, sums, lambda r, sums: loop(
-                    builder, columns, 1, sums,
-                    lambda t, sums: of_point(at, part, first, j, r, t, sums))))
-
-        def of_point(at, part, first, j, r, t, sums):
-            distance = index("addi", index("muli", r, self.dilation[0] * grid.pitch),
-                             index("muli", t, self.dilation[1]))
-            # Turned around, the first point is the farthest.
-            to = (index("addi", at, distance) if self.turned else
-                  index("subi", index("addi", at, grid.lead), distance))
-            filters = builder.piece(weight, (r, t, j, first, 0), (1, 1, 1, channels, wide),
-                                    drop=(0, 1, 2))
-            place = (j, to, 0), (1, grid.size, wide)
-            old = builder.piece(sums, *place, drop=(0,))
-            new = builder.emit(
-                f"linalg.matmul ins({part.name}, {filters.name} : {part.mlir}, {filters.mlir}) "
-                f"outs({old.name} : {old.mlir}) -> {old.mlir}", old.dims, type_)
-            return builder.put(new, sums, *place)
-
-        sums = loop(builder, grid.pixels, grid.size, sums, of_chunk)
-        return grid.results(builder, sums, sizes["p"], sizes["q"])
-
-    def by_results(self, builder, x, weight, order, weight_order, sizes):
-        """The results (n, p, q, f), each a sum of its own."""
-        x = builder.mark(arrange(builder, x, order, "nhwc", "nhwc"), PIXELS)
-        weight = arrange(builder, weight, weight_order, "rtcf", "rtcf")
-        if self.turned and sizes["r"] * sizes["t"] > 1:
-            weight = turn(builder, weight)
-        if any(self.padding):
-            x = builder.pad(x, [0, *self.padding[::2], 0], [0, *self.padding[1::2], 0])
-        type_ = wide_type(sum_type(x.type))
-        y = builder.zeros([sizes[d] for d in "npqf"], type_)
-        return builder.emit(
-            f"linalg.conv_2d_nhwc_hwcf {{dilations = dense<{list(self.dilation)}> : "
-            f"tensor<2xi64>, strides = dense<{list(self.stride)}> : tensor<2xi64>}} "
-            f"ins({x.name}, {weight.name} : {x.mlir}, {weight.mlir}) "
-            f"outs({y.name} : {y.mlir}) -> {y.mlir}", y.dims, type_)
+            grid = Grid(builder, sizes["n"], shape, rows, columns, CHUNK)
+            sums = self.row_of_sums(builder, grid, len(pairs), c, grad.type)
+            weight = arrange(builder, values[1], orders[1], "rtcf", "rtjfc", ("c", "j", sums.dims[3]))
+            row = self.in_parts(builder, grad, orders[0], "npqf", grid)
+            sums = self.add_points(builder, grid, row, weight, sums, pairs, 1)
+            found = []
+            for i, (r, t) in enumerate(pairs):
+                part = builder.piece(sums, (i, 0, 0, 0), (1, *sums.dims[1:]), drop=(0,))
+                images = grid.images(builder, part, -grid.low, (r.size, t.size))
+                found.append(self.joined(builder, images, c))
+        if self.stride == (1, 1):
+            return found
+        names = "nchw" if self.channels_first else "nhwc"
+        made = builder.zeros([sizes[d] for d in names], sum_type(grad.type))
+        for images, (r, t) in zip(found, pairs):
+            at = dict(zip("hw", (r.at, t.at)))
+            step = dict(zip("hw", self.stride))
+            made = builder.put(images, made, [at.get(d, 0) for d in names], images.dims,
+                               [step.get(d, 1) for d in names])
+        return [made]
 
 
-def turn(builder, weight):
-    """Filters (r, t, c, f) whose windows are turned around."""
-    rows, columns, *matrix = weight.dims
-    found = builder.empty(weight.dims, weight.type)
-    for r in range(rows):
-        for t in range(columns):
-            sizes = (1, 1, *matrix)
-            part = builder.piece(weight, (r, t, 0, 0), sizes, drop=(0, 1))
-            found = builder.put(part, found, (rows - 1 - r, columns - 1 - t, 0, 0), sizes)
-    return found
+# --------------------------------------------------------------------------
+# The gradient of filters
+# --------------------------------------------------------------------------
 
 
 @kind
 @dataclass(frozen=True)
 class FilterGradient(Convolution):
-    """Of filters (r, t, c, f), from images (n, h, w, c) with zeros and the gradient of the
-    result (n, p, q, f). Strides are 1. Its dims are in an order of "rtcf"."""
+    """Of filters (r, t, c, f), from images (n, h, w, c) and the gradient of the result
+    (n, p, q, f). `by_grad`: the zeros of the gradient are skipped, not those of the images. Its
+    dims are in an order of "rtcf"."""
 
     window: tuple = (1, 1)
     order: str = "rtcf"
+    by_grad: bool = False
 
     name = "conv2d_dweight"
 
@@ -306,64 +316,169 @@ class FilterGradient(Convolution):
         return [(sum_type(types[0]), tuple(sizes[d] for d in self.order))]
 
     def build(self, builder, values, orders):
-        sizes = dict(zip((("nhwc"[i]) for i in orders[0] or range(4)), values[0].dims))
-        f = values[1].dims[(orders[1] or range(4)).index(3)]
-        far = [step * (count - 1) for step, count in zip(self.dilation, self.window)]
-        grid = Grid(builder, *(sizes[d] for d in "nhw"), self.padding, far, CHUNK)
-        wide = filters_at_once(f, self.window[0] * self.window[1], values[0].type)
-        # Where channels lie together, a chunk is transposed while it is in a cache.
-        last = (orders[0] or (0, 1, 2, 3))[-1] == 3
-        x = arrange(builder, values[0], orders[0], "nhwc", "nhwc" if last else "cnhw")
-        x = grid.lay(builder, x, 0 if last else 1)
-        if grid.lead:
-            grad = arrange(builder, values[1], orders[1], "npqf", "jnpqf", ("f", "j", wide))
-            grad = grid.lay(builder, grad, 1)
-            grad = builder.pad(grad, (0, grid.start, 0), (0, grid.lead - grid.start, 0))
-            met, letters = self.points(builder, grid, grad), "jkrtf"
+        sizes = {**sizes_of(values, orders, ("nhwc", "npqf")), **dict(zip("rt", self.window))}
+        rows, columns = self.phases(sizes)
+        images, gradient = (Operand(*each) for each in zip(values, orders, ("nhwc", "npqf")))
+        skipped, met = "fc" if self.by_grad else "cf"
+        if self.is_matrix(sizes):
+            images = images.of_phase(builder, rows[0], columns[0], self.stride)
+            made = self.of_matrices(builder, *(
+                (gradient, images) if self.by_grad else (images, gradient)))
         else:
-            grad = grid.lay(builder, arrange(builder, values[1], orders[1], "npqf", "npqf"), 0)
-            met, letters = builder.expand(grad, 1, f // wide, wide), "kjf"
-        made = self.add_up(builder, grid, x, last, met, letters)
-        made = arrange(builder, made, None, "jcrtf", [
-            part for d in self.order for part in ("jf" if d == "f" else d)])
-        return [builder.merge(made, self.order.index("f"), f)]
+            made = self.of_points(builder, images, gradient, rows, columns, sizes)
+        # (strips, skipped, r, t, of a strip)
+        made = arrange(builder, made, None, f"j{skipped}rt{met}", [
+            part for d in self.order for part in (f"j{met}" if d == met else d)])
+        return [builder.merge(made, self.order.index(met), sizes[met])]
 
-    def points(self, builder, grid, grad):
-        """What each pixel meets by each point of the filter: (strips, pixels, r, t, filters)."""
-        strips, length, wide = grad.dims
+    def of_matrices(self, builder, skipped, met):
+        """The sums (strips, skipped channels, 1, 1, of a strip) where a filter is one point."""
+        n, height, width, channels = (skipped.size(i) for i in range(4))
+        pixels = times(builder, n, height * width)
+        size = chunk_of(n, height * width, pixels,
+                        max(CACHED // (channels + met.size(3)), LEAST_CHUNK))
+        last = skipped.is_last()
+        if last:
+            x = flat(builder, skipped.arranged(builder, skipped.names), 0)
+        else:
+            x = flat(builder, skipped.arranged(builder, skipped.names[-1] + skipped.names[:-1]), 1)
+        met = flat(builder, met.arranged(builder, met.names), 0)
+        wide = at_once(met.dims[1], 1, x.type)
+        met = builder.expand(met, 1, met.dims[1] // wide, wide)
+        sums, = self.add_up(builder, pixels, size, x, last, [(met, "kjf")],
+                            [builder.zeros((met.dims[1], channels, wide), sum_type(x.type))])
+        return builder.expand(builder.expand(sums, 2, 1, wide), 2, 1, 1)
+
+    def of_points(self, builder, images, gradient, rows, columns, sizes):
+        """The sums (strips, skipped channels, r, t, of a strip)."""
+        grid = Grid(builder, sizes["n"], (sizes["p"], sizes["q"]), rows, columns, CHUNK)
+        pairs = [(r, t) for r in rows for t in columns]
+        phases_of = [images.of_phase(builder, *pair, self.stride) for pair in pairs]
+        met = sizes["c" if self.by_grad else "f"]
+        skipped = sizes["f" if self.by_grad else "c"]
+        wide = at_once(met, max([r.count * t.count for r, t in pairs], default=1),
+                       images.value.type)
+        type_ = sum_type(images.value.type)
+        strips = met // wide
+        whole = (strips, skipped, *self.window, wide)
+        sums = [builder.zeros((strips, skipped, r.count, t.count, wide), type_) for r, t in pairs]
+        if self.by_grad:
+            x, last = gradient.laid(builder, grid)
+            views = [(self.view(builder, grid, phase.in_strips(builder, grid, wide, -grid.low,
+                                                               grid.high), pair, 1), "jkrtf")
+                     for phase, pair in zip(phases_of, pairs)]
+            sums = self.add_up(builder, grid.pixels, grid.size, x, last, views, sums) if views else []
+        else:
+            row = gradient.in_strips(builder, grid, wide, grid.high, -grid.low)
+            for i, (phase, pair) in enumerate(zip(phases_of, pairs)):
+                x, last = phase.laid(builder, grid)
+                view = self.view(builder, grid, row, pair, -1)
+                sums[i], = self.add_up(builder, grid.pixels, grid.size, x, last, [(view, "jkrtf")],
+                                       [sums[i]])
+        if len(pairs) == 1 and sums[0].dims == whole:
+            return sums[0]
+        made = builder.zeros(whole, type_)
+        for part, (r, t) in zip(sums, pairs):
+            made = builder.put(part, made, (0, 0, r.first, t.first, 0), part.dims,
+                               (1, 1, r.step, t.step, 1))
+        return made
+
+    def view(self, builder, grid, row, pair, sign):
+        """What each pixel meets by each point of a pair of phases, in a row of strips whose first
+        pixel has all that is reached before it: (strips, pixels, r, t, of a strip)."""
+        rows, columns = pair
+        strips, length, wide = row.dims
+        start = (-grid.low if sign > 0 else grid.high) + sign * grid.distance(rows.near, columns.near)
         outer = (length * wide if isinstance(length, int) else
                  builder.index("muli", builder.size(length), wide))
-        steps = (outer, wide, -self.dilation[0] * grid.pitch * wide, -self.dilation[1] * wide, 1)
-        return overlapping(builder, grad, (strips, grid.pixels, *self.window, wide), steps,
-                           grid.lead * wide)
+        steps = (outer, wide, sign * rows.apart * grid.pitch * wide, sign * columns.apart * wide, 1)
+        return overlapping(builder, row, (strips, grid.pixels, rows.count, columns.count, wide),
+                           steps, start * wide)
 
-    def add_up(self, builder, grid, x, last, met, letters):
-        """The sums (strips, c, r, t, filters) over chunks of pixels. `last`: x has channels
-        last. `letters` are the dims of what each pixel meets."""
-        sizes = dict(zip(letters, met.dims))
-        channels, type_ = x.dims[last], sum_type(x.type)
-        result = letters.replace("k", "").replace("j", "jc")
+    def add_up(self, builder, pixels, size, x, last, met, sums):
+        """Each of the sums (strips, channels, points, of a strip) with what it lacks: products of
+        the pixels of x, which has channels last or first, and of what these meet, by chunks of
+        `size`. `met` has tensors, and letters for their dims, of which k are pixels."""
+        channels, type_ = x.dims[last], sums[0].type
 
         def add(at, sums):
-            if last:
-                part = builder.piece(x, (at, 0), (grid.size, channels))
+            if last:  # A chunk is transposed while it is in a cache.
+                part = builder.piece(x, (at, 0), (size, channels))
                 part = builder.transpose(part, (1, 0))
             else:
-                part = builder.piece(x, (0, at), (channels, grid.size))
+                part = builder.piece(x, (0, at), (channels, size))
             part = builder.mark(part, ROWS)
-            near = builder.piece(met, [at if d == "k" else 0 for d in letters],
-                                 [grid.size if d == "k" else sizes[d] for d in letters])
-            return builder.generic(
-                ["ck", letters, result], result + "k", [part, near], sums,
-                lambda body, a, b, total: body.add(type_, total, body.mul(type_, a, b)))
+            found = []
+            for (value, letters), total in zip(met, sums):
+                near = builder.piece(value, [at if d == "k" else 0 for d in letters],
+                                     [size if d == "k" else n for d, n in zip(letters, value.dims)])
+                if letters == "kjf":  # read once in its order: what comes from memory is awaited
+                    near, letters = builder.transpose(near, (1, 0, 2)), "jkf"
+                result = letters.replace("k", "").replace("j", "jc")
+                found.append(builder.generic(
+                    ["ck", letters, result], result + "k", [part, near], total,
+                    lambda body, a, b, c: body.add(type_, c, body.mul(type_, a, b))))
+            return found
 
-        sums = builder.zeros([channels if d == "c" else sizes[d] for d in result], type_)
-        sums = loop(builder, grid.pixels, grid.size, sums, add)
-        if "r" in result:
-            return sums
-        return builder.expand(builder.expand(sums, 2, 1, sums.dims[2]), 2, 1, 1)
+        if size == pixels:
+            return add(0, sums)
+        return loop(builder, pixels, size, sums, add)
 
 
-def filters_at_once(filters, points, type_):
-    """How many filters' sums of all points of a filter are in registers at once."""
+@dataclass
+class Operand:
+    """Images, passed with their dims (`names`, channels last) in an order."""
+
+    value: object
+    order: tuple
+    names: str
+
+    def size(self, i):
+        return self.value.dims[self.order.index(i) if self.order else i]
+
+    def is_last(self):
+        """Whether channels lie together."""
+        return (self.order or (0, 1, 2, 3))[-1] == 3
+
+    def of_phase(self, builder, rows, columns, stride):
+        letters = [self.names[i] for i in self.order or range(4)]
+        return Operand(of_phase(builder, self.value, letters, rows, columns, stride), self.order,
+                       self.names)
+
+    def arranged(self, builder, want, apart=()):
+        return arrange(builder, self.value, self.order, self.names, want, apart)
+
+    def laid(self, builder, grid):
+        """The images in a row of pixels; whether channels are last there, else they are first."""
+        if self.is_last():
+            return grid.lay(builder, self.arranged(builder, self.names), 0), True
+        return grid.lay(builder, self.arranged(builder, self.names[-1] + self.names[:-1]), 1), False
+
+    def in_strips(self, builder, grid, wide, before, behind):
+        """The same in strips of channels, with zeros around: (strips, pixels, of a strip)."""
+        channel = self.names[-1]
+        row = self.arranged(builder, "j" + self.names, (channel, "j", wide))
+        row = grid.lay(builder, row, 1)
+        return builder.pad(row, (0, before, 0), (0, behind, 0))
+
+
+def chunk_of(n, each, pixels, most):
+    """How many of the pixels of n images, of which each has so many, are computed with before
+    others are: a divisor of all, at most so many if that leaves enough."""
+    size = divisor(each, most)
+    if size == each and isinstance(n, int):
+        size *= divisor(n, most // each)
+    return size if 8 * size >= most else pixels
+
+
+def at_once(filters, points, type_):
+    """How many filters' sums of some points are in registers at once; 0: that is not possible."""
     return strip(filters, max(min(SUMS // points if points <= SUMS else 4, 8), 1), type_)
+
+
+def largest_phase(op, window):
+    """How many points of a filter one pixel can meet, at most, where results are apart."""
+    found = 1
+    for stride, dilation, size in zip(op.stride, op.dilation, window):
+        found *= max(phase.count for phase in phases(stride, dilation, 0, stride, size))
+    return found

@@ -190,9 +190,13 @@ class Builder:
                          dims, type_)
 
     def fill(self, dims, number, type_):
-        out, scalar = self.empty(dims, type_), self.constant(number, type_)
-        return self.emit(f"linalg.fill ins({scalar} : {type_}) outs({out.name} : {out.mlir}) "
-                         f"-> {out.mlir}", dims, type_)
+        return self.fill_over(self.empty(dims, type_), number)
+
+    def fill_over(self, value, number):
+        """A tensor of one number, in the place of another."""
+        scalar = self.constant(number, value.type)
+        return self.emit(f"linalg.fill ins({scalar} : {value.type}) outs({value.name} : "
+                         f"{value.mlir}) -> {value.mlir}", value.dims, value.type)
 
     def zeros(self, dims, type_):
         return self.fill(dims, 0, type_)
@@ -262,22 +266,22 @@ class Builder:
         """A tensor whose dim `at` is two: blocks, and the `size` elements of one."""
         return self.expand(value, at, self.divide(value.dims[at], size), size)
 
-    def piece(self, value, offsets, sizes, drop=()):
+    def piece(self, value, offsets, sizes, drop=(), steps=None):
         """A part of a tensor, without the dims that `drop` numbers, of which it has one element."""
         made = Value("", tuple(d for i, d in enumerate(sizes) if i not in drop), value.type)
-        return self.emit(f"tensor.extract_slice {value.name}{self.place(offsets, sizes)} : "
+        return self.emit(f"tensor.extract_slice {value.name}{self.place(offsets, sizes, steps)} : "
                          f"{value.mlir} to {made.mlir}", made.dims, value.type)
 
-    def put(self, part, value, offsets, sizes):
+    def put(self, part, value, offsets, sizes, steps=None):
         """A tensor with a part of it replaced."""
         return self.emit(f"tensor.insert_slice {part.name} into {value.name}"
-                         f"{self.place(offsets, sizes)} : {part.mlir} into {value.mlir}",
+                         f"{self.place(offsets, sizes, steps)} : {part.mlir} into {value.mlir}",
                          value.dims, value.type)
 
-    def place(self, offsets, sizes):
+    def place(self, offsets, sizes, steps=None):
         sizes = [d if isinstance(d, int) else self.size(d) for d in sizes]
         return (f"[{', '.join(map(str, offsets))}] [{', '.join(map(str, sizes))}] "
-                f"[{', '.join('1' for _ in sizes)}]")
+                f"[{', '.join(map(str, steps or [1] * len(sizes)))}]")
 
     def part(self, value, at, size, which):
         """One of the parts of a tensor, `size` long, that follow one another along dim `at`."""

@@ -11,13 +11,16 @@ import torch
 from .. import _arrays
 from ..ops import _op
 from ..ops._conv import LAYOUTS, Conv2d
-from ..ops._conv_training import FilterGradient, SparseConv2d, filters_at_once
+from ..ops._conv_training import (
+    FilterGradient, ImageGradient, SparseConv2d, at_once, largest_phase)
+from ..ops._pixels import any_strip
 
 _, transforms, count_modes, any_level, is_jit_tracing = _arrays.torch_modes()
 RUNS, RUN = 128, 8  # of neighbours in a sample: as many lines of memory
 FEW = 0.2  # parts that are not zero, up to which lists of pixels are to be long
 LEAST_CHANNELS = 16  # fewer leave a pixel's list too short
 LEAST_FILTERS = 32
+LISTING = 1.5  # cycles that an element takes to be listed; 16 products take one
 
 PLAIN = {torch.Tensor, torch.nn.Parameter}
 plain = {}  # what is_plain returns, by id of the op (which lives for ever)
@@ -75,39 +78,51 @@ def sizes_of(images, weight):
     return (*images.shape[1:], *weight.shape)
 
 
-# --------------------------------------------------------------------------
 # The choice
 # --------------------------------------------------------------------------
 
 
-def is_threaded():
-    return torch.get_num_threads() > 1
-
-
-def most_live(op, channels, filters, points, transposes):
+def most_live(channels, filters, points, transposes):
     """The part of elements that are not zero, up to which a sparse convolution takes less time.
     `transposes`: channels do not lie together."""
-    if channels < LEAST_CHANNELS or filters < LEAST_FILTERS:
+    if channels < LEAST_CHANNELS or filters < LEAST_FILTERS or any_strip(filters, 4, "f32") < 16:
         return 0
-    if op.stride != (1, 1):
-        return 0.15 if transposes else 0.28
-    if points > 1 and is_threaded():
-        return 0.2 if transposes else 0.25
     if points > 1:
         return 0.45 if transposes else 0.52
     if transposes:  # what takes longer than the products of few channels
         return 0.32 if min(channels, filters) >= 128 else 0
-    return 0.4
+    return 0.52
 
 
-def most_live_of_filters(channels, filters, points, transposes):
-    """The same for the gradient of filters."""
-    if (channels < LEAST_CHANNELS or filters < LEAST_FILTERS
-            or not filters_at_once(filters, points, "f32")):
+def most_live_of_filters(skipped, met, points, phase, transposes):
+    """The same for the gradient of filters, whose zeros are in so many `skipped` channels. Up to
+    `phase` points of a filter meet the same pixels."""
+    if min(skipped, met) < LEAST_CHANNELS or max(skipped, met) < LEAST_FILTERS:
         return 0
-    if points > 1:
-        return 0.45 if transposes and min(channels, filters) < 128 else 0.52
-    return 0.2 if min(channels, filters) >= 128 else 0
+    if not at_once(met, phase, "f32"):
+        return 0
+    if phase > 1:
+        return 0.45 if transposes and min(skipped, met) < 128 else 0.52
+    if transposes and points == 1:
+        return 0.2 if min(skipped, met) >= 128 else 0
+    return min(0.62 * (1 - 16 / met), 0.46)  # a list's ids cost as much as a vector of products
+
+
+def filters_plan(op, sizes, live, transposes):
+    """Whether the gradient of filters is to be computed by the zeros of the gradient, or by those
+    of images, or None where it is torch's. `live` says of images and of the gradient which part is
+    not zero, None: that is not known."""
+    phase = largest_phase(op, (sizes["r"], sizes["t"]))
+    best, found = None, None
+    for by_grad, part in enumerate(live):
+        skipped, met = sizes["fc"[not by_grad]], sizes["fc"[by_grad]]
+        most = most_live_of_filters(skipped, met, sizes["r"] * sizes["t"], phase, transposes)
+        if part is None or part > most:
+            continue
+        cost = skipped * (LISTING + part * phase * met / 16)
+        if best is None or cost < best:
+            best, found = cost, bool(by_grad)
+    return found
 
 
 def is_sparse(x, most, known=None):
@@ -133,13 +148,13 @@ def forward(op, inputs):
     wide = ordered(x, images, "nhwc")
     first = not wide.is_contiguous()
     bias = list(inputs[2:3]) if op.bias else []
-    sparse, live = is_sparse(x, most_live(op, sizes["c"], sizes["f"], sizes["r"] * sizes["t"], first),
+    sparse, live = is_sparse(x, most_live(sizes["c"], sizes["f"], sizes["r"] * sizes["t"], first),
                              op.marks[0].density)
     if not sparse:
         return dense(op, x, weight, *bias)
     first = first and images != "nhwc"
-    rule = _op.make(SparseConv2d, op.stride, op.padding, op.dilation, sizes_of(wide, weight),
-                    op.bias, op.activation, False, first, live < FEW, is_threaded())
+    rule = _op.make(SparseConv2d, op.stride, op.padding, op.dilation, sizes_of(wide, weight), first,
+                    live < FEW, op.bias, op.activation)
     y = _op.call(rule, [wide, ordered(weight, filters, "rtcf"), *bias])
     return y if first else ordered(y, "npqf", result)
 
@@ -154,9 +169,8 @@ def by_torch(op, inputs):
     sizes = dict(zip(filters, weight.shape))
     points = sizes["r"] * sizes["t"]
     transposes = not ordered(x, images, "nhwc").is_contiguous()
-    most = max(most_live(op, sizes["c"], sizes["f"], points, transposes),
-               most_live_of_filters(sizes["c"], sizes["f"], points, transposes)
-               if op.stride == (1, 1) else 0)
+    most = max(most_live(sizes["c"], sizes["f"], points, transposes), most_live_of_filters(
+        sizes["c"], sizes["f"], points, largest_phase(op, (sizes["r"], sizes["t"])), transposes))
     return None if is_sparse(x, most, op.marks[0].density)[0] else dense(op, *inputs)
 
 
@@ -173,44 +187,44 @@ def dense(op, x, weight, bias=None):
     return ordered(y, "nfpq", result)
 
 
-def of_images(op, weight, grad):
-    """The gradient of images; None: torch's is as good."""
-    if op.stride != (1, 1) or grad.dtype != torch.float32 or not is_packed(grad):
-        return None
+def gradients(op, x, weight, grad, needs):
+    """The gradients of images and of filters, those that are needed; None: torch's is as good."""
     images, filters, result, _ = LAYOUTS[op.layout]
     sizes = dict(zip(filters, weight.shape))
-    padding = []
-    for i, window in enumerate("rt"):
-        far = op.dilation[i] * (sizes[window] - 1)
-        padding += [far - width for width in op.padding[2 * i: 2 * i + 2]]
-    if min(padding) < 0:
+    if grad.dtype != torch.float32:
+        return [None, None]
+    wide = ordered(x, images, "nhwc")
+    grad_live = density(grad) if is_packed(grad) else None
+    found = [None, None]
+    if needs[0] and grad_live is not None:
+        found[0] = of_images(op, wide, weight, ordered(grad, result, "npqf"), sizes, grad_live)
+    if needs[1]:
+        known = op.marks[0].density
+        live = density(x) if known is None else known, grad_live
+        by_grad = filters_plan(op, sizes, live, not wide.is_contiguous())
+        if by_grad is not None:
+            found[1] = of_filters(op, wide, weight, ordered(grad, result, "npqf"), sizes, by_grad)
+    return found
+
+
+def of_images(op, x, weight, grad, sizes, live):
+    """The gradient of images (n, h, w, c), whose own is (n, p, q, f); None: torch's is as good."""
+    first = not grad.is_contiguous()
+    if live > most_live(sizes["f"], sizes["c"], sizes["r"] * sizes["t"], first):
         return None
-    wide = ordered(grad, result, "npqf")
-    first = not wide.is_contiguous()
-    sparse, live = is_sparse(grad, most_live(op, sizes["f"], sizes["c"], sizes["r"] * sizes["t"],
-                                             first))
-    if not sparse:
-        return None
+    images, filters, _, _ = LAYOUTS[op.layout]
     first = first and images != "nhwc"
-    rule = _op.make(SparseConv2d, (1, 1), tuple(padding), op.dilation, sizes_of(wide, weight), False,
-                    None, True, first, live < FEW, is_threaded())
-    found = _op.call(rule, [wide, ordered(weight, filters, "rtfc")])
+    rule = _op.make(ImageGradient, op.stride, op.padding, op.dilation, sizes_of(grad, weight), first,
+                    live < FEW, tuple(x.shape[1:3]))
+    found = _op.call(rule, [grad, ordered(weight, filters, "rtcf")])
     return found if first else ordered(found, "nhwc", images)
 
 
-def of_filters(op, x, grad, weight):
-    """The gradient of filters like `weight`; None: torch's is as good."""
-    if op.stride != (1, 1) or grad.dtype != torch.float32:
-        return None
-    images, filters, result, _ = LAYOUTS[op.layout]
-    sizes = dict(zip(filters, weight.shape))
-    most = most_live_of_filters(sizes["c"], sizes["f"], sizes["r"] * sizes["t"],
-                                not ordered(x, images, "nhwc").is_contiguous())
-    if not is_sparse(x, most, op.marks[0].density)[0]:
-        return None
+def of_filters(op, x, weight, grad, sizes, by_grad):
+    """The gradient of filters like `weight`."""
+    _, filters, _, _ = LAYOUTS[op.layout]
     strides = weight.stride()
     order = "".join(sorted(filters, key=lambda d: -strides[filters.index(d)]))
     rule = _op.make(FilterGradient, op.stride, op.padding, op.dilation, sizes_of(x, weight),
-                    (sizes["r"], sizes["t"]), order)
-    found = _op.call(rule, [ordered(x, images, "nhwc"), ordered(grad, result, "npqf")])
-    return ordered(found, order, filters)
+                    (sizes["r"], sizes["t"]), order, by_grad)
+    return ordered(_op.call(rule, [x, grad]), order, filters)

@@ -191,10 +191,8 @@ class ConvRule:
         mask = selector_of(op)
         grads = [None] * len(needs)
         plain = _convolutions.takes(op, *inputs[:2]) and not torch.is_grad_enabled()
-        if plain and needs[0]:
-            grads[0] = _convolutions.of_images(op, inputs[1], grad)
-        if plain and needs[1]:
-            grads[1] = _convolutions.of_filters(op, inputs[0], grad, inputs[1])
+        if plain:
+            grads[:2] = _convolutions.gradients(op, *inputs[:2], grad, needs[:2])
         for i in range(2):
             if needs[i] and not plain:
                 grads[i] = _conv_gradients.gradient(TOOLS, op, i, inputs[1 - i], grad, inputs[-1],
