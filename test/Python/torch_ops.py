@@ -448,8 +448,8 @@ class Gradients(Base):
             self.assertEqual(len(ops), expected)
         # The gradient of filters skips the zeros of whichever has more of them.
         for live, of_grad, by_grad in ((0.3, 0.02, [True]), (0.1, 0.9, [False]), (0.1, 0.3, [False])):
-            _, ops = self.in_training(lambda *v: pit.conv2d(*v, padding=1), plain, draw(2, live), w, b,
-                                      of_grad)
+            _, ops = self.in_training(lambda *v: pit.conv2d(*v, padding=1), plain, draw(2, live),
+                                      w, b, of_grad)
             self.assertEqual([op.by_grad for op in ops if hasattr(op, "by_grad")], by_grad)
         for n in (1, 3, 4, 5, 6, 7):
             self.in_training(lambda *v: pit.conv2d(*v, padding=1), plain, draw(n), w, b)

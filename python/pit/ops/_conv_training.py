@@ -34,6 +34,7 @@ class Convolution(Op):
     padding: tuple  # (top, bottom, left, right)
     dilation: tuple
     sizes: tuple  # that tell the programs of layers apart: only batches become dynamic
+    threads: int  # of whose caches a chunk fills its share
 
     def dynamic(self):
         return ()
@@ -85,8 +86,8 @@ class Points(Convolution):
         # An index of a part has to serve several strips.
         whole = (self.few or c * f <= LITTLE or 4 * channels < min(c, PART)
                  or f < 4 * min(wide, 64) and c > channels)
-        size = chunk_of(n, each, pixels, max(2 * CACHED // (c + f if whole else channels + wide),
-                                             LEAST_CHUNK))
+        size = chunk_of(n, each, pixels, self.threads * max(
+            2 * CACHED // (c + f if whole else channels + wide), LEAST_CHUNK))
         if not whole:
             weight = builder.transpose(builder.expand(weight, 1, f // wide, wide), (1, 0, 2))
 
@@ -222,9 +223,10 @@ class SparseConv2d(Points):
             x = flat(builder, arrange(builder, x, order, "nhwc", "nhwc"), 0)
             weight = arrange(builder, values[1], orders[1], "rtcf", "rtcf")
             weight = builder.merge(builder.merge(weight, 1, sizes["c"]), 0, sizes["c"])
-            y = builder.epilogue(self.by_matrix(builder, x, weight, sizes["n"], shape[0] * shape[1]), bias, self.activation, type_)
+            y = self.by_matrix(builder, x, weight, sizes["n"], shape[0] * shape[1])
+            y = builder.epilogue(y, bias, self.activation, type_)
             return [self.unrolled(builder, y, sizes["n"], shape)]
-        grid = Grid(builder, sizes["n"], shape, rows, columns, CHUNK)
+        grid = Grid(builder, sizes["n"], shape, rows, columns, CHUNK * self.threads)
         sums = self.row_of_sums(builder, grid, 1, sizes["f"], x.type)
         wide = sums.dims[3]
         weight = arrange(builder, values[1], orders[1], "rtcf", "rtjcf", ("f", "j", wide))
@@ -265,9 +267,10 @@ class ImageGradient(Points):
             grad = flat(builder, arrange(builder, grad, orders[0], "npqf", "npqf"), 0)
             weight = arrange(builder, values[1], orders[1], "rtcf", "rtfc")
             weight = builder.merge(builder.merge(weight, 1, f), 0, f)
-            found = [self.unrolled(builder, self.by_matrix(builder, grad, weight, sizes["n"], shape[0] * shape[1]), sizes["n"], shape)]
+            found = self.by_matrix(builder, grad, weight, sizes["n"], shape[0] * shape[1])
+            found = [self.unrolled(builder, found, sizes["n"], shape)]
         else:
-            grid = Grid(builder, sizes["n"], shape, rows, columns, CHUNK)
+            grid = Grid(builder, sizes["n"], shape, rows, columns, CHUNK * self.threads)
             sums = self.row_of_sums(builder, grid, len(pairs), c, grad.type)
             weight = arrange(builder, values[1], orders[1], "rtcf", "rtjfc", ("c", "j", sums.dims[3]))
             row = self.in_parts(builder, grad, orders[0], "npqf", grid)
@@ -336,7 +339,7 @@ class FilterGradient(Convolution):
         n, height, width, channels = (skipped.size(i) for i in range(4))
         pixels = times(builder, n, height * width)
         size = chunk_of(n, height * width, pixels,
-                        max(CACHED // (channels + met.size(3)), LEAST_CHUNK))
+                        self.threads * max(CACHED // (channels + met.size(3)), LEAST_CHUNK))
         last = skipped.is_last()
         if last:
             x = flat(builder, skipped.arranged(builder, skipped.names), 0)
@@ -351,7 +354,7 @@ class FilterGradient(Convolution):
 
     def of_points(self, builder, images, gradient, rows, columns, sizes):
         """The sums (strips, skipped channels, r, t, of a strip)."""
-        grid = Grid(builder, sizes["n"], (sizes["p"], sizes["q"]), rows, columns, CHUNK)
+        grid = Grid(builder, sizes["n"], (sizes["p"], sizes["q"]), rows, columns, CHUNK * self.threads)
         pairs = [(r, t) for r in rows for t in columns]
         phases_of = [images.of_phase(builder, *pair, self.stride) for pair in pairs]
         met = sizes["c" if self.by_grad else "f"]

@@ -18,12 +18,15 @@ from ..ops._pixels import any_strip
 _, transforms, count_modes, any_level, is_jit_tracing = _arrays.torch_modes()
 RUNS, RUN = 128, 8  # of neighbours in a sample: as many lines of memory
 FEW = 0.2  # parts that are not zero, up to which lists of pixels are to be long
+MOST_THREADS = 16  # that programs are made for
+CALLS = 4096  # whose answers are kept
 LEAST_CHANNELS = 16  # fewer leave a pixel's list too short
 LEAST_FILTERS = 32
 LISTING = 1.5  # cycles that an element takes to be listed; 16 products take one
 
 PLAIN = {torch.Tensor, torch.nn.Parameter}
 plain = {}  # what is_plain returns, by id of the op (which lives for ever)
+most_of_calls = {}  # what most_ever returns, by id of the op and of what tensors have
 
 
 def density(x):
@@ -73,9 +76,12 @@ def ordered(x, letters, wanted):
     return x if letters == wanted else x.permute([letters.index(d) for d in wanted])
 
 
-def sizes_of(images, weight):
-    """What tells the programs of layers apart."""
-    return (*images.shape[1:], *weight.shape)
+def rule_of(cls, op, images, weight, *options):
+    """The op that computes something of a layer, by the sizes and the threads that tell such
+    programs apart."""
+    threads = 1 << min(torch.get_num_threads(), MOST_THREADS).bit_length() - 1
+    return _op.make(cls, op.stride, op.padding, op.dilation, (*images.shape[1:], *weight.shape),
+                    threads, *options)
 
 
 # The choice
@@ -91,7 +97,13 @@ def most_live(channels, filters, points, transposes):
         return 0.45 if transposes else 0.52
     if transposes:  # what takes longer than the products of few channels
         return 0.32 if min(channels, filters) >= 128 else 0
-    return 0.52
+    return enough(filters, 0.52)
+
+
+def enough(met, most):
+    """A part of elements, up to which lists of them pay: to list one costs as much as a vector of
+    the products that it has."""
+    return min(0.62 * (1 - 16 / met), most)
 
 
 def most_live_of_filters(skipped, met, points, phase, transposes):
@@ -105,7 +117,7 @@ def most_live_of_filters(skipped, met, points, phase, transposes):
         return 0.45 if transposes and min(skipped, met) < 128 else 0.52
     if transposes and points == 1:
         return 0.2 if min(skipped, met) >= 128 else 0
-    return min(0.62 * (1 - 16 / met), 0.46)  # a list's ids cost as much as a vector of products
+    return enough(met, 0.46)
 
 
 def filters_plan(op, sizes, live, transposes):
@@ -153,8 +165,7 @@ def forward(op, inputs):
     if not sparse:
         return dense(op, x, weight, *bias)
     first = first and images != "nhwc"
-    rule = _op.make(SparseConv2d, op.stride, op.padding, op.dilation, sizes_of(wide, weight), first,
-                    live < FEW, op.bias, op.activation)
+    rule = rule_of(SparseConv2d, op, wide, weight, first, live < FEW, op.bias, op.activation)
     y = _op.call(rule, [wide, ordered(weight, filters, "rtcf"), *bias])
     return y if first else ordered(y, "npqf", result)
 
@@ -165,13 +176,25 @@ def by_torch(op, inputs):
     x, weight = inputs[:2]
     if not takes(op, x, weight) or any([type(v) not in PLAIN for v in inputs[2:]]):
         return None
+    # Few steps: between layers all of them come out of cold caches.
+    key = id(op), x.shape, x.stride(), weight.shape
+    most = most_of_calls.get(key)
+    if most is None:
+        if len(most_of_calls) >= CALLS:
+            most_of_calls.clear()
+        most = most_of_calls[key] = most_ever(op, x, weight)
+    return None if is_sparse(x, most, op.marks[0].density)[0] else dense(op, *inputs)
+
+
+def most_ever(op, x, weight):
+    """The part of images' elements that are not zero, up to which something of the step may be
+    computed by a program of pit."""
     images, filters, _, _ = LAYOUTS[op.layout]
     sizes = dict(zip(filters, weight.shape))
     points = sizes["r"] * sizes["t"]
     transposes = not ordered(x, images, "nhwc").is_contiguous()
-    most = max(most_live(sizes["c"], sizes["f"], points, transposes), most_live_of_filters(
+    return max(most_live(sizes["c"], sizes["f"], points, transposes), most_live_of_filters(
         sizes["c"], sizes["f"], points, largest_phase(op, (sizes["r"], sizes["t"])), transposes))
-    return None if is_sparse(x, most, op.marks[0].density)[0] else dense(op, *inputs)
 
 
 def dense(op, x, weight, bias=None):
@@ -214,8 +237,7 @@ def of_images(op, x, weight, grad, sizes, live):
         return None
     images, filters, _, _ = LAYOUTS[op.layout]
     first = first and images != "nhwc"
-    rule = _op.make(ImageGradient, op.stride, op.padding, op.dilation, sizes_of(grad, weight), first,
-                    live < FEW, tuple(x.shape[1:3]))
+    rule = rule_of(ImageGradient, op, grad, weight, first, live < FEW, tuple(x.shape[1:3]))
     found = _op.call(rule, [grad, ordered(weight, filters, "rtcf")])
     return found if first else ordered(found, "nhwc", images)
 
@@ -225,6 +247,5 @@ def of_filters(op, x, weight, grad, sizes, by_grad):
     _, filters, _, _ = LAYOUTS[op.layout]
     strides = weight.stride()
     order = "".join(sorted(filters, key=lambda d: -strides[filters.index(d)]))
-    rule = _op.make(FilterGradient, op.stride, op.padding, op.dilation, sizes_of(x, weight),
-                    (sizes["r"], sizes["t"]), order, by_grad)
+    rule = rule_of(FilterGradient, op, x, weight, (sizes["r"], sizes["t"]), order, by_grad)
     return ordered(_op.call(rule, [x, grad]), order, filters)
