@@ -62,6 +62,9 @@ def padded_linear(
 def padded_mlp(
     x: _Array, lengths: _AnyArray, w1: _AnyArray, b1: _AnyArray, w2: _AnyArray, b2: _AnyArray,
     *, activation: _Activation | None = "gelu", out: _AnyArray = None) -> _Array: ...
+def masked_mlp(
+    x: _Array, mask: _AnyArray, w1: _AnyArray, b1: _AnyArray, w2: _AnyArray, b2: _AnyArray,
+    *, activation: _Activation | None = "relu", out: _AnyArray = None) -> _Array: ...
 def scaled_matmul(
     a: _Array, b: _AnyArray, scale_a: _AnyArray, scale_b: _AnyArray, bias: _AnyArray = None, *,
     sparse: Any = None, activation: _Activation | None = None, dtype: _Type = None,

@@ -283,6 +283,15 @@ class Layers(Case):
                        there, ACTIVATIONS["gelu"](x @ w1.T + b1) @ w2.T + b2, 0),
                    x, w1, b1, w2, b2, forward=True)
 
+    def test_masked_mlp(self):
+        x, w1, b1, w2, b2 = dense(9, 8), dense(12, 8), dense(12), dense(6, 12), dense(6)
+        mask = jnp.asarray(random.random((3, 4)) < 0.5)
+        here = jnp.repeat(jnp.repeat(mask, 3, 0), 3, 1)
+        self.check(lambda x, *w: pit.masked_mlp(x, mask, *w, activation="gelu"),
+                   lambda x, w1, b1, w2, b2: jnp.where(
+                       here, ACTIVATIONS["gelu"](x @ w1.T + b1), 0) @ w2.T + b2,
+                   x, w1, b1, w2, b2, forward=True)
+
 
 class Transformations(Case):
     def test_vmap(self):

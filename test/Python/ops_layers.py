@@ -1,6 +1,6 @@
 # RUN: %python %s
 # REQUIRES: pit-compile
-"""pit.moe, padded_mlp and conv2d, against numpy in float64."""
+"""pit.moe, padded_mlp, masked_mlp and conv2d, against numpy in float64."""
 
 import sys
 import unittest
@@ -123,6 +123,65 @@ class Padded(Layers):
             plain = np.tanh(x.astype("d") @ w1.T) @ w2.T
             self.check(pit.padded_mlp(poisoned, lengths, w1, None, w2, None, activation="tanh"),
                        np.where(there, plain, 0))
+
+
+def masked_reference(x, mask, w1, b1, w2, b2, function):
+    x, w1, w2 = (v.astype("d") for v in (x, w1, w2))
+    each = [size // max(count, 1) for size, count in zip((len(x), len(w1)), mask.shape)]
+    here = mask.astype(bool).repeat(each[0], 0).repeat(each[1], 1).reshape(len(x), len(w1))
+    hidden = np.where(here, function(x @ w1.T + (0 if b1 is None else b1)), 0)
+    return hidden @ w2.T + (0 if b2 is None else b2)
+
+
+class Masked(Layers):
+    FUNCTIONS = {"relu": lambda v: np.maximum(v, 0), "sigmoid": lambda v: 1 / (1 + np.exp(-v)),
+                 "silu": silu, None: lambda v: v}
+
+    def test_mlp(self):
+        """Of ragged sizes, of one token or none, with nothing and with all selected."""
+        w1, b1, w2, b2 = dense(35, 24), dense(35), dense(13, 35), dense(13)
+        for tokens, blocks, live in ((6, 2, 0.5), (21, 3, 0.2), (1, 1, 1), (0, 0, 1), (0, 3, 1),
+                                     (8, 8, 0), (128, 1, 0.5), (5, 1, 1)):
+            x, mask = dense(tokens, 24), random.random((blocks, 7)) < live
+            for activation, function in self.FUNCTIONS.items():
+                self.check(pit.masked_mlp(x, mask, w1, b1, w2, b2, activation=activation),
+                           masked_reference(x, mask, w1, b1, w2, b2, function))
+        for count, neurons in ((35, 35), (1, 35), (0, 0)):
+            x, mask = dense(6, 24), (random.random((3, count)) < 0.4).astype("b")
+            arrays = mask, w1[:neurons], None, np.ascontiguousarray(w2[:, :neurons]), b2
+            self.check(pit.masked_mlp(x, *arrays, activation="silu"),
+                       masked_reference(x, *arrays, silu))
+
+    def test_forms(self):
+        w1, w2 = dense(32, 24), dense(12, 32)
+        x, mask = dense(16, 24), random.random((4, 8)) < 0.4
+        relu = self.FUNCTIONS["relu"]
+        expected = masked_reference(x, mask, w1, None, w2, None, relu)
+        for one in (w1, np.asfortranarray(w1)):
+            for other in (w2, np.asfortranarray(w2)):
+                self.check(pit.masked_mlp(x, mask, one, None, other, None), expected)
+        self.check(pit.masked_mlp(x.reshape(2, 8, 24), mask, w1, None, w2, None),
+                   expected.reshape(2, 8, 12))
+        out = np.full((16, 12), np.nan, "f")
+        self.assertIs(pit.masked_mlp(x, mask, w1, None, w2, None, out=out), out)
+        self.check(out, expected)
+        half = [v.astype("e") for v in (x, w1, w2)]
+        self.check(pit.masked_mlp(half[0], mask, half[1], None, half[2], None), expected, 2e-2,
+                   "float16")
+        # What nobody uses goes nowhere.
+        unused = ~mask.any(0).repeat(4)
+        w1[unused] = np.nan
+        self.check(pit.masked_mlp(x, mask, w1, None, w2, None), expected)
+
+    def test_errors(self):
+        x, w1, w2 = dense(6, 24), dense(32, 24), dense(12, 32)
+        for blocks, message in (((4, 8), "6 rows of x, and a mask of 4 blocks"),
+                                ((3, 5), "32 neurons .rows of w1., and a mask of 5 blocks"),
+                                ((0, 8), "6 rows of x, and a mask of 0 blocks")):
+            with self.assertRaisesRegex(pit.Error, f"masked_mlp: {message}"):
+                pit.masked_mlp(x, np.ones(blocks, bool), w1, None, w2, None)
+        with self.assertRaisesRegex(pit.Error, "masked_mlp: no activation 'swish'"):
+            pit.masked_mlp(x, np.ones((3, 8), bool), w1, None, w2, None, activation="swish")
 
 
 def convolution(x, w, stride, padding, dilation):

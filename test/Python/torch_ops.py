@@ -306,6 +306,32 @@ class Gradients(Base):
                                                         activation="silu"),
                    dense(2, 3, 4), dense(5, 4), dense(5), dense(4, 5))
 
+    def test_masked_mlp(self):
+        """With frozen weights the gradient of x is one program; others go through both products."""
+        for tokens, blocks, neurons, live in ((6, 3, 8, 0.5), (12, 1, 3, 0.5), (4, 4, 8, 0), (4, 2, 1, 1)):
+            x, w1, b1 = dense(tokens, 5), dense(24, 5), dense(24)
+            w2, b2 = dense(7, 24), dense(7)
+            mask = torch.rand(blocks, neurons) < live
+            here = mask.repeat_interleave(tokens // blocks, 0).repeat_interleave(24 // neurons, 1)
+            for activation, function in FUNCTIONS.items():
+                def plain(x, w1, b1, w2, b2):
+                    linear = torch.nn.functional.linear
+                    return linear(torch.where(here, function(linear(x, w1, b1)), 0), w2, b2)
+
+                call = lambda x, w1, b1, w2, b2: pit.masked_mlp(x, mask, w1, b1, w2, b2,
+                                                                activation=activation)
+                frozen = [v.detach() for v in (w1, b1, w2, b2)]
+                names, run = [], _op.call
+                with mock.patch.object(_op, "call", lambda op, *v: names.append(op.name) or run(op, *v)):
+                    self.compare(call, plain, x, *frozen)
+                self.assertEqual(names, [] if mask.all() else ["masked_mlp", "masked_mlp_dx"])
+                self.compare(call, plain, x, *(v.t().contiguous().t() for v in frozen))
+                self.compare(call, plain, x, w1, b1, w2, b2)
+        mask[0] = False
+        x = dense(4, 5)
+        self.check(lambda x: pit.masked_mlp(x, mask, w1.detach(), None, w2.detach(), None,
+                                            activation="tanh"), x)
+
     def test_conv2d(self):
         mask = torch.rand(2, 4, 3, 2) < 0.5
         for arguments in ({"padding": 1, "activation": "relu"}, {"stride": (2, 1), "mask": mask},

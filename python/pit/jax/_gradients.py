@@ -13,6 +13,7 @@ from ..ops._einsum import NOTHING, einsum_op
 from ..ops._gradients import (
     OF_OUTPUT, bias_gradient, einsum_gradient, linear_in, selector_of, selects_itself,
     without_activation)
+from ..ops._masked_mlp import MaskedMlp
 from ..ops._moe import Experts, PaddedMlp
 from ..ops._products import linear_op
 from ._avals import NAMES
@@ -254,7 +255,18 @@ def padded_mlp(op, x, lengths, w1, w2, *biases):
     return x
 
 
-COMPOSITIONS = {Experts: experts, PaddedMlp: padded_mlp}
+def masked_mlp(op, x, mask, w1, w2, *biases):
+    biases = list(biases)
+    for dim, whole in enumerate((x.shape[0], w1.shape[0])):
+        mask = jnp.repeat(mask, whole // max(mask.shape[dim], 1), dim, total_repeat_length=whole)
+    layers = zip((w1, w2), op.biases, (op.activation, None), ("out", "x"))
+    for weight, bias, activation, sparse in layers:
+        layer = linear_op("masked_mlp", 2, sparse, "mask", None, NOTHING, bias, activation, None, None)
+        x = _op.run(layer, [x, weight, *([biases.pop(0)] if bias else []), mask])
+    return x
+
+
+COMPOSITIONS = {Experts: experts, MaskedMlp: masked_mlp, PaddedMlp: padded_mlp}
 
 
 def of_composition(op, inputs, grad, needs):

@@ -4,11 +4,12 @@ called for the first time. docs/Python.md says how they are used."""
 from ._conv import conv2d
 from ._einsum import einsum
 from ._explain import Explanation, explain
+from ._masked_mlp import masked_mlp
 from ._moe import moe, padded_mlp
 from ._products import linear, masked_matmul, matmul, padded_linear
 from ._scaled import scaled_matmul
 
 __all__ = [
-    "Explanation", "conv2d", "einsum", "explain", "linear", "masked_matmul", "matmul", "moe", "padded_linear", "padded_mlp",
-    "scaled_matmul",
+    "Explanation", "conv2d", "einsum", "explain", "linear", "masked_matmul", "masked_mlp", "matmul",
+    "moe", "padded_linear", "padded_mlp", "scaled_matmul",
 ]

@@ -10,6 +10,7 @@ import torch
 
 from ..ops import _op
 from ..ops._einsum import NOTHING, einsum_op
+from ..ops._masked_mlp import MaskedMlp
 from ..ops._moe import Experts, PaddedMlp
 from ..ops._operand import constant_in_graphs
 from ..ops._products import linear_op
@@ -61,9 +62,25 @@ def padded_mlp(op, arrays):
     return hidden
 
 
-FUNCTIONS = {Experts: experts, PaddedMlp: padded_mlp}
+def masked_mlp(op, arrays):
+    x, mask, w1, w2, *biases = arrays
+    if 0 in mask.shape:
+        mask = mask.new_zeros((x.shape[0], w1.shape[0]))
+    for dim, whole in enumerate((x.shape[0], w1.shape[0])):
+        mask = mask.repeat_interleave(whole // max(mask.shape[dim], 1), dim)
+    hidden = x
+    for i, (weight, sparse) in enumerate(((w1, "out"), (w2, "x"))):
+        bias = [biases.pop(0)] if count_biases(op, i) else []
+        layer = linear_op("masked_mlp", 2, sparse, "mask", None, NOTHING, bool(bias),
+                          activation_of(op) if i == 0 else None, None, None)
+        hidden = _op.run(layer, [hidden, weight, *bias, mask])
+    return hidden
+
+
+FUNCTIONS = {Experts: experts, MaskedMlp: masked_mlp, PaddedMlp: padded_mlp}
+BY_NAME = {cls.__name__: function for cls, function in FUNCTIONS.items()}
 
 
 def run(op, arrays):
     """Of an op by its string."""
-    return experts(op, arrays) if kind_of(op) == "Experts" else padded_mlp(op, arrays)
+    return BY_NAME[kind_of(op)](op, arrays)

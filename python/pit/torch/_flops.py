@@ -6,7 +6,8 @@ import sys
 
 import torch
 
-from ..ops import _conv, _einsum, _moe, _moe_training, _op, _padded_training, _scaled
+from ..ops import (
+    _conv, _einsum, _masked_mlp, _moe, _moe_training, _op, _padded_training, _scaled)
 
 
 def count(inputs, op, index, *, out_shape, **_):
@@ -33,6 +34,8 @@ def count(inputs, op, index, *, out_shape, **_):
         x, w1, w2, *biases = op.needs
         hidden = x or w1 or (op.biases[0] and biases[0])
         return 2 * product("bsf") * (sizes["n"] * (hidden + w2) + sizes["k"] * (x + w1))
+    if isinstance(op, _masked_mlp.Block):  # one product that is not of neurons and k is of n
+        return 2 * product("tf") * (sizes["k"] + sizes["n"])
     if isinstance(op, _moe.Experts):
         wide = sizes["k"] * (2 if op.gated else 1)
         return 2 * product(("t", "top", "f")) * (wide + sizes["n"])

@@ -235,6 +235,9 @@ def run_by(apply, op, arrays, out, forward=False):
     if (differentiated or forward) and consists_of_others(op):
         if not forward and _training.is_layer(op) and transforms() is None:
             return _training.run(op, tensors, apply is call_op)
+        if (not forward and apply is not call_op and transforms() is None
+                and _training.is_frozen_mlp(op, tensors)):
+            return _training.run_frozen(op, tensors)
         return _compositions.run(op, tensors)
     return apply(op, index, *tensors)
 

@@ -5,6 +5,7 @@ import torch
 
 from .. import _arrays
 from ..ops import _op
+from ..ops._masked_mlp import MaskedMlp, MaskedMlpGradient
 from ..ops._moe import Experts, PaddedMlp
 from ..ops._moe_training import ExpertsBackward, ExpertsForward
 from ..ops._operand import constant_in_graphs
@@ -165,6 +166,50 @@ class TrainLists(torch.autograd.Function):
             parts = [None] * count if of_weight is None else of_weight.unbind()
             of_parameters += [part if needed else None for part, needed in zip(parts, group)]
         return None, None, *found[:3], *of_parameters
+
+
+class TrainMasked(torch.autograd.Function):
+    """pit.masked_mlp whose weights are frozen: the gradient of x is one program, too."""
+
+    @staticmethod
+    def forward(ctx, op, x, mask, w1, w2, *biases):
+        keeping = _op.make(MaskedMlp, op.activation, op.biases, True)
+        result, kept = _op.call(keeping, [x, mask, w1, w2, *biases])
+        ctx.op = op
+        ctx.save_for_backward(x, mask, w1, w2, *biases, kept)
+        return result
+
+    @staticmethod
+    def backward(ctx, grad):
+        *inputs, kept = ctx.saved_tensors
+        if torch.is_grad_enabled() or _vmap.has_batch(grad):
+            with _vmap.levels_of(grad), torch.enable_grad():
+                result = _compositions.run(ctx.op.encode(), inputs)
+            found, = torch.autograd.grad(result, inputs[:1], grad, create_graph=True)
+        else:
+            rule = _op.make(MaskedMlpGradient, ctx.op.activation, ctx.op.biases)
+            found = _op.call(rule, [grad.to(inputs[0].dtype).contiguous(), *inputs[1:4], kept])
+        return None, found, *[None] * (len(inputs) - 1)
+
+
+def run_frozen(op, tensors):
+    """pit.masked_mlp where x alone has a gradient; torch's layer on the CPU, where the mask leaves
+    all. The host does not wait for a GPU to ask."""
+    op, mask = _op.decode(op), tensors[1]
+    if mask.is_cuda or mask.count_nonzero() < mask.numel():
+        return TrainMasked.apply(op, *tensors)
+    x, _, w1, w2, *biases = tensors
+    hidden = torch.nn.functional.linear(x, w1, biases.pop(0) if op.biases[0] else None)
+    if op.activation is not None:
+        hidden = getattr(torch.nn.functional, op.activation)(hidden)
+    return torch.nn.functional.linear(hidden, w2, biases.pop(0) if op.biases[1] else None)
+
+
+def is_frozen_mlp(op, tensors):
+    """Whether a call is one of pit.masked_mlp in which x alone has a gradient, and is made at
+    once."""
+    return (type(_op.decode(op)) is MaskedMlp and is_memory(tensors) and tensors[0].requires_grad
+            and not any([x.requires_grad for x in tensors[1:]]))
 
 
 @constant_in_graphs
