@@ -76,7 +76,8 @@ def moe(
 def conv2d(
     x: _Array, weight: _AnyArray, bias: _AnyArray = None, *, stride: int | _Sizes = 1,
     padding: int | _Sizes = 0, dilation: int | _Sizes = 1, groups: int = 1,
-    layout: Literal["nchw", "nhwc"] = "nchw", sparse: Literal["x", "weight"] | None = "x",
+    layout: Literal["nchw", "nhwc"] = "nchw",
+    sparse: Literal["x", "weight", "out"] | None = "x",
     activation: _Activation | None = None, mask: _AnyArray = None, assume: bool = False,
     micro_tile: _MicroTile | None = None, axis: int | None = None,
     density: float | None = None, out: _AnyArray = None) -> _Array: ...

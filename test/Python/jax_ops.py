@@ -283,6 +283,14 @@ class Layers(Case):
                        there, ACTIVATIONS["gelu"](x @ w1.T + b1) @ w2.T + b2, 0),
                    x, w1, b1, w2, b2, forward=True)
 
+    def test_conv2d_wanted(self):
+        x, w = dense(2, 3, 6, 5), dense(4, 3, 3, 3)
+        for shape in ((2, 1, 6, 5), (4, 1, 1)):
+            mask = jnp.asarray(random.random(shape) < 0.5)
+            self.check(lambda *v: pit.conv2d(*v, padding=1, sparse="out", mask=mask),
+                       lambda x, w: jnp.where(mask, jax.lax.conv_general_dilated(
+                           x, w, (1, 1), "SAME"), 0), x, w, forward=True)
+
     def test_masked_mlp(self):
         x, w1, b1, w2, b2 = dense(9, 8), dense(12, 8), dense(12), dense(6, 12), dense(6)
         mask = jnp.asarray(random.random((3, 4)) < 0.5)

@@ -257,8 +257,38 @@ class Conv2d(Layers):
         self.check(pit.conv2d(x, np.where(kept, w, np.nan).astype("f"), sparse="weight", mask=kept),
                    convolution(x, np.where(kept, w, 0), (1, 1), (0, 0), (1, 1)))
 
+    def test_wanted(self):
+        """Pixels, filters and elements of the result, in both layouts; of no image, too."""
+        for n, stride, padding, dilation in (
+                (2, (1, 1), (1, 1), (1, 1)), (1, (2, 1), (0, 1), (1, 2)),
+                (3, (1, 2), (2, 0), (2, 1)), (0, (1, 1), (0, 0), (1, 1))):
+            x, w, bias = self.draw(n)
+            how = dict(stride=stride, padding=padding, dilation=dilation)
+            y = np.maximum(convolution(x, w, stride, padding, dilation) + bias[:, None, None], 0)
+            rows, columns = y.shape[2:]
+            for shape, live in (
+                    ((n, 1, rows, columns), 0.4), ((rows, columns), 0.4), ((1, 1, rows, 1), 0.4),
+                    ((5, 1, 1), 0.5), (y.shape, 0.3), ((n, 1, rows, columns), 0),
+                    ((5, 1, 1), 0), ((5, 1, 1), 1)):
+                kept = random.random(shape) < live
+                expected = np.where(kept, y, 0)
+                self.check(pit.conv2d(x, w, bias, sparse="out", mask=kept, activation="relu", **how),
+                           expected)
+                last = np.moveaxis(kept.reshape((1,) * (4 - kept.ndim) + shape), 1, 3).astype("b")
+                found = pit.conv2d(x.transpose(0, 2, 3, 1), w.transpose(2, 3, 1, 0), bias,
+                                   layout="nhwc", sparse="out", mask=last, activation="relu", **how)
+                self.check(found, expected.transpose(0, 2, 3, 1))
+
     def test_errors(self):
         x, w, _ = self.draw()
+        kept = np.ones((2, 1, 9, 8), bool)
+        for message, how in (
+                ("the mask has 9 rows of pixels; the result has 11", dict(padding=(1, 0), mask=kept)),
+                ('sparse="out" takes a mask= of the result, one group', {}),
+                ('sparse="out" takes a mask= of the result, one group',
+                 dict(mask=kept, density=0.1))):
+            with self.assertRaisesRegex(pit.Error, f"conv2d: {message}"):
+                pit.conv2d(x, w, sparse="out", **how)
         for message, how in (
                 ("no layout 'chwn'; there are: nchw, nhwc", dict(layout="chwn")),
                 ("stride=\\(0, 0\\)", dict(stride=0)), ("padding=\\(-1", dict(padding=-1)),

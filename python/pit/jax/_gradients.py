@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from .._library import Error
 from ..ops import _conv_gradients, _op
 from ..ops._conv import LAYOUTS, Conv2d
+from ..ops._conv_wanted import WantedConv2d
 from ..ops._einsum import NOTHING, einsum_op
 from ..ops._gradients import (
     OF_OUTPUT, bias_gradient, einsum_gradient, linear_in, selector_of, selects_itself,
@@ -266,7 +267,13 @@ def masked_mlp(op, x, mask, w1, w2, *biases):
     return x
 
 
-COMPOSITIONS = {Experts: experts, MaskedMlp: masked_mlp, PaddedMlp: padded_mlp}
+def wanted_conv2d(op, *arrays):
+    *arrays, mask = arrays
+    return jnp.where(mask != 0, _op.run(op.without_mask(), arrays), 0)
+
+
+COMPOSITIONS = {Experts: experts, MaskedMlp: masked_mlp, PaddedMlp: padded_mlp,
+                WantedConv2d: wanted_conv2d}
 
 
 def of_composition(op, inputs, grad, needs):

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, replace
 
+from .._arrays import framework_of
 from .._library import Error
 from ._einsum import (
-    BROADCAST, NUMBERS, OF_LAYERS, check_hints, form_of_mask, make_marks, pick_selector, read_hints,
-    selector_dims)
-from ._op import SELECTOR_TYPES, Argument, Op, Shortcut, kind, make, run, unique
+    BROADCAST, NOTHING, NUMBERS, OF_LAYERS, check_hints, form_of_mask, make_marks, pick_selector,
+    read_hints, selector_dims)
+from ._op import SELECTOR_TYPES, Argument, Mark, Op, Shortcut, kind, make, run, unique
 from ._operand import is_traced, makes_op
 from ._products import rank_of
 from ._text import check_activation, sum_type, wide_type
@@ -41,6 +42,9 @@ class Conv2d(Op):
         images, filters, _, _ = LAYOUTS[self.layout]
         return images, filters if self.groups == 1 else filters.replace("c", "i")
 
+    def marked_letters(self, mark):
+        return self.letters()[mark.operand]
+
     def arguments(self):
         images, filters = self.letters()
         found = [Argument("x", tuple(images), NUMBERS), Argument("weight", tuple(filters), NUMBERS)]
@@ -48,7 +52,7 @@ class Conv2d(Op):
             found.append(Argument("bias", ("f",), NUMBERS, widens=True))
         for mark in self.marks:
             if mark.source != "values":
-                dims = (self.letters()[mark.operand] if self.selector_dims is None
+                dims = (self.marked_letters(mark) if self.selector_dims is None
                         else self.selector_dims)
                 found.append(Argument("mask", tuple(dims), SELECTOR_TYPES["mask"], alike=False,
                                       advice=BROADCAST))
@@ -176,7 +180,8 @@ def conv2d_op(layout, stride, padding, dilation, groups, sparse, source, form, h
     if not isinstance(groups, int) or isinstance(groups, bool) or groups < 1:
         raise Error(f"conv2d: groups={groups!r}; it is a number, at least 1")
     if sparse == "out":
-        raise Error('conv2d: sparse="out"; it is "x", "weight" or None')
+        return wanted_op(layout, stride, padding, dilation, groups, source, form, hints, bias,
+                         activation)
     marks = make_marks("conv2d", OF_LAYERS.get(sparse, sparse), 2, source, hints)
     op = make(Conv2d, layout, stride, padding, dilation, marks, bias, activation, groups)
     for mark in marks:
@@ -186,9 +191,37 @@ def conv2d_op(layout, stride, padding, dilation, groups, sparse, source, form, h
     return op
 
 
+def wanted_op(layout, stride, padding, dilation, groups, source, form, hints, bias, activation):
+    from ._conv_wanted import WantedConv2d
+    if source != "mask" or hints != NOTHING or groups != 1:
+        raise Error('conv2d: sparse="out" takes a mask= of the result, one group, and no assume=, '
+                    "micro_tile=, axis= or density=")
+    dims = selector_dims("conv2d", LAYOUTS[layout][2], source, form)
+    return make(WantedConv2d, layout, stride, padding, dilation, (Mark(-1, source),), bias,
+                activation, 1, dims)
+
+
+def shape_of_result(x, weight, layout, stride, padding, dilation):
+    """As far as shapes are right, of which the op tells."""
+    images, filters, result, _ = LAYOUTS[layout]
+    sizes = {**dict(zip(images, x.shape)), **dict(zip(filters, weight.shape))}
+    sides = read_padding(padding)
+    for i, (image, window) in enumerate(("hr", "wt")):
+        room = sizes[image] + sides[2 * i] + sides[2 * i + 1]
+        reach = pair("dilation", dilation)[i] * (sizes[window] - 1) + 1
+        sizes["pq"[i]] = (room - reach) // pair("stride", stride)[i] + 1
+    return tuple(sizes[d] for d in result)
+
+
+def route_of_filters(x):
+    """Whether x is a tensor of torch in the CPU's memory, whose layers of few filters are torch's."""
+    return (framework_of(type(x)) == "torch" and x.device.type == "cpu"
+            and str(x.dtype) in ("torch.float32", "torch.float64"))
+
+
 def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, layout="nchw",
-           sparse="x", activation=None, mask=None, assume=False, micro_tile=None, axis=None, density=None,
-           out=None):
+           sparse="x", activation=None, mask=None, assume=False, micro_tile=None, axis=None,
+           density=None, out=None):
     """activation(the convolution of images with filters + bias), skipping what is zero.
 
         y = pit.conv2d(x, w, b, padding=1, activation="relu")     # x has zeros
@@ -206,7 +239,9 @@ def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, l
     groups      Of channels and of filters, each convolved by itself: as many as
                 there are channels is a depthwise convolution
     sparse      "x", "weight", or None; mask= is a bool or int8 array of its shape,
-                or of one that broadcasts to it, as (n, 1, height, width)
+                or of one that broadcasts to it, as (n, 1, height, width). "out" with a
+                mask of the result: of wanted pixels, (n, 1, rows, columns), or of filters,
+                (filters, 1, 1); the rest is 0
     activation  as in pit.linear
 
     Everything else is as in pit.einsum.
@@ -225,7 +260,11 @@ def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, l
     as_key = lambda value: tuple(value) if isinstance(value, list) else value
     form = None
     if mask is not None and hasattr(mask, "shape"):
-        form = form_of_mask(mask, (weight if sparse in ("weight", "b", 1) else x).shape)
+        if sparse == "out" and len(x.shape) == len(weight.shape) == 4 and layout in LAYOUTS:
+            shape = shape_of_result(x, weight, layout, *map(as_key, (stride, padding, dilation)))
+        else:
+            shape = (weight if sparse in ("weight", "b", 1) else x).shape
+        form = form_of_mask(mask, shape)
     op = conv2d_op(layout, as_key(stride), as_key(padding), as_key(dilation), groups, sparse,
                    source, form, hints, bias is not None, activation)
     arrays = [x, weight]
@@ -233,5 +272,8 @@ def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, l
         arrays.append(bias)
     if selector is not None:
         arrays.append(selector)
+    if sparse == "out" and not is_traced() and op.of_filters() and route_of_filters(x):
+        from ..torch import _convolutions
+        return _convolutions.of_wanted_filters(op, arrays, out)
     CONV2D.add(given, op)
     return run(op, arrays, out)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ._op import Argument, Mark, Op, kind
 from ._pixels import (
-    Grid, any_strip, arrange, divisor, flat, loop, of_phase, overlapping, phases, strip, times)
+    Grid, any_strip, arrange, divisor, flat, loop, of_phase, phases, strip, times, view)
 from ._text import sum_type
 
 FLOATS = ("f32", "f64")
@@ -367,7 +367,7 @@ class FilterGradient(Convolution):
         sums = [builder.zeros((strips, skipped, r.count, t.count, wide), type_) for r, t in pairs]
         if self.by_grad:
             x, last = gradient.laid(builder, grid)
-            views = [(self.view(builder, grid, phase.in_strips(builder, grid, wide, -grid.low,
+            views = [(view(builder, grid, phase.in_strips(builder, grid, wide, -grid.low,
                                                                grid.high), pair, 1), "jkrtf")
                      for phase, pair in zip(phases_of, pairs)]
             sums = self.add_up(builder, grid.pixels, grid.size, x, last, views, sums) if views else []
@@ -375,9 +375,8 @@ class FilterGradient(Convolution):
             row = gradient.in_strips(builder, grid, wide, grid.high, -grid.low)
             for i, (phase, pair) in enumerate(zip(phases_of, pairs)):
                 x, last = phase.laid(builder, grid)
-                view = self.view(builder, grid, row, pair, -1)
-                sums[i], = self.add_up(builder, grid.pixels, grid.size, x, last, [(view, "jkrtf")],
-                                       [sums[i]])
+                met_by = [(view(builder, grid, row, pair, -1), "jkrtf")]
+                sums[i], = self.add_up(builder, grid.pixels, grid.size, x, last, met_by, [sums[i]])
         if len(pairs) == 1 and sums[0].dims == whole:
             return sums[0]
         made = builder.zeros(whole, type_)
@@ -385,18 +384,6 @@ class FilterGradient(Convolution):
             made = builder.put(part, made, (0, 0, r.first, t.first, 0), part.dims,
                                (1, 1, r.step, t.step, 1))
         return made
-
-    def view(self, builder, grid, row, pair, sign):
-        """What each pixel meets by each point of a pair of phases, in a row of strips whose first
-        pixel has all that is reached before it: (strips, pixels, r, t, of a strip)."""
-        rows, columns = pair
-        strips, length, wide = row.dims
-        start = (-grid.low if sign > 0 else grid.high) + sign * grid.distance(rows.near, columns.near)
-        outer = (length * wide if isinstance(length, int) else
-                 builder.index("muli", builder.size(length), wide))
-        steps = (outer, wide, sign * rows.apart * grid.pitch * wide, sign * columns.apart * wide, 1)
-        return overlapping(builder, row, (strips, grid.pixels, rows.count, columns.count, wide),
-                           steps, start * wide)
 
     def add_up(self, builder, pixels, size, x, last, met, sums):
         """Each of the sums (strips, channels, points, of a strip) with what it lacks: products of

@@ -41,8 +41,8 @@ class Block(Op):
     def check(self, sizes):
         for whole, blocks, what in (("t", "T", "rows of x"), ("f", "N", "neurons (rows of w1)")):
             if sizes[blocks] == 0 and sizes[whole] or sizes[blocks] and sizes[whole] % sizes[blocks]:
-                raise Error(f"{self.name}: {sizes[whole]} {what}, and a mask of {sizes[blocks]} blocks "
-                            "of them; the blocks are equal, so their number divides the other")
+                raise Error(f"{self.name}: {sizes[whole]} {what}, and a mask of {sizes[blocks]} "
+                            "blocks of them; the blocks are equal, so their number divides the other")
 
     def kept(self, sizes):
         """The shape of what the gradient reads: values before the activation, those of a block

@@ -205,3 +205,16 @@ def of_phase(builder, images, names, rows, columns, stride):
         at = names.index(name)
         sizes[at], offsets[at], steps[at] = phase.size, phase.at, step
     return builder.piece(images, offsets, sizes, steps=steps)
+
+
+def view(builder, grid, row, pair, sign):
+    """What each pixel meets by each point of a pair of phases, in a row of strips whose first
+    pixel has all that is reached before it: (strips, pixels, r, t, of a strip)."""
+    rows, columns = pair
+    strips, length, wide = row.dims
+    start = (-grid.low if sign > 0 else grid.high) + sign * grid.distance(rows.near, columns.near)
+    outer = (length * wide if isinstance(length, int) else
+             builder.index("muli", builder.size(length), wide))
+    steps = (outer, wide, sign * rows.apart * grid.pitch * wide, sign * columns.apart * wide, 1)
+    return overlapping(builder, row, (strips, grid.pixels, rows.count, columns.count, wide),
+                       steps, start * wide)

@@ -8,7 +8,7 @@ points, and on whether channels lie together. Where they do not, images and resu
 
 import torch
 
-from .. import _arrays
+from .. import _arrays, _types
 from ..ops import _op
 from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._conv_training import (
@@ -24,6 +24,7 @@ LEAST_CHANNELS = 16  # fewer leave a pixel's list too short
 LEAST_FILTERS = 32
 LISTING = 1.5  # cycles that an element takes to be listed; 16 products take one
 
+NAMES = {getattr(torch, t.array): t.name for t in _types.TYPES if hasattr(torch, t.array)}
 PLAIN = {torch.Tensor, torch.nn.Parameter}
 plain = {}  # what is_plain returns, by id of the op (which lives for ever)
 most_of_calls = {}  # what most_ever returns, by id of the op and of what tensors have
@@ -208,6 +209,30 @@ def dense(op, x, weight, bias=None):
     if op.activation is not None:
         y = getattr(torch.nn.functional, op.activation)(y)
     return ordered(y, "nfpq", result)
+
+
+def of_wanted_filters(op, arrays, out=None):
+    """The result of a WantedConv2d of which a mask says what filters are wanted: torch's layer of
+    these, whose gradients are torch's."""
+    x, weight, *bias, mask = arrays
+    _, filters, result, _ = LAYOUTS[op.layout]
+    _op.result_infos(op, [NAMES[v.dtype] for v in arrays], [v.shape for v in arrays])
+    live = mask.reshape(-1).nonzero()[:, 0]
+    none = len(live) == 0
+    if none:  # a layer has one filter at least, which then does not count
+        live = live.new_zeros(1)
+    picked = [v.index_select(at, live) for v, at in (
+        (weight, filters.index("f")), *((b, 0) for b in bias))]
+    y = dense(op, x, *picked)
+    at = result.index("f")
+    if none:
+        y = torch.where(mask.new_zeros((), dtype=torch.bool), y, 0)
+    if len(live) < mask.numel():
+        whole = y.new_zeros([mask.numel() if i == at else n for i, n in enumerate(y.shape)])
+        if y.dim() == 4 and y.is_contiguous(memory_format=torch.channels_last):
+            whole = whole.contiguous(memory_format=torch.channels_last)
+        y = whole.index_copy_(at, live, y)
+    return y if out is None else out.copy_(y)
 
 
 def gradients(op, x, weight, grad, needs):

@@ -8,6 +8,7 @@ import torch
 from .._library import Error
 from ..ops import _conv_gradients, _op
 from ..ops._conv import LAYOUTS, Conv2d
+from ..ops._conv_wanted import WantedConv2d
 from ..ops._einsum import Einsum
 from ..ops._gradients import (
     OF_OUTPUT, activation_gradient, bias_gradient, einsum_gradient, selector_of, selects_itself,
@@ -228,6 +229,19 @@ class ConvRule:
         return grads
 
 
+class WantedRule:
+    """What is not wanted is 0 whatever it is made of: its gradient goes nowhere. So the incoming
+    gradient has zeros, which the gradients of a plain convolution skip."""
+
+    saved = ConvRule.saved
+
+    @staticmethod
+    def backward(op, inputs, output, grad, needs, shapes):
+        grad = torch.where(inputs[-1].bool(), grad, 0)
+        found = ConvRule.backward(op.without_mask(), inputs[:-1], output, grad, needs[:-1], shapes[:-1])
+        return [*found, None]
+
+
 class TOOLS:
     """What ops/_conv_gradients.py needs of torch."""
 
@@ -246,4 +260,4 @@ def reorder(x, have, want):
     return x if have == want else x.permute([have.index(d) for d in want])
 
 
-RULES = {Einsum: EinsumRule, Conv2d: ConvRule}
+RULES = {Einsum: EinsumRule, Conv2d: ConvRule, WantedConv2d: WantedRule}
