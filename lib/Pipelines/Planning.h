@@ -90,6 +90,7 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   func.addPass(createPitFuseEpilogues());
   if (options.fuseSiblings)
     func.addPass(createPitFuseSiblings());
+  func.addPass(createPitFuseRowSums());
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
   // Indices that are built from bits are not packed as they are built.

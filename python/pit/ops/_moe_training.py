@@ -244,8 +244,9 @@ class ExpertsBackward(Layer):
             return body.add(summed, values[-1], body.mul(
                 summed, body.cast(back, type_, summed), value))
 
+        # What is multiplied was rounded.
         sums = builder.generic([*["rf"] * (1 + len(kept)), "r"], "rf", [back, *kept],
-                               builder.zeros((sizes[ROWS],), summed), product)
+                               builder.zeros((sizes[ROWS],), summed), product, exact_as=type_)
         table = builder.unpack_rows(sums, index, (sizes["t"], sizes["e"]))
 
         def choose(body, value, expert, total):

@@ -339,14 +339,16 @@ class Builder:
             f"outs({out.name} : {out.mlir}) permutation = {list(order)}")
         return Value(name, out.dims, value.type)
 
-    def generic(self, maps, loops, ins, outs, function):
+    def generic(self, maps, loops, ins, outs, function, exact_as=None):
         """A linalg.generic over the loops named in `loops`, the parallel ones first:
         those of the results, whose inits `outs` lists; or is, where there is one. Each of
         `maps` lists the loops of an operand or of a result. `function` gets a Body, the
-        elements of `ins` and those of `outs`; it returns the new ones, or the new one."""
+        elements of `ins` and those of `outs`; it returns the new ones, or the new one. Its
+        functions are as exact as `exact_as` is, which is the first result's type unless said
+        otherwise."""
         single = isinstance(outs, Value)
         inits = [outs] if single else outs
-        body = Body(self, inits[0].type)
+        body = Body(self, exact_as or inits[0].type)
         elements = [self.fresh() for _ in (*ins, *inits)]
         results = function(body, *elements)
         results = [results] if single else results

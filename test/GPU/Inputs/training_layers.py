@@ -15,8 +15,8 @@ from pit_run import PitRun, draw_seed
 
 # Tokens, choices, experts, width, hidden width; activation; layouts of the weights.
 LAYERS = [((150, 2, 4, 64, 72), "silu", ("ekf", "ekf", "efn")),
-          ((37, 3, 5, 72, 136), "gelu", ("efk", "efk", "enf")),
-          ((70, 1, 2, 128, 64), "relu", ("ekg", "efn")),
+          ((37, 3, 5, 72, 264), "gelu", ("efk", "efk", "enf")),
+          ((70, 1, 2, 128, 256), "relu", ("ekg", "efn")),
           ((90, 2, 9, 64, 64), "tanh", ("efk", "enf"))]
 
 

@@ -3,7 +3,8 @@
 // Where there are fewer outputs than threads, or where a reduction runs along
 // contiguous memory, the lanes of a group share out one output's reduction:
 // each starts from the combiner's identity, and their results are combined by
-// shuffles and, in groups of a whole block, through shared memory.
+// shuffles and, in groups of a whole block, through shared memory. What the op
+// gives for each element beside that, the lane that has the element stores.
 //
 //===----------------------------------------------------------------------===//
 
@@ -122,10 +123,20 @@ private:
                                            volume(builder, loc, extents));
   }
 
+  /// Is an output computed once for each point, whatever is there before?
+  bool isOfPoints(unsigned output) {
+    OpOperand *init = emitter.op.getDpsInitOperand(output);
+    return emitter.op.getMatchingIndexingMap(init).isPermutation() &&
+           !emitter.op.payloadUsesValueFromOperand(init);
+  }
+
   bool matchCombiners() {
     for (auto [output, combiner] : llvm::enumerate(emitter.combiners)) {
+      if (isOfPoints(output))
+        continue;
       if (!combiner || !emitter.isCarried(output))
         return false;
+      reduced.push_back(output);
       Type type = emitter.op.getDpsInits()[output].getType();
       type = cast<MemRefType>(type).getElementType();
       TypedAttr identity = identityOf(combiner->ops.front(), type);
@@ -133,7 +144,7 @@ private:
         return false;
       identities.push_back(identity);
     }
-    return true;
+    return !reduced.empty();
   }
 
   /// How many lanes of a warp one output gets so that the block has work.
@@ -196,9 +207,8 @@ private:
 
     SmallVector<Value> partial = reduceLane(point, lane, width, exists);
     for (int64_t apart = std::min(lanes, kWarp) / 2; apart; apart /= 2)
-      for (auto [output, value] : llvm::enumerate(partial))
-        value =
-            combine(output, value, shuffleLanes(builder, loc, value, apart));
+      for (auto [i, value] : llvm::enumerate(partial))
+        value = combine(i, value, shuffleLanes(builder, loc, value, apart));
 
     Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                         lane, index(0));
@@ -211,13 +221,13 @@ private:
     {
       OpBuilder::InsertionGuard inner(builder);
       builder.setInsertionPointToStart(branch.thenBlock());
-      for (auto [output, value] : llvm::enumerate(partial)) {
+      for (auto [i, value] : llvm::enumerate(partial)) {
         for (int64_t warp = 1; isBlock && warp < lanes / kWarp; ++warp)
-          value = combine(output, value,
-                          memref::LoadOp::create(builder, loc, staged[output],
-                                                 index(warp)));
-        value = combine(output, emitter.loadOutput(point, output), value);
-        emitter.storeOutput(point, output, value);
+          value = combine(
+              i, value,
+              memref::LoadOp::create(builder, loc, staged[i], index(warp)));
+        value = combine(i, emitter.loadOutput(point, reduced[i]), value);
+        emitter.storeOutput(point, reduced[i], value);
       }
     }
     if (isBlock) // the next round stages, too
@@ -235,23 +245,54 @@ private:
     SmallVector<Value> values;
     for (TypedAttr identity : identities)
       values.push_back(arith::ConstantOp::create(builder, loc, identity));
+    Value one = index(1);
     if (!workers.isGrid())
-      return reducePoints(point, lane, upper, width, 1, values);
+      return reducePoints(point, {lane, upper, width, one, 1}, values);
     // Whole rounds of all lanes first.
     Value round = arith::MulIOp::create(builder, loc, width, index(kAtOnce));
     Value whole = arith::MulIOp::create(
         builder, loc, arith::DivUIOp::create(builder, loc, upper, round),
         round);
+    auto apart = [&](ArrayRef<Value> values) {
+      return reducePoints(point, {lane, whole, width, width, kAtOnce}, values);
+    };
+    Value aligned;
+    if (emitter.serial.size() == 1)
+      aligned = emitter.haveVectors(emitter.serial.front(), kAtOnce);
+    if (aligned) {
+      auto branch = scf::IfOp::create(builder, loc,
+                                      TypeRange(ValueRange(values)), aligned,
+                                      /*withElseRegion=*/true);
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(branch.thenBlock());
+      Value first = arith::MulIOp::create(builder, loc, lane, index(kAtOnce));
+      scf::YieldOp::create(builder, loc,
+                           reducePoints(point,
+                                        {first, whole, width, one, kAtOnce},
+                                        values, /*isVector=*/true));
+      builder.setInsertionPointToStart(branch.elseBlock());
+      scf::YieldOp::create(builder, loc, apart(values));
+      values = llvm::to_vector_of<Value>(branch.getResults());
+    } else {
+      values = apart(values);
+    }
     Value begin = arith::AddIOp::create(builder, loc, whole, lane);
-    values = reducePoints(point, lane, whole, width, kAtOnce, values);
-    return reducePoints(point, begin, upper, width, 1, values);
+    return reducePoints(point, {begin, upper, width, one, 1}, values);
   }
 
-  /// Reduces the points from `begin` on that are `width` apart, `count` of them
-  /// at once, to which `inits` are added.
-  SmallVector<Value> reducePoints(const Point &point, Value begin, Value upper,
-                                  Value width, int64_t count,
-                                  ArrayRef<Value> inits) {
+  /// Points that a lane goes through: `count` at once that are `apart`, from
+  /// `begin` on in steps of `width` times that.
+  struct Round {
+    Value begin, upper, width, apart;
+    int64_t count;
+  };
+
+  /// Reduces these points, to which `inits` are added. `isVector`: those at
+  /// once are loaded and stored as vectors.
+  SmallVector<Value> reducePoints(const Point &point, const Round &round,
+                                  ArrayRef<Value> inits,
+                                  bool isVector = false) {
+    auto [begin, upper, width, apart, count] = round;
     SmallVector<Value> all(inits);
     for (int64_t i = 1; i < count; ++i)
       for (TypedAttr identity : identities)
@@ -271,24 +312,32 @@ private:
       Value at = loop.getInductionVar();
       for (auto [i, each] : llvm::enumerate(points)) {
         if (i > 0)
-          at = arith::AddIOp::create(builder, loc, at, width);
+          at = arith::AddIOp::create(builder, loc, at, apart);
         for (auto [d, iv] : llvm::zip_equal(
                  emitter.serial, delinearize(builder, loc, at, extents))) {
           each.ivs[d] = iv;
           each.inBlock[d] = i;
         }
-        carried.push_back(of(loop.getRegionIterArgs(), i));
+        // Null: stored for each point.
+        auto &values = carried.emplace_back(emitter.op.getNumDpsInits());
+        for (auto [output, value] :
+             llvm::zip_equal(reduced, of(loop.getRegionIterArgs(), i)))
+          values[output] = value;
       }
-      emitter.run(points, carried);
+      std::optional<unsigned> along;
+      if (isVector)
+        along = emitter.serial.front();
+      emitter.run(points, carried, along);
       SmallVector<Value> yielded;
       for (const SmallVector<Value> &values : carried)
-        llvm::append_range(yielded, values);
+        for (unsigned output : reduced)
+          yielded.push_back(values[output]);
       scf::YieldOp::create(builder, loc, yielded);
     }
     SmallVector<Value> results = of(loop.getResults(), 0);
     for (int64_t i = 1; i < count; ++i)
-      for (auto [output, value] : llvm::enumerate(of(loop.getResults(), i)))
-        results[output] = combine(output, results[output], value);
+      for (auto [n, value] : llvm::enumerate(of(loop.getResults(), i)))
+        results[n] = combine(n, results[n], value);
     return results;
   }
 
@@ -302,9 +351,9 @@ private:
                                         lane, index(0));
     SmallVector<Value> staged;
     int64_t warps = workers.threads / kWarp;
-    for (auto [output, value] : llvm::enumerate(partial))
-      staged.push_back(staging(builder, loc, output,
-                               MemRefType::get(warps, value.getType())));
+    for (auto [i, value] : llvm::enumerate(partial))
+      staged.push_back(
+          staging(builder, loc, i, MemRefType::get(warps, value.getType())));
     auto branch =
         scf::IfOp::create(builder, loc, first, /*withElseRegion=*/false);
     {
@@ -317,8 +366,9 @@ private:
     return staged;
   }
 
-  Value combine(unsigned output, Value a, Value b) {
-    Operation *combiner = emitter.combiners[output]->ops.front();
+  /// Of reduced output number `i`.
+  Value combine(unsigned i, Value a, Value b) {
+    Operation *combiner = emitter.combiners[reduced[i]]->ops.front();
     Operation *clone = builder.clone(*combiner);
     clone->setOperands({a, b});
     return clone->getResult(0);
@@ -329,7 +379,8 @@ private:
   Location loc;
   const Workers &workers;
   Staging staging;
-  SmallVector<TypedAttr> identities;
+  SmallVector<unsigned> reduced;     ///< outputs that lanes combine
+  SmallVector<TypedAttr> identities; ///< of these
 };
 } // namespace
 

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -171,11 +172,97 @@ void PointEmitter::storeOutput(const Point &point, unsigned output,
                           subscripts(point, op.getMatchingIndexingMap(init)));
 }
 
+/// Bytes of the widest vector that one thread moves at once.
+static constexpr int64_t kAccessBytes = 16;
+
+/// Are neighbours along the loop neighbours in the operand's memory?
+bool PointEmitter::isVector(OpOperand &operand, unsigned along) {
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!type || type.getRank() == 0 ||
+      failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
+    return false;
+  Type element = type.getElementType();
+  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0 &&
+         llvm::isPowerOf2_64(elementBytes(element)) &&
+         map.getResults().back() == getAffineDimExpr(along, map.getContext()) &&
+         llvm::none_of(map.getResults().drop_back(), [&](AffineExpr expr) {
+           return expr.isFunctionOfDim(along);
+         });
+}
+
+static int64_t vectorBytes(OpOperand &operand, int64_t count) {
+  Type element = getElementTypeOrSelf(operand.get().getType());
+  return std::min(kAccessBytes, count * elementBytes(element));
+}
+
+Value PointEmitter::haveVectors(unsigned along, int64_t count) {
+  Value misaligned;
+  for (OpOperand &operand : op->getOpOperands()) {
+    bool isUsed = op.isDpsInit(&operand) ||
+                  !op.getMatchingBlockArgument(&operand).use_empty();
+    if (!isUsed || op.isScalar(&operand) ||
+        !op.getMatchingIndexingMap(&operand).isFunctionOfDim(along))
+      continue;
+    if (!isVector(operand, along))
+      return {};
+    int64_t bytes = elementBytes(getElementTypeOrSelf(operand.get().getType()));
+    auto metadata =
+        memref::ExtractStridedMetadataOp::create(builder, loc, operand.get());
+    auto scale = [&](Value elements) -> Value {
+      return arith::MulIOp::create(builder, loc, elements,
+                                   constantIndex(builder, loc, bytes));
+    };
+    Value all =
+        arith::AddIOp::create(builder, loc,
+                              memref::ExtractAlignedPointerAsIndexOp::create(
+                                  builder, loc, operand.get()),
+                              scale(metadata.getOffset()));
+    for (Value stride : metadata.getStrides().drop_back())
+      all = arith::OrIOp::create(builder, loc, all, scale(stride));
+    all = arith::AndIOp::create(
+        builder, loc, all,
+        constantIndex(builder, loc, vectorBytes(operand, count) - 1));
+    misaligned =
+        misaligned
+            ? arith::OrIOp::create(builder, loc, misaligned, all).getResult()
+            : all;
+  }
+  if (!misaligned)
+    return {};
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                               misaligned, constantIndex(builder, loc, 0));
+}
+
 void PointEmitter::run(ArrayRef<Point> points,
-                       MutableArrayRef<SmallVector<Value>> carried) {
+                       MutableArrayRef<SmallVector<Value>> carried,
+                       std::optional<unsigned> along) {
   Block *body = op.getBlock();
   std::map<std::pair<unsigned, SmallVector<int64_t>>, Value> loaded;
   SmallVector<IRMapping> mappings(points.size());
+  auto place = [&](OpOperand &operand) {
+    return subscripts(points.front(), op.getMatchingIndexingMap(&operand));
+  };
+  auto typeOf = [&](OpOperand &operand) {
+    return VectorType::get(points.size(),
+                           getElementTypeOrSelf(operand.get().getType()));
+  };
+  auto alignmentOf = [&](OpOperand &operand) {
+    return llvm::MaybeAlign(vectorBytes(operand, points.size()));
+  };
+  llvm::SmallDenseMap<unsigned, Value> vectors; // by operand
+  auto loadPoint = [&](size_t p, OpOperand &operand) -> Value {
+    if (!along || op.isScalar(&operand) || !isVector(operand, *along))
+      return load(points[p], operand);
+    Value &vector = vectors[operand.getOperandNumber()];
+    if (!vector)
+      vector = vector::LoadOp::create(
+          builder, loc, typeOf(operand), operand.get(), place(operand),
+          /*nontemporal=*/false, alignmentOf(operand));
+    return vector::ExtractOp::create(builder, loc, vector, p);
+  };
   // All loads come first.
   for (auto [p, point] : llvm::enumerate(points))
     for (OpOperand &operand : op->getOpOperands()) {
@@ -186,7 +273,7 @@ void PointEmitter::run(ArrayRef<Point> points,
       if (op.isDpsInit(&operand)) {
         unsigned output = number - op.getNumDpsInputs();
         Value value = carried[p][output];
-        mappings[p].map(arg, value ? value : load(point, operand));
+        mappings[p].map(arg, value ? value : loadPoint(p, operand));
         continue;
       }
       AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -196,9 +283,10 @@ void PointEmitter::run(ArrayRef<Point> points,
           i = 0;
       Value &value = loaded[{number, which}];
       if (!value)
-        value = load(point, operand);
+        value = loadPoint(p, operand);
       mappings[p].map(arg, value);
     }
+  SmallVector<SmallVector<Value>> stored(op.getNumDpsInits());
   for (size_t p = 0; p < points.size(); ++p) {
     const Point &point = points[p];
     IRMapping &mapping = mappings[p];
@@ -225,9 +313,20 @@ void PointEmitter::run(ArrayRef<Point> points,
       Value value = mapping.lookupOrDefault(yielded);
       if (carried[p][output])
         carried[p][output] = value;
+      else if (along && isVector(*op.getDpsInitOperand(output), *along))
+        stored[output].push_back(value);
       else
         storeOutput(point, output, value);
     }
+  }
+  for (auto [output, values] : llvm::enumerate(stored)) {
+    if (values.empty())
+      continue;
+    OpOperand &init = *op.getDpsInitOperand(output);
+    Value vector =
+        vector::FromElementsOp::create(builder, loc, typeOf(init), values);
+    vector::StoreOp::create(builder, loc, vector, init.get(), place(init),
+                            /*nontemporal=*/false, alignmentOf(init));
   }
 }
 
@@ -236,6 +335,9 @@ void PointEmitter::run(ArrayRef<Point> points,
 //===----------------------------------------------------------------------===//
 
 namespace {
+
+/// Elements that a thread of the grid takes at once.
+constexpr int64_t kVector = 8;
 
 /// One op whose outputs are shared out over threads.
 class OutputLowering {
@@ -246,6 +348,80 @@ public:
         workers(workers), factors(emitter.op.getNumLoops(), 1) {}
 
   void run() {
+    if (Value done = runVectors()) {
+      // There are no other points, or only such.
+      auto branch = scf::IfOp::create(builder, loc, done,
+                                      /*withElseRegion=*/true);
+      builder.setInsertionPointToStart(branch.elseBlock());
+      runOutputs();
+      builder.setInsertionPointAfter(branch);
+      return;
+    }
+    runOutputs();
+  }
+
+private:
+  /// Element-wise ops over the whole grid take neighbours along the last
+  /// dimension at once, if rows are multiples of vectors and aligned: whether
+  /// they are. Null if there are no vectors.
+  Value runVectors() {
+    if (!workers.isGrid() || !emitter.serial.empty() ||
+        emitter.parallel.empty())
+      return {};
+    unsigned along = emitter.parallel.back();
+    linalg::LinalgOp op = emitter.op;
+    bool readsVectors =
+        llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+          return op.getMatchingIndexingMap(input).isFunctionOfDim(along);
+        });
+    // Where the body reads at places of its own, lanes had better be
+    // neighbours.
+    bool readsAnywhere = llvm::any_of(*op.getBlock(), [](Operation &inner) {
+      return !inner.hasTrait<OpTrait::IsTerminator>() &&
+             !isMemoryEffectFree(&inner);
+    });
+    if (!readsVectors || readsAnywhere)
+      return {};
+    Value aligned = emitter.haveVectors(along, kVector);
+    if (!aligned)
+      return {};
+    Value extent =
+        getValueOrCreateConstantIndexOp(builder, loc, emitter.extents[along]);
+    Value perRow = arith::DivUIOp::create(builder, loc, extent,
+                                          constantIndex(builder, loc, kVector));
+    Value whole = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, extent,
+        arith::MulIOp::create(builder, loc, perRow,
+                              constantIndex(builder, loc, kVector)));
+    whole = arith::AndIOp::create(builder, loc, whole, aligned);
+    SmallVector<OpFoldResult> boxes = emitter.extentsOf(emitter.parallel);
+    boxes.back() = getAsOpFoldResult(perRow);
+    Value total = getValueOrCreateConstantIndexOp(builder, loc,
+                                                  volume(builder, loc, boxes));
+    total = arith::SelectOp::create(builder, loc, whole, total,
+                                    constantIndex(builder, loc, 0));
+    workers.share(builder, loc, total, [&](Value e) {
+      SmallVector<Value> box = delinearize(builder, loc, e, boxes);
+      box.back() = arith::MulIOp::create(builder, loc, box.back(),
+                                         constantIndex(builder, loc, kVector));
+      points.assign(kVector, {SmallVector<Value>(factors.size()),
+                              SmallVector<int64_t>(factors.size(), 0)});
+      for (auto [i, point] : llvm::enumerate(points)) {
+        for (auto [d, at] : llvm::zip_equal(emitter.parallel, box))
+          point.ivs[d] = at;
+        point.inBlock[along] = i;
+        if (i > 0)
+          point.ivs[along] = arith::AddIOp::create(
+              builder, loc, box.back(), constantIndex(builder, loc, i));
+      }
+      SmallVector<SmallVector<Value>> carried(
+          points.size(), SmallVector<Value>(emitter.op.getNumDpsInits()));
+      emitter.run(points, carried, along);
+    });
+    return whole;
+  }
+
+  void runOutputs() {
     chooseFactors();
     SmallVector<OpFoldResult> boxes;
     for (unsigned d : emitter.parallel) {
@@ -272,7 +448,6 @@ public:
     });
   }
 
-private:
   /// As many outputs a thread as keep all threads busy, along the two innermost
   /// parallel loops.
   void chooseFactors() {

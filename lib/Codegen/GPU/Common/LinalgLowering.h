@@ -45,10 +45,18 @@ public:
   /// Runs the body at some points together; loads what several of them need
   /// once. `carried` are the accumulators, by point and output; null where an
   /// output is not carried, which is then loaded and stored.
-  void run(ArrayRef<Point> points, MutableArrayRef<SmallVector<Value>> carried);
+  /// `along`: the points are neighbours along this loop, and haveVectors() says
+  /// that they are loaded and stored as vectors.
+  void run(ArrayRef<Point> points, MutableArrayRef<SmallVector<Value>> carried,
+           std::optional<unsigned> along = std::nullopt);
+  /// Whether (i1) each `count` neighbours along a loop, from a multiple of
+  /// `count` on, are aligned as vectors in all operands that differ along it.
+  /// Null if they are no vectors.
+  Value haveVectors(unsigned along, int64_t count);
 
 private:
   Value load(const Point &point, OpOperand &operand);
+  bool isVector(OpOperand &operand, unsigned along);
   SmallVector<Value> subscripts(const Point &point, AffineMap map);
   void findContractions();
 

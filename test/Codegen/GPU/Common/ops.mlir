@@ -118,6 +118,50 @@ func.func @row_max(%x: !t, %y: !v) {
   return
 }
 
+// Beside the sums of rows, lanes store what there is for each element; eight of them at once,
+// where rows are aligned.
+// CHECK-LABEL: gpu.func @rows_and_sums(
+// CHECK: scf.if %{{.*}} -> (f32
+// CHECK: vector.load {{.*}} {alignment = 16 : i64} : memref<?x512xbf16>, vector<8xbf16>
+// CHECK: vector.store {{.*}} {alignment = 16 : i64} : memref<?x512xf32>, vector<8xf32>
+// CHECK: } else {
+// CHECK-COUNT-8: memref.load {{.*}} : memref<?x512xbf16>
+// CHECK: memref.store {{.*}} : memref<?x512xf32>
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK: memref.store {{.*}} : memref<?xf32>
+// CHECK: gpu.return
+func.func @rows_and_sums(%x: memref<?x512xbf16>, %y: memref<?x512xf32>, %s: !v) {
+  linalg.generic {indexing_maps = [#id, #id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<?x512xbf16>) outs(%y, %s : memref<?x512xf32>, !v) {
+  ^bb0(%a: bf16, %o: f32, %t: f32):
+    %w = arith.extf %a : bf16 to f32
+    %q = arith.mulf %w, %w : f32
+    %u = arith.addf %t, %w : f32
+    linalg.yield %q, %u : f32, f32
+  }
+  return
+}
+
+// Elements of rows that are scaled, or lie in parts of others, come eight at once, too.
+// CHECK-LABEL: gpu.func @scale_rows(
+// CHECK: vector.load {{.*}} {alignment = 16 : i64} : memref<?x512xbf16, strided<[1024, 1]>>, vector<8xbf16>
+// CHECK: memref.load {{.*}} : memref<?xf32>
+// CHECK: vector.store {{.*}} {alignment = 16 : i64} : memref<?x512xbf16>, vector<8xbf16>
+// CHECK: scf.if
+// CHECK: memref.store {{.*}} : memref<?x512xbf16>
+// CHECK: gpu.return
+func.func @scale_rows(%x: memref<?x512xbf16, strided<[1024, 1]>>, %s: !v, %y: memref<?x512xbf16>) {
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : memref<?x512xbf16, strided<[1024, 1]>>, !v) outs(%y : memref<?x512xbf16>) {
+  ^bb0(%a: bf16, %b: f32, %o: bf16):
+    %w = arith.extf %a : bf16 to f32
+    %t = arith.mulf %w, %b : f32
+    %r = arith.truncf %t : f32 to bf16
+    linalg.yield %r : bf16
+  }
+  return
+}
+
 // Two results, of types that go through shuffles in two halves.
 // CHECK-LABEL: gpu.func @all(
 // CHECK: gpu.shuffle

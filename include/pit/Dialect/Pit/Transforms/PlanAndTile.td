@@ -388,6 +388,22 @@ def PitFuseEpilogues : Pass<"pit-fuse-epilogues", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitFuseRowSums : Pass<"pit-fuse-row-sums", "::mlir::func::FuncOp"> {
+  let summary = "computes sums of rows where an element-wise op reads them";
+  let description = [{
+    A linalg.generic that reduces rows, and one that computes elements of what it
+    reads, become one op with the results of both. So the gradients of a layer's
+    hidden values and that of what scales them are computed in one pass over the
+    values. Neither reads what the other one gives. Rows have 256 elements or more.
+
+    The results of the elements keep their maps, which have the dim that is reduced:
+    each point of the op computes its own.
+
+    Example: test/Dialect/Pit/Transforms/fuse-row-sums.mlir.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 def PitNarrowSiblings : Pass<"pit-narrow-siblings", "::mlir::func::FuncOp"> {
   let summary = "makes room for several sums in a tile";
   let description = [{
