@@ -87,7 +87,10 @@ void pit::buildPitFunctionsToKernels(OpPassManager &pm,
 void pit::buildPitFunctionsToCuda(OpPassManager &pm,
                                   const PitToCudaOptions &options) {
   // Copies of memory to itself are none.
-  onFunctions(pm, cleanUp);
+  onFunctions(pm, [](OpPassManager &functions) {
+    cleanUp(functions);
+    functions.addPass(createPitForwardCopies());
+  });
   pm.addPass(createPitKernelLayouts());
   // The copies that bufferization made.
   PitOutlineKernelsOptions outline;

@@ -54,6 +54,7 @@ void pit::buildTilesToKernels(OpPassManager &pm,
   prepare.device = "cuda";
   pm.addPass(createPitAbiPrepare(prepare));
   addBufferization(pm);
+  pm.addNestedPass<func::FuncOp>(createPitForwardCopies());
   pm.addPass(createPitKernelLayouts());
   // The copies that bufferization made.
   pm.addPass(createPitOutlineKernels());

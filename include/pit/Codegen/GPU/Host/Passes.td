@@ -100,6 +100,28 @@ def PitPlaceResults : Pass<"pit-place-results", "::mlir::ModuleOp"> {
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def PitForwardCopies : Pass<"pit-forward-copies", "::mlir::func::FuncOp"> {
+  let summary = "has kernels write what would be copied to its place";
+  let description = [{
+    Where an op has several results that go into parts of one tensor, as the
+    gradients of gates and ups that are one weight, bufferization does not see that
+    the parts are apart. So it copies one part onto itself, and computes the others in
+    memory of their own, from where they are copied.
+
+    A `memref.copy` of a view onto itself goes. So does the copy of memory that is
+    allocated here into a `memref.subview` of such memory: the launches that write the
+    one write the other. Only launches use what is copied, before the copy. Meanwhile
+    nothing uses the other's elements: other uses are of parts that lie apart by
+    offsets and sizes that are known.
+
+    Runs between bufferization of the host and `pit-kernel-layouts`.
+
+    Example: test/Codegen/GPU/Host/forward-copies.mlir.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+                           "::mlir::pit::PitDialect"];
+}
+
 def PitKernelLayouts : Pass<"pit-kernel-layouts", "::mlir::ModuleOp"> {
   let summary = "gives kernels the layouts of what they are launched on";
   let description = [{
