@@ -6,7 +6,8 @@
 The two take turns, with other tokens each time, and other zeros or routes. Each time holds
 the forward, the backward and the index; `forward` is that of the forward alone, with
 gradients. `memory` is the most that one step needs beyond parameters and inputs, in MiB.
-`--profile` lists the kernels of a step of pit. The layers are checked against each other
+`--joined`: gates and ups of experts are one weight for pit, too, as
+`pit.torch.sparsify` takes those of transformers. `--profile` lists the kernels of a step of pit. The layers are checked against each other
 before they are timed.
 """
 
@@ -21,6 +22,7 @@ from torch.nn import functional
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 import pit  # noqa: E402
+from pit.torch import _training  # noqa: E402
 from ops import Clock  # noqa: E402
 
 INPUTS = 4  # sets that take turns
@@ -92,13 +94,15 @@ def grouped(x, weights, experts, gate_up, down):
     return y[back].reshape(tokens, top, -1).sum(1)
 
 
-def mixture(name, tokens, device, dtype):
+def mixture(name, tokens, device, dtype, is_joined):
     count, top, width, hidden = (MODELS | CPU_MODELS)[name]
     def new(*shape):
         return torch.randn(shape, device=device, dtype=dtype).mul_(shape[-1]**-0.5).requires_grad_()
     gate, up, down = new(count, hidden, width), new(count, hidden, width), new(count, width, hidden)
     joined = torch.cat([gate.detach(), up.detach()], 1).requires_grad_()
     other = down.detach().clone().requires_grad_()
+    own = joined.detach().clone().requires_grad_()
+    layer = _training.forward_op("silu", True, True, (True, True))
     inputs = []
     for _ in range(INPUTS):
         x = torch.randn(tokens, width, device=device, dtype=dtype, requires_grad=True)
@@ -114,9 +118,12 @@ def mixture(name, tokens, device, dtype):
         return pit.moe(x, weights, experts, gate.transpose(1, 2), up.transpose(1, 2),
                        down.transpose(1, 2))
 
-    parameters = [gate, up, down, joined, other]
-    return Case(f"moe {name} {tokens}", {"torch": of_torch, "pit": of_pit}, inputs, parameters,
-                9 * 2 * tokens * top * width * hidden)
+    def of_pit_joined(x, weights, experts):
+        return _training.train(layer, x, weights, experts, [own, down], False)
+
+    parameters = [*([own] if is_joined else [gate, up]), down, joined, other]
+    return Case(f"moe {name} {tokens}", {"torch": of_torch, "pit": of_pit_joined if is_joined else of_pit},
+                inputs, parameters, 9 * 2 * tokens * top * width * hidden)
 
 
 # --------------------------------------------------------------------------
@@ -229,12 +236,13 @@ def main():
     parser.add_argument("--only", default="", help="cases whose names contain this")
     parser.add_argument("--tokens", default="4096,16384")
     parser.add_argument("--seconds", type=float, default=1.0, help="for each case")
+    parser.add_argument("--joined", action="store_true", help="gates and ups are one weight")
     parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
     dtype, device = getattr(torch, options.dtype), options.device
     tokens = [int(n) for n in options.tokens.split(",")]
     models = MODELS if device == "cuda" else CPU_MODELS
-    cases = {f"moe {name} {n}": lambda name=name, n=n: mixture(name, n, device, dtype)
+    cases = {f"moe {name} {n}": lambda name=name, n=n: mixture(name, n, device, dtype, options.joined)
              for name, n in itertools.product(models, tokens)}
     if device == "cuda":
         cases |= {f"padded_mlp {part}": lambda part=part: padded(part, device, dtype)
