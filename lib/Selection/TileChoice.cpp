@@ -235,6 +235,19 @@ void mlir::pit::boundTile(linalg::LinalgOp op, SmallVectorImpl<int64_t> &tile,
   }
 }
 
+/// Does each input with the innermost dim of the result have it last?
+static bool hasContiguousRows(linalg::LinalgOp op) {
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (result.getNumResults() == 0)
+    return true;
+  AffineExpr last = result.getResults().back();
+  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return !llvm::is_contained(map.getResults(), last) ||
+           map.getResults().back() == last;
+  });
+}
+
 TileChoice mlir::pit::chooseTile(
     linalg::LinalgOp op, const TileTable &table, Type element,
     const TileRoles &roles,
@@ -253,6 +266,8 @@ TileChoice mlir::pit::chooseTile(
                                              dots, roles.points.any())) {
     if (!sizes->step && !choice.tiles.empty())
       break;
+    if (sizes->byRows && !hasContiguousRows(op))
+      continue;
     SmallVector<int64_t> tile = chooseTileByRoles(op, *sizes, roles);
     if (table.isForGpu)
       takeBlocksOneByOne(op, roles, tile);

@@ -2,6 +2,7 @@
 
 #include "TileModel.h"
 
+#include "Candidates.h"
 #include "TileGeometry.h"
 
 #include <cmath>
@@ -15,10 +16,15 @@ std::optional<double> mlir::pit::modelCycles(linalg::LinalgOp op,
                                              const TileSizes &sizes,
                                              int64_t processors) {
   double tiles = 1, steps = 1;
-  for (auto [d, extent] : llvm::enumerate(extents)) {
+  for (auto [d, size] : llvm::enumerate(extents)) {
+    bool isReduced = isReducedDim(op, d);
+    // How long sums are makes hardly a difference to which tile is best.
+    int64_t extent = ShapedType::isDynamic(size) && isReduced
+                         ? static_cast<int64_t>(kAssumedExtent)
+                         : size;
     if (ShapedType::isDynamic(extent))
       return std::nullopt;
-    (isReducedDim(op, d) ? steps : tiles) *= llvm::divideCeil(extent, tile[d]);
+    (isReduced ? steps : tiles) *= llvm::divideCeil(extent, tile[d]);
   }
   return std::ceil(tiles / processors) * (steps * sizes.step + sizes.fixed);
 }

@@ -192,6 +192,7 @@ static FailureOr<TileSizes> parseSizes(const llvm::json::Object *entry,
   if (sizes.elements <= 0)
     return fail(name + " has a tile of at least 1 element, not " +
                 Twine(sizes.elements));
+  sizes.byRows = entry->getBoolean("by_rows").value_or(false);
   if (sizes.step && !table.processors)
     return fail(name + " is timed, but the table does not say how many "
                        "processors there are");

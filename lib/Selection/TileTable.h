@@ -26,7 +26,9 @@
 // reduced dim, counts in place of its role's extent, and `group_rows` in place
 // of `rows` alone. Of the dims along which windows move, the last one of the
 // result is divided into equal parts of up to `row` instead of `window`, or is
-// a `vector` if it is the innermost one.
+// a `vector` if it is the innermost one. An entry with `by_rows` is for inputs
+// that have contiguous rows along the innermost dim of the result, such as B
+// [k, n].
 //
 // Entries may be timed: `step` is the cycles that a processor takes for a step
 // along the reduced dims, of a tile of just these extents, and `fixed` those
@@ -122,6 +124,8 @@ struct TileSizes {
   int64_t elements = 0;  ///< at most, of a tile of an operand
   int64_t step = 0;      ///< if not 0: cycles of a step
   int64_t fixed = 0;     ///< cycles of a tile, beside its steps
+  bool byRows = false; ///< only for inputs that have contiguous rows along the
+                       ///< innermost dim of the result
 };
 
 /// How an op reads its operands.

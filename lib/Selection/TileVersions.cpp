@@ -38,13 +38,20 @@ public:
       return std::nullopt;
     SmallVector<int64_t> usual(chooseDenseTile(op, table).getTile());
     SmallVector<TileVersion> versions =
-        getTimes(kLeastLimit).empty() ? findByRows(usual) : findByTime(usual);
+        isTimed() ? findByTime(usual) : findByRows(usual);
     if (versions.size() < 2)
       return std::nullopt;
     return TileVersions{dim, std::move(versions)};
   }
 
 private:
+  /// Are tiles of few rows timed? Those of f32 that no tensor core multiplies
+  /// are not: there, times are about large products.
+  bool isTimed() {
+    bool isPortable = !table.tf32 && getTableElement(op, table, Type()).isF32();
+    return !isPortable && !getTimes(kLeastLimit).empty();
+  }
+
   /// The one dim whose extent is not known; the others make a large operand.
   bool findDim() {
     std::optional<unsigned> found;
