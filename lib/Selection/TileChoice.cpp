@@ -266,7 +266,7 @@ TileChoice mlir::pit::chooseTile(
                                              dots, roles.points.any())) {
     if (!sizes->step && !choice.tiles.empty())
       break;
-    if (sizes->byRows && !hasContiguousRows(op))
+    if (sizes->byRows && !(multiplies && hasContiguousRows(op)))
       continue;
     SmallVector<int64_t> tile = chooseTileByRoles(op, *sizes, roles);
     if (table.isForGpu)

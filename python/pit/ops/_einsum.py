@@ -304,7 +304,7 @@ def pick_selector(name, mask, lengths, routing, index):
 
 
 def make_einsum(name, equation, count, sparse, source, form, hints, dtype, dynamic, packed=False,
-                sparse_grad=False, tile=None):
+                tile=None, sparse_grad=False):
     """`tile` is one for each loop of the op, pairs of a letter and a size: what a layer knows of
     its index, and a compiler does not."""
     inputs, output = parse(equation, count)
@@ -444,7 +444,7 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
             "einsum", equation, len(operands), sparse), operands)
     op = einsum_op("einsum", equation, len(operands), sparse, source, form,
                    read_hints(assume, micro_tile, axis, density), read_type("einsum", dtype),
-                   dynamic, packed, sparse_grad)
+                   dynamic, packed, None, sparse_grad)
     if shortcut is not None:
         shortcut.add(given, op)
     if merged is None:

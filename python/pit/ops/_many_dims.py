@@ -25,6 +25,8 @@ def has_many_dims(equation, operands, selector):
     arrays = operands if selector is None else (*operands, selector)
     if not isinstance(equation, str) or not all([hasattr(x, "reshape") for x in arrays]):
         return False
+    if any([getattr(x, "is_nested", False) for x in arrays]):
+        return False
     ranks = [len(x.shape) for x in operands]
     return max([*ranks, len(equation.replace(" ", "").partition("->")[2])],
                default=0) > MAX_RANK

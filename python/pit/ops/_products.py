@@ -31,7 +31,7 @@ def matmul_equation(rank_a, rank_b):
 def matmul_op(rank_a, rank_b, sparse, source, form, hints, dtype, dynamic, packed=False,
               sparse_grad=False):
     return make_einsum("matmul", matmul_equation(rank_a, rank_b), 2, sparse, source, form, hints,
-                       dtype, dynamic, packed, sparse_grad)
+                       dtype, dynamic, packed, sparse_grad=sparse_grad)
 
 
 @constant_in_graphs
