@@ -249,17 +249,23 @@ class ExpertsBackward(Layer):
                                builder.zeros((sizes[ROWS],), summed), product, exact_as=type_)
         table = builder.unpack_rows(sums, index, (sizes["t"], sizes["e"]))
 
-        def choose(body, value, expert, total):
-            expert = body.emit(f"arith.index_cast {expert} : {experts.type} to index")
-            is_it = body.emit(f"arith.cmpi eq, {expert}, {body.emit('linalg.index 2 : index')} : index")
-            zero = body.constant(0, summed)
-            return body.add(summed, total,
-                            body.emit(f"arith.select {is_it}, {value}, {zero} : {summed}"))
+        if sizes["e"] == 0:
+            return builder.zeros(experts.dims, weights.type)
+        # Its place in the table is the choice; where there is none, any will do.
+        most = builder.constant(sizes["e"] - 1, "index")
+        none = builder.constant(0, "index")
 
-        chosen = builder.generic(["te", "tj", "tj"], "tje", [table, experts],
-                                 builder.zeros(experts.dims, summed), choose)
-        return builder.elementwise([chosen], lambda body, v: body.cast(v, summed, weights.type),
-                                   weights.type)
+        def choose(body, expert):
+            expert = body.emit(f"arith.index_cast {expert} : {experts.type} to index")
+            column = body.emit(f"arith.maxsi {expert}, {none} : index")
+            column = body.emit(f"arith.minsi {column}, {most} : index")
+            is_it = body.emit(f"arith.cmpi eq, {expert}, {column} : index")
+            token = body.emit("linalg.index 0 : index")
+            value = body.emit(f"tensor.extract {table.name}[{token}, {column}] : {table.mlir}")
+            value = body.emit(f"arith.select {is_it}, {value}, {body.constant(0, summed)} : {summed}")
+            return body.cast(value, summed, weights.type)
+
+        return builder.elementwise([experts], choose, weights.type)
 
 
 # --------------------------------------------------------------------------
