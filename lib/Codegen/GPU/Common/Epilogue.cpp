@@ -99,21 +99,26 @@ SmallVector<Value> MainloopEpilogue::loadPairs(const Elements &elements) {
 
 /// The values of the columns from number `first` of the thread's on.
 void MainloopEpilogue::unpackPairs(Elements &elements, size_t first) {
-  auto type = VectorType::get(2, elements.tile.element);
-  for (size_t j = first; j < first + fragment.cols.size(); ++j) {
-    Value both =
-        LLVM::BitcastOp::create(e.b, e.loc, type, elements.pairs[j / 2]);
+  for (size_t j = first; j < first + fragment.cols.size(); ++j)
     elements.values.push_back(
-        LLVM::ExtractElementOp::create(e.b, e.loc, both, e.i32(j % 2)));
-  }
+        ofPair(elements.pairs[j / 2], elements.tile.element, j % 2));
+}
+
+/// The first or the second of two elements in an integer.
+Value MainloopEpilogue::ofPair(Value pair, Type element, size_t number) {
+  Value both =
+      LLVM::BitcastOp::create(e.b, e.loc, VectorType::get(2, element), pair);
+  return LLVM::ExtractElementOp::create(e.b, e.loc, both, e.i32(number));
 }
 
 void MainloopEpilogue::setCols(ArrayRef<Value> cols, int64_t first) {
   fragment.cols.assign(cols.begin(), cols.end());
   for (Elements &extra : extras) {
     locateCols(extra);
-    if (extra.alongN)
-      extra.values.clear(); // of the columns before
+    if (extra.alongN) { // of the columns before
+      extra.values.clear();
+      extra.ofPiece.clear();
+    }
     if (first >= 0 && !extra.pairs.empty())
       unpackPairs(extra, first);
   }
@@ -211,6 +216,9 @@ Value MainloopEpilogue::exists(const Elements &elements, size_t i, size_t j) {
 /// padded.
 Value MainloopEpilogue::readExtra(const Elements &elements, size_t i,
                                   size_t j) {
+  if (!elements.ofPiece.empty())
+    return ofPair(elements.ofPiece[(i * fragment.cols.size() + j) / 2],
+                  elements.tile.element, j % 2);
   if (elements.values.empty())
     return loadExtra(elements, i, j);
   if (!elements.alongN)
@@ -269,7 +277,7 @@ Value MainloopEpilogue::loadIf(Value exist, Value from,
 
 void MainloopEpilogue::loadExtras(Region &region, unsigned firstArgument) {
   for (auto [n, extra] : llvm::enumerate(extras)) {
-    if (!extra.alongN || !extra.values.empty() ||
+    if (!extra.alongN || !extra.values.empty() || !extra.ofPiece.empty() ||
         region.front().getArgument(firstArgument + n).use_empty())
       continue;
     size_t rows = extra.alongM ? fragment.rows.size() : 1;
@@ -462,6 +470,25 @@ void MainloopEpilogue::storeAll(function_ref<Value(size_t, size_t)> element) {
       Value all = e.logicalAnd(aligned, isStored(i, first + width - 1));
       e.ifThen(all, [&] { storeGroup(values, i, first); }, storeEach);
     }
+}
+
+SmallVector<unsigned> MainloopEpilogue::extrasByChunks() {
+  SmallVector<unsigned> found;
+  Region &region = mainloop.getFinish();
+  for (auto [n, extra] : llvm::enumerate(extras)) {
+    APInt stride;
+    if (!extra.alongM || !extra.alongN ||
+        region.front()
+            .getArgument(mainloop.getNumAccumulators() + n)
+            .use_empty() ||
+        extra.tile.element.getIntOrFloatBitWidth() != kPairBits / 2)
+      continue;
+    const TileDim &along = extra.tile.dims[dimOfExtra(n, shape.nDim)];
+    if (!along.ids && matchPattern(along.stride, m_ConstantInt(&stride)) &&
+        stride.isOne())
+      found.push_back(n);
+  }
+  return found;
 }
 
 void MainloopEpilogue::finish(ArrayRef<Value> elements) {

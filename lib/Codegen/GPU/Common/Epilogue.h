@@ -71,6 +71,22 @@ public:
   /// groups of neighbours.
   void finish(ArrayRef<Value> elements);
 
+  /// Numbers of the extras that the results need, if an extra has elements of
+  /// 16 bits for each row and column, neighbours along columns: chunks of
+  /// several can be loaded.
+  SmallVector<unsigned> extrasByChunks();
+  /// The tile of an extra.
+  const TileAccess &tileOfExtra(unsigned extra) { return extras[extra].tile; }
+  /// The dimension of its tile that runs along one of the accumulator's.
+  unsigned dimOfExtra(unsigned extra, int dim) {
+    return llvm::find(extras[extra].dims, dim) - extras[extra].dims.begin();
+  }
+  /// Says what an extra has for the rows and columns of the last setCols(): two
+  /// neighbours in an integer, those of elements i * columns + j and the next.
+  void setExtra(unsigned extra, ArrayRef<Value> pairs) {
+    extras[extra].ofPiece.assign(pairs.begin(), pairs.end());
+  }
+
 private:
   MainloopEpilogue(Emitter &e, StoreOp store, AccumulatorTile shape,
                    const ChunkMap &chunks);
@@ -90,6 +106,8 @@ private:
     SmallVector<Value> values;
     /// Of all of the thread's columns, two in an integer; or nothing.
     SmallVector<Value> pairs;
+    /// Of the rows and columns of setExtra().
+    SmallVector<Value> ofPiece;
     bool alongM = false, alongN = false;
   };
 
@@ -110,6 +128,7 @@ private:
   Value loadExtra(const Elements &elements, size_t i, size_t j);
   SmallVector<Value> loadPairs(const Elements &elements);
   void unpackPairs(Elements &elements, size_t first);
+  Value ofPair(Value pair, Type element, size_t number);
   /// A load that takes place if `exist`, without a branch; else the pad.
   Value loadIf(Value exist, Value from, const TileAccess &tile);
   /// Loads the extras that a region uses, as far as there are registers for

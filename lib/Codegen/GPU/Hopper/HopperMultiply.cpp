@@ -38,6 +38,8 @@ public:
     describeOperands();
     // What depends on rows alone is loaded while the first stages come.
     locateRows();
+    for (HopperRows &located : rows)
+      store.prefetchExtras(located);
     SmallVector<Value> accumulators = initial();
     accumulators = multiplySteps(accumulators);
     // Kept so long, columns of the thread would be spilled. Elsewhere they are

@@ -94,8 +94,18 @@ HopperRows HopperStore::locateRows(Value wgmma) {
       plan.vectorAtomics, chunks));
   rows.wgmma = wgmma;
   rows.epilogue.setRows(rowsOf(wgmma), /*withDest=*/!staged);
-  if (staged)
-    locateStored(wgmma, rows);
+  if (!staged)
+    return rows;
+  rows.results = locateLines(dest, lineDim(), otherDim(), wgmma);
+  if (looks())
+    locateBitsLines(rows);
+  if (plan.isTransposed() || plan.perN() % kStoreColumns != 0)
+    return rows;
+  for (unsigned extra : rows.epilogue.extrasByChunks())
+    rows.extras.emplace_back(
+        extra, locateLines(rows.epilogue.tileOfExtra(extra),
+                           rows.epilogue.dimOfExtra(extra, plan.nDim),
+                           rows.epilogue.dimOfExtra(extra, plan.mDim), wgmma));
   return rows;
 }
 
@@ -128,8 +138,10 @@ void HopperStore::store(HopperRows &rows, ArrayRef<Value> elements,
         values[first + row * cols + col] = elements[first + place(row, col)];
   // A thread has two of every eight columns.
   rows.epilogue.setCols(colsOf(column, count), known < 0 ? -1 : known / 4);
-  if (staged)
+  if (staged) {
+    takeExtras(rows, column);
     return storeStaged(rows, values, column);
+  }
   rows.epilogue.finish(values);
   if (looks())
     lookAt(rows.wgmma, column, count);
@@ -166,44 +178,57 @@ bool HopperStore::canStage() {
          stride.isOne();
 }
 
-void HopperStore::locateStored(Value wgmma, HopperRows &rows) {
-  Value fixed = e.index(0), bitsFixed = e.index(0), exists;
+HopperLines HopperStore::locateLines(const TileAccess &tile, int along,
+                                     int across, Value wgmma) {
+  HopperLines lines;
+  Value fixed = e.index(0), exists;
   Value address =
-      arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(), dest.start);
-  const TileDim &colDim = dest.dims[lineDim()];
-  int64_t bytes = elementBytes(dest.element);
-  address =
-      arith::OrIOp::create(e.b, e.loc, address, e.mul(colDim.start, bytes));
-  for (auto [d, dim] : llvm::enumerate(dest.dims)) {
-    if (static_cast<int>(d) == lineDim())
+      arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(), tile.start);
+  int64_t bytes = elementBytes(tile.element);
+  address = arith::OrIOp::create(e.b, e.loc, address,
+                                 e.mul(tile.dims[along].start, bytes));
+  for (auto [d, dim] : llvm::enumerate(tile.dims)) {
+    if (static_cast<int>(d) == along)
       continue;
     address =
         arith::OrIOp::create(e.b, e.loc, address, e.mul(dim.stride, bytes));
-    if (static_cast<int>(d) == otherDim())
+    if (static_cast<int>(d) == across)
       continue;
     auto [at, there] = locate(e, dim, e.index(0));
     fixed = e.add(fixed, e.mul(at, dim.stride));
-    if (looks())
-      bitsFixed = e.add(bitsFixed, e.mul(at, bits.dims[d].stride));
     exists = exists ? e.logicalAnd(exists, there) : there;
   }
-  rows.aligned =
+  lines.aligned =
       arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
                             e.bitAnd(address, kChunkBytes - 1), e.index(0));
-  rows.fixed = fixed;
-  rows.bitsFixed = bitsFixed;
-  rows.exists = exists;
+  lines.fixed = fixed;
+  lines.exists = exists;
   if (plan.isTransposed())
-    return;
-  const TileDim &rowDim = dest.dims[plan.mDim];
+    return lines;
+  const TileDim &rowDim = tile.dims[across];
   for (int64_t r = 0; r < kWarpRows; r += 4) {
     Value row = e.add(firstRow(wgmma), e.add(e.div(lane(), 8), r));
     auto [at, there] = locate(e, rowDim, e.toIndex(row));
-    rows.offsets.push_back(e.add(fixed, e.mul(at, rowDim.stride)));
-    if (looks())
-      rows.bitsOffsets.push_back(
-          e.add(bitsFixed, e.mul(at, bits.dims[plan.mDim].stride)));
-    rows.exist.push_back(exists ? e.logicalAnd(exists, there) : there);
+    lines.offsets.push_back(e.add(fixed, e.mul(at, rowDim.stride)));
+    lines.exist.push_back(exists ? e.logicalAnd(exists, there) : there);
+  }
+  return lines;
+}
+
+void HopperStore::locateBitsLines(HopperRows &rows) {
+  Value fixed = e.index(0);
+  for (auto [d, dim] : llvm::enumerate(dest.dims))
+    if (static_cast<int>(d) != lineDim() && static_cast<int>(d) != otherDim())
+      fixed = e.add(
+          fixed, e.mul(locate(e, dim, e.index(0)).first, bits.dims[d].stride));
+  rows.bitsFixed = fixed;
+  if (plan.isTransposed())
+    return;
+  for (int64_t r = 0; r < kWarpRows; r += 4) {
+    Value row = e.add(firstRow(rows.wgmma), e.add(e.div(lane(), 8), r));
+    Value at = locate(e, dest.dims[plan.mDim], e.toIndex(row)).first;
+    rows.bitsOffsets.push_back(
+        e.add(fixed, e.mul(at, bits.dims[plan.mDim].stride)));
   }
 }
 
@@ -235,16 +260,28 @@ void HopperStore::stageMatrices(ArrayRef<Value> registers, Value to) {
       NVVM::LdStMatrixEltType::B16);
 }
 
+/// Where a lane's part lies of the matrices of 16 columns of the lines at
+/// `base`: those of the first columns; later ones are a multiple of two chunks
+/// away, by exclusive-or.
+Value HopperStore::matrixPlace(Value base) {
+  Value row = e.rem(lane(), kWarpRows), half = e.div(lane(), kWarpRows);
+  Value chunk = e.bitXor(half, e.bitAnd(row, kSwizzleLines - 1));
+  return e.add(e.add(base, e.mul(row, kLineBytes)), e.mul(chunk, kChunkBytes));
+}
+
+/// Where a chunk of a line lies.
+Value HopperStore::chunkPlace(Value base, Value line, Value chunk) {
+  Value at = e.bitXor(chunk, e.bitAnd(line, kSwizzleLines - 1));
+  return e.add(e.add(base, e.mul(line, kLineBytes)), e.mul(at, kChunkBytes));
+}
+
 /// Writes a thread's results of `columns` columns, from its `first` column of
 /// each row on, to the lines at `base`, by stmatrix: the four 8 x 8 matrices of
 /// 16 columns; each lane says where one row of one of them goes.
 void HopperStore::stageHalves(MainloopEpilogue &epilogue,
                               ArrayRef<Value> values, size_t first,
                               int64_t columns, Value base) {
-  Value row = e.rem(lane(), kWarpRows), half = e.div(lane(), kWarpRows);
-  Value chunk = e.bitXor(half, e.bitAnd(row, kSwizzleLines - 1));
-  Value to =
-      e.add(e.add(base, e.mul(row, kLineBytes)), e.mul(chunk, kChunkBytes));
+  Value to = matrixPlace(base);
   for (int64_t q = 0; q < columns / 16; ++q) {
     SmallVector<Value> registers;
     for (size_t matrix = 0; matrix < 4; ++matrix) {
@@ -308,24 +345,24 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
     syncWarp(e);
     Value col = e.toIndex(
         e.add(firstColumn(e.add(column, part)), e.mul(laneChunk, perChunk)));
-    Value whole = e.logicalAnd(
-        rows.aligned, e.lessThan(e.add(col, perChunk - 1), colDim.limit));
+    Value whole =
+        e.logicalAnd(rows.results.aligned,
+                     e.lessThan(e.add(col, perChunk - 1), colDim.limit));
     HopperBitsColumn bitsColumn;
     if (looks())
       bitsColumn = locateBits(col);
     for (int64_t r = 0; r < kWarpRows; r += 4) {
-      Value line = e.add(laneRow, r);
-      Value from = e.bitXor(laneChunk, e.bitAnd(line, kSwizzleLines - 1));
-      from =
-          e.add(e.add(base, e.mul(line, kLineBytes)), e.mul(from, kChunkBytes));
+      Value from = chunkPlace(base, e.add(laneRow, r), laneChunk);
       Value chunk = LLVM::LoadOp::create(
           e.b, e.loc, VectorType::get(perChunk, dest.element),
           e.sharedPointer(from), kChunkBytes);
-      storeChunk(chunk, rows.offsets[r / 4], rows.exist[r / 4], col, whole);
+      storeChunk(chunk, rows.results.offsets[r / 4], rows.results.exist[r / 4],
+                 col, whole);
       if (hasIds)
-        storePart(chunk, rows.offsets[r / 4], rows.exist[r / 4], col, whole);
+        storePart(chunk, rows.results.offsets[r / 4], rows.results.exist[r / 4],
+                  col, whole);
       if (looks())
-        storeBits(chunk, rows.bitsOffsets[r / 4], rows.exist[r / 4],
+        storeBits(chunk, rows.bitsOffsets[r / 4], rows.results.exist[r / 4],
                   bitsColumn);
     }
     if (!hasIds)
@@ -345,7 +382,7 @@ void HopperStore::storeElements(HopperRows &rows, Value first,
   int64_t bytes = elementBytes(dest.element), perChunk = kChunkBytes / bytes;
   auto isStored = [&](Value count) {
     Value end = e.toIndex(e.add(first, count));
-    return e.logicalAnd(rows.aligned,
+    return e.logicalAnd(rows.results.aligned,
                         e.lessThan(e.sub(end, e.index(1)), colDim.limit));
   };
   Value count =
@@ -356,9 +393,9 @@ void HopperStore::storeElements(HopperRows &rows, Value first,
   Value line = e.toI32(loop.getInductionVar());
   auto [at, there] =
       locate(e, rowDim, e.toIndex(e.add(firstRow(rows.wgmma), line)));
-  if (rows.exists)
-    there = e.logicalAnd(there, rows.exists);
-  Value offset = e.add(rows.fixed, e.mul(at, rowDim.stride));
+  if (rows.results.exists)
+    there = e.logicalAnd(there, rows.results.exists);
+  Value offset = e.add(rows.results.fixed, e.mul(at, rowDim.stride));
   offset = e.add(offset, colDim.start);
   Value lineStart = e.add(stagingPlace(), e.mul(line, kLineBytes));
   Value swizzle = e.mul(e.bitAnd(line, kSwizzleLines - 1), kChunkBytes);
@@ -406,7 +443,7 @@ void HopperStore::storeTransposed(HopperRows &rows, ArrayRef<Value> values,
   int64_t perChunk = kChunkBytes / elementBytes(dest.element);
   Value laneChunk = e.rem(lane(), 2);
   Value at = e.toIndex(e.add(firstRow(rows.wgmma), e.mul(laneChunk, perChunk)));
-  Value whole = e.logicalAnd(rows.aligned,
+  Value whole = e.logicalAnd(rows.results.aligned,
                              e.lessThan(e.add(at, perChunk - 1), along.limit));
   HopperBitsColumn bitsColumn;
   if (looks())
@@ -419,12 +456,12 @@ void HopperStore::storeTransposed(HopperRows &rows, ArrayRef<Value> values,
           e.sharedPointer(place(line, laneChunk)), kChunkBytes);
       auto [number, there] =
           locate(e, across, e.toIndex(e.add(firstColumn(column), line)));
-      if (rows.exists)
-        there = e.logicalAnd(there, rows.exists);
-      storeChunk(chunk, e.add(rows.fixed, e.mul(number, across.stride)), there,
-                 at, whole);
-      storePart(chunk, e.add(rows.fixed, e.mul(number, across.stride)), there,
-                at, whole);
+      if (rows.results.exists)
+        there = e.logicalAnd(there, rows.results.exists);
+      storeChunk(chunk, e.add(rows.results.fixed, e.mul(number, across.stride)),
+                 there, at, whole);
+      storePart(chunk, e.add(rows.results.fixed, e.mul(number, across.stride)),
+                there, at, whole);
       if (looks())
         storeBits(
             chunk,

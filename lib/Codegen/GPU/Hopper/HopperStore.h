@@ -16,18 +16,28 @@
 
 namespace mlir::pit::cuda {
 
+/// Where a lane finds chunks of a tensor, in the rows that its warp has of one
+/// wgmma: of results that are staged through shared memory, or of an extra that
+/// comes through it.
+struct HopperLines {
+  /// The lane's rows, four of its warp's 16, and whether chunks of them are
+  /// aligned.
+  SmallVector<Value> offsets, exist;
+  Value aligned;
+  /// Where the tensor is along dimensions of one element, and whether it is. Of
+  /// a transposed tile the lines in memory are columns.
+  Value fixed, exists;
+};
+
 /// What is known of the rows that a thread has in one wgmma.
 struct HopperRows {
   explicit HopperRows(MainloopEpilogue epilogue) : epilogue(epilogue) {}
 
   MainloopEpilogue epilogue;
-  /// Of results that are staged through shared memory: the rows to which a lane
-  /// stores, four of its warp's 16, and whether chunks of them are aligned.
-  SmallVector<Value> offsets, exist;
-  Value aligned;
-  /// Of a transposed tile: its wgmma, where the result is along dimensions of
-  /// one element, and whether it is. The lines in memory are columns.
-  Value wgmma, fixed, exists;
+  Value wgmma;
+  HopperLines results; ///< if they are staged
+  /// Extras that come by chunks, and their lines.
+  SmallVector<std::pair<unsigned, HopperLines>, 2> extras;
   /// The same of the bits: where a lane's rows are, and of a transposed tile
   /// where the dimensions of one element are.
   SmallVector<Value> bitsOffsets;
@@ -52,6 +62,9 @@ public:
   /// The first values of a thread's elements, of `count` columns from `column`
   /// (i32) on: of the first accumulator, then of the next one.
   SmallVector<Value> initial(HopperRows &rows, Value column, int64_t count);
+  /// Has what the results need, for each row and column, come into the L2 cache
+  /// from here on.
+  void prefetchExtras(HopperRows &rows);
   /// Loads at the builder's place what goes with columns alone, of a wgmma's.
   void loadForColumns(HopperRows &rows);
   /// Stores what the elements of these columns come to. `known`: their number,
@@ -85,7 +98,15 @@ private:
   int lineDim() const { return plan.isTransposed() ? plan.mDim : plan.nDim; }
   int otherDim() const { return plan.isTransposed() ? plan.nDim : plan.mDim; }
   bool canStage();
-  void locateStored(Value wgmma, HopperRows &rows);
+  /// Of a tensor whose dimension `along` is that of lines, and `across` the
+  /// other one of the tile.
+  HopperLines locateLines(const TileAccess &tile, int along, int across,
+                          Value wgmma);
+  void locateBitsLines(HopperRows &rows);
+  Value matrixPlace(Value base);
+  Value chunkPlace(Value base, Value line, Value chunk);
+  void stageExtra(HopperRows &rows, size_t number, Value column);
+  void takeExtras(HopperRows &rows, Value column);
   /// Columns of results that make up a line.
   int64_t lineColumns() const {
     return kLineBytes / elementBytes(dest.element);
