@@ -101,8 +101,11 @@ def mixture(name, tokens, device, dtype, is_joined):
     gate, up, down = new(count, hidden, width), new(count, hidden, width), new(count, width, hidden)
     joined = torch.cat([gate.detach(), up.detach()], 1).requires_grad_()
     other = down.detach().clone().requires_grad_()
-    own = joined.detach().clone().requires_grad_()
-    layer = _training.forward_op("silu", True, True, (True, True))
+    if is_joined:
+        wide = [joined.detach().clone().requires_grad_()]
+        del gate, up
+    else:
+        wide = [gate, up]
     inputs = []
     for _ in range(INPUTS):
         x = torch.randn(tokens, width, device=device, dtype=dtype, requires_grad=True)
@@ -115,15 +118,13 @@ def mixture(name, tokens, device, dtype, is_joined):
         return (grouped if device == "cuda" else one_by_one)(x, weights, experts, joined, other)
 
     def of_pit(x, weights, experts):
-        return pit.moe(x, weights, experts, gate.transpose(1, 2), up.transpose(1, 2),
-                       down.transpose(1, 2))
+        if is_joined:
+            layer = _training.forward_op("silu", True, True, (True, True))
+            return _training.train(layer, x, weights, experts, [*wide, down], False)
+        return pit.moe(x, weights, experts, *(w.transpose(1, 2) for w in (*wide, down)))
 
-    def of_pit_joined(x, weights, experts):
-        return _training.train(layer, x, weights, experts, [own, down], False)
-
-    parameters = [*([own] if is_joined else [gate, up]), down, joined, other]
-    return Case(f"moe {name} {tokens}", {"torch": of_torch, "pit": of_pit_joined if is_joined else of_pit},
-                inputs, parameters, 9 * 2 * tokens * top * width * hidden)
+    return Case(f"moe {name} {tokens}", {"torch": of_torch, "pit": of_pit}, inputs,
+                [*wide, down, joined, other], 9 * 2 * tokens * top * width * hidden)
 
 
 # --------------------------------------------------------------------------
@@ -269,7 +270,7 @@ def main():
         print(f"{name}: " + ", ".join(row), flush=True)
         if options.profile:
             profile(steps["pit"], case.inputs[0])
-        del case, steps
+        del case, steps, calls
         if device == "cuda":
             torch.cuda.empty_cache()
 
