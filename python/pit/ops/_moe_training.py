@@ -163,9 +163,8 @@ class ExpertsBackward(Layer):
                                [sizes[d] for d in "tef"], "tef", summed)
         back = builder.pack_rows(builder.epilogue(back, None, None, type_), index, rows)
         need_x, need_router, *need_wide, need_down = self.needs
-        scales = builder.pack_rows(
-            Experts.table(builder, found["router_weights"], found["experts"], table_dims, summed),
-            index, rows)
+        table = Experts.table(builder, found["router_weights"], found["experts"], table_dims, summed)
+        scales = builder.pack_rows(builder.select(table, index), index, rows)
         of_wide, value = self.through(builder, sizes, back, kept, scales, need_down,
                                       [need_x or needed for needed in need_wide])
         of_wide = [d and builder.unpack_rows(d, index, [sizes[i] for i in ("t", "e", self.wide)])
