@@ -104,7 +104,9 @@ def most_live(channels, filters, points, transposes):
 def enough(met, most):
     """A part of elements, up to which lists of them pay: to list one costs as much as a vector of
     the products that it has."""
-    return min(0.62 * (1 - 16 / met), most)
+    found = min(0.62 * (1 - 16 / met), most)
+    # Several threads wait for each other after each chunk.
+    return found if torch.get_num_threads() == 1 else 0.9 * found
 
 
 def most_live_of_filters(skipped, met, points, phase, transposes):
@@ -115,7 +117,8 @@ def most_live_of_filters(skipped, met, points, phase, transposes):
     if not at_once(met, phase, "f32"):
         return 0
     if phase > 1:
-        return 0.45 if transposes and min(skipped, met) < 128 else 0.52
+        slow = transposes and (phase < points or min(skipped, met) < 128)
+        return 0.45 if slow else 0.52
     if transposes and points == 1:
         return 0.2 if min(skipped, met) >= 128 else 0
     return enough(met, 0.46)
@@ -178,7 +181,7 @@ def by_torch(op, inputs):
     if not takes(op, x, weight) or any([type(v) not in PLAIN for v in inputs[2:]]):
         return None
     # Few steps: between layers all of them come out of cold caches.
-    key = id(op), x.shape, x.stride(), weight.shape
+    key = id(op), x.shape, x.stride(), weight.shape, torch.get_num_threads()
     most = most_of_calls.get(key)
     if most is None:
         if len(most_of_calls) >= CALLS:
