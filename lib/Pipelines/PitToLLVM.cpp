@@ -36,6 +36,7 @@ void pit::buildPitToControlFlow(OpPassManager &pm,
     pm.addPass(createPitCheckBounds());
   // Views go into the accesses.
   OpPassManager &folding = pm.nest<func::FuncOp>();
+  folding.addPass(createPitLowerCollapseShape());
   folding.addPass(memref::createFoldMemRefAliasOpsPass());
   folding.addPass(createPitLowerExpandShape());
   folding.addPass(memref::createExpandStridedMetadataPass());

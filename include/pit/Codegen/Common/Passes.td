@@ -93,6 +93,31 @@ def PitLowerExpandShape
                            "::mlir::memref::MemRefDialect"];
 }
 
+def PitLowerCollapseShape
+    : Pass<"pit-lower-collapse-shape", "::mlir::func::FuncOp"> {
+  let summary = "makes collapsed memory without gaps a memory of its own";
+  let description = [{
+    MLIR's `fold-memref-alias-ops` computes the place of each access to a
+    collapsed dim in the dims that it was made of, by divisions. Where memory has
+    no gaps, an access to it needs none. Here such a `memref.collapse_shape`
+    becomes a `memref.reinterpret_cast`. Others are left alone.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: memref<4x8x2xf32>, %i: index) -> f32 {
+      %c0 = arith.constant 0 : index
+      %rows = memref.collapse_shape %x [[0, 1], [2]]
+                : memref<4x8x2xf32> into memref<32x2xf32>
+      %r = memref.load %rows[%i, %c0] : memref<32x2xf32>
+      return %r : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def PitVerifyStage : Pass<"pit-verify-stage"> {
   let summary = "verifies a program at the end of a stage of a pipeline";
   let description = [{
