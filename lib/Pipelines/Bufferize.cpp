@@ -17,8 +17,10 @@ void pit::addBufferization(OpPassManager &pm, bool inPlace) {
   separate.copyAll = !inPlace;
   pm.addNestedPass<func::FuncOp>(createPitSeparateInits(separate));
   pm.addNestedPass<func::FuncOp>(createPitCarryTensors());
-  if (inPlace)
+  if (inPlace) {
+    pm.addNestedPass<func::FuncOp>(createPitCutChains());
     pm.addPass(createPitEliminateEmpties());
+  }
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
   // What a loop hands on may be in new memory every time: see

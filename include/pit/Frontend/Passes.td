@@ -303,6 +303,40 @@ def PitSequenceForalls : Pass<"pit-sequence-foralls", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitCutChains : Pass<"pit-cut-chains", "::mlir::func::FuncOp"> {
+  let summary = "has long chains of insertions bufferized part by part";
+  let description = [{
+    Bufferization compares all insertions into a tensor with each other, and looks for
+    each pair through all insertions before: the fourth power of their number. Where
+    many `tensor.insert_slice` follow each other, and nothing else uses what is between
+    them, this pass takes the tensor's memory after some of them, and goes on with that
+    memory as another tensor. A chain that starts from an empty tensor and materializes
+    in memory that nothing else uses starts in that memory.
+
+    Example: with `length=1`
+
+    ```mlir
+    %a = tensor.insert_slice %x into %e[0] [1] [1] : tensor<1xf32> into tensor<3xf32>
+    %b = tensor.insert_slice %y into %a[1] [1] [1] : tensor<1xf32> into tensor<3xf32>
+    %c = tensor.insert_slice %z into %b[2] [1] [1] : tensor<1xf32> into tensor<3xf32>
+    ```
+
+    becomes, for the first two,
+
+    ```mlir
+    %a = tensor.insert_slice %x into %e[0] [1] [1] : tensor<1xf32> into tensor<3xf32>
+    %m = bufferization.to_buffer %a : tensor<3xf32> to memref<3xf32>
+    %t = bufferization.to_tensor %m restrict writable : memref<3xf32> to tensor<3xf32>
+    %b = tensor.insert_slice %y into %t[1] [1] [1] : tensor<1xf32> into tensor<3xf32>
+    ```
+  }];
+  let options = [
+    Option<"length", "length", "unsigned", /*default=*/"16",
+           "Insertions of a part; chains of up to twice as many stay whole">,
+  ];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
 def PitCarryTensors : Pass<"pit-carry-tensors", "::mlir::func::FuncOp"> {
   let summary = "has loops compute the tensors that they carry in one place";
   let description = [{
