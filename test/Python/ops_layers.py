@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %quick_python %s
 # REQUIRES: pit-compile
 """pit.moe, padded_mlp, masked_mlp and conv2d, against numpy in float64."""
 

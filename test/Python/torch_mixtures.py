@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %quick_python %s
 # REQUIRES: pit-compile, torch
 """Mixtures of experts that pit replaces: which ones it knows, and that a replaced one
 computes with the parameters, hooks and layers that it has at the time. With
