@@ -326,7 +326,9 @@ class Gradients(Base):
                 with mock.patch.object(_op, "call",
                                        lambda op, *v: names.append(op.name) or run(op, *v)):
                     self.compare(call, plain, x, *frozen)
-                self.assertEqual(names, [] if mask.all() else ["masked_mlp", "masked_mlp_dx"])
+                if x.is_cpu:
+                    self.assertEqual(
+                        names, [] if mask.all() else ["masked_mlp", "masked_mlp_dx"])
                 self.compare(call, plain, x, *(v.t().contiguous().t() for v in frozen))
                 self.compare(call, plain, x, w1, b1, w2, b2)
         mask[0] = False

@@ -8,7 +8,7 @@ weights that a mask selects are read as they lie, and what is transposed is the 
 from dataclasses import dataclass
 
 from .._library import Error
-from ._op import SELECTOR_TYPES, Argument, Op, Shortcut, kind, make, run
+from ._op import SELECTOR_TYPES, Argument, Mark, Op, Shortcut, kind, make, run
 from ._operand import is_traced, makes_op
 from ._pixels import loop, times
 from ._products import rank_of, run_on_rows
@@ -158,6 +158,8 @@ class MaskedMlp(Block):
         sizes = {"t": x.dims[0], **dict(zip("TN", mask.dims)), **dict(zip(wide, w1.dims)),
                  **dict(zip(narrow, w2.dims))}
         type_ = x.type
+        if builder.on_gpu and not self.is_empty(sizes):
+            return [self.of_whole(builder, mask, sizes, x, (w1, wide), (w2, narrow), b1, b2)]
         made = [builder.zeros((sizes["t"], sizes["n"]), type_)]
         if self.keeps:
             each = quotient(builder, sizes["t"], sizes["T"])
@@ -169,6 +171,21 @@ class MaskedMlp(Block):
         if b2 is not None:
             y = builder.epilogue(y, b2, None, type_)
         return [y, *made[1:]]
+
+    def of_whole(self, builder, mask, sizes, x, wide, narrow, b1, b2):
+        """The same on a GPU, whose host does not know how many blocks a mask selects."""
+        assert not self.keeps, "the gradients on a GPU are those of two products"
+        type_, summed = x.type, wide_type(x.type)
+        each, width = quotient(builder, sizes["t"], sizes["T"]), quotient(
+            builder, sizes["f"], sizes["N"])
+        mask = builder.broadcast(mask, ["T", "N"], ["T", "i", "N", "j"],
+                                 (sizes["T"], each, sizes["N"], width))
+        mask = builder.merge(builder.merge(mask, 0, sizes["t"]), 1, sizes["f"])
+        hidden = sum_of(builder, [x, wide[0]], ["tk", wide[1]], "tf", summed)
+        hidden = builder.epilogue(hidden, b1, self.activation, type_)
+        hidden = builder.mark(hidden, Mark(-1, "mask"), mask)
+        y = sum_of(builder, [hidden, narrow[0]], ["tf", narrow[1]], "tn", summed)
+        return builder.epilogue(y, b2, None, type_)
 
     def of_block(self, block, x, wide, narrow, b1, made):
         builder, type_ = block.builder, x.type
@@ -297,8 +314,8 @@ def masked_mlp(x, mask, w1, b1, w2, b2, *, activation="relu", out=None):
     w2, b2      (n, neurons) and (n), or None
     activation  as in pit.linear
 
-    Both products are one program, in which the values of the neurons lie packed. With
-    frozen weights so are those of the gradient of x.
+    Both products are one program, in which the values of the neurons lie packed on the
+    CPU. With frozen weights so are those of the gradient of x.
     """
     given = (out, x, mask, w1, w2, b1, b2, activation)
     if not is_traced():

@@ -22,7 +22,7 @@ import threading
 from dataclasses import asdict, dataclass, fields
 
 from .. import _arrays, _cache, _call, _locks
-from .._library import Error
+from .._library import CUDA, Error
 from .._types import BY_NAME
 from . import _operand
 from ._text import FLOATS, INTEGERS, LAYER_FLOATS, SMALL_FLOATS, Builder, IndexValue
@@ -385,7 +385,7 @@ def plan_of(op, infos):
     op.results(types, sizes)  # an op may have conditions of its own
     kept = shapes.setdefault((op, types), Shapes(op))
     dims, least = kept.dims(sizes)
-    builder = Builder(op.name)
+    builder = Builder(op.name, on_gpu=device[0] == CUDA)
     values, orders = [], []
     for argument, info in zip(arguments, infos):
         if isinstance(argument, IndexArgument):

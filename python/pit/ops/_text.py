@@ -127,7 +127,8 @@ def wide_type(type_):
 class Builder:
     """A function `name` of a module: arguments first, then ops, then `text`."""
 
-    def __init__(self, name="f"):
+    def __init__(self, name="f", on_gpu=False):
+        self.on_gpu = on_gpu  # for the few ops that have another program there
         self.name = name
         self.arguments, self.lines, self.constants, self.extents = [], [], {}, []
         self.known = set()  # names of dims whose sizes have been asked for

@@ -52,8 +52,8 @@ def experts(op, arrays):
 
 
 def padded_mlp(op, arrays):
-    x, lengths, w1, w2, *biases = arrays
-    hidden = x
+    x, lengths, w1, w2, *rest = arrays
+    hidden, biases = x, list(rest)  # which torch.compile may have made a tuple of
     for i, weight in enumerate((w1, w2)):
         bias = [biases.pop(0)] if count_biases(op, i) else []
         layer = linear_op("padded_linear", 3, "out", "lengths", 1, NOTHING, bool(bias),
@@ -63,7 +63,8 @@ def padded_mlp(op, arrays):
 
 
 def masked_mlp(op, arrays):
-    x, mask, w1, w2, *biases = arrays
+    x, mask, w1, w2, *rest = arrays
+    biases = list(rest)
     if 0 in mask.shape:
         mask = mask.new_zeros((x.shape[0], w1.shape[0]))
     for dim, whole in enumerate((x.shape[0], w1.shape[0])):

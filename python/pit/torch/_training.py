@@ -193,10 +193,9 @@ class TrainMasked(torch.autograd.Function):
 
 
 def run_frozen(op, tensors):
-    """pit.masked_mlp where x alone has a gradient; torch's layer on the CPU, where the mask leaves
-    all. The host does not wait for a GPU to ask."""
+    """pit.masked_mlp where x alone has a gradient; torch's layer where the mask leaves all."""
     op, mask = _op.decode(op), tensors[1]
-    if mask.is_cuda or mask.count_nonzero() < mask.numel():
+    if mask.count_nonzero() < mask.numel():
         return TrainMasked.apply(op, *tensors)
     x, _, w1, w2, *biases = tensors
     hidden = torch.nn.functional.linear(x, w1, biases.pop(0) if op.biases[0] else None)
@@ -206,10 +205,10 @@ def run_frozen(op, tensors):
 
 
 def is_frozen_mlp(op, tensors):
-    """Whether a call is one of pit.masked_mlp in which x alone has a gradient, and is made at
-    once."""
-    return (type(_op.decode(op)) is MaskedMlp and is_memory(tensors) and tensors[0].requires_grad
-            and not any([x.requires_grad for x in tensors[1:]]))
+    """Whether a call is one of pit.masked_mlp on the CPU in which x alone has a gradient, and is
+    made at once."""
+    return (type(_op.decode(op)) is MaskedMlp and is_memory(tensors) and tensors[0].is_cpu
+            and tensors[0].requires_grad and not any([x.requires_grad for x in tensors[1:]]))
 
 
 @constant_in_graphs
