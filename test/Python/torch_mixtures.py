@@ -230,6 +230,25 @@ class Kept(unittest.TestCase):
         set_data(dense)
         self.close(compiled(self.x), dense(self.x))
 
+    def test_graphs_in_training(self):
+        """A graph holds the layer's op, which has the module's gradients."""
+        model, targets = Experts(), []
+        tokens = torch.randn(12, 16, requires_grad=True)
+        inputs = (tokens, *torch.rand(12, 6).topk(2)[::-1])
+
+        def backend(module, example):
+            targets.extend(str(node.target) for node in module.graph.nodes)
+            return torch._dynamo.lookup_backend("aot_eager")(module, example)
+
+        asked = [tokens, *model.parameters()]
+        expected = torch.autograd.grad(model(*inputs).square().sum(), asked)
+        _mixtures.make_experts_sparse(model, _mixtures.Experts)
+        compiled = torch.compile(model, fullgraph=True, backend=backend)
+        found = torch.autograd.grad(compiled(*inputs).square().sum(), asked)
+        self.assertIn("pit.train", targets)
+        for one, other in zip(found, expected):
+            self.close(one, other)
+
     def test_gradients(self):
         """They are those of the module, by parameters and by tokens, in training, too."""
         for model in (Block(True), Experts()):

@@ -112,7 +112,13 @@ class Training(unittest.TestCase):
 
     def test_ways(self):
         """Graphs with batches of any size, checkpoints, autocast, meta tensors."""
-        compiled = torch.compile(pit.padded_mlp, fullgraph=True, dynamic=True, backend="aot_eager")
+        targets = []
+
+        def backend(module, example):
+            targets.extend(str(node.target) for node in module.graph.nodes)
+            return torch._dynamo.lookup_backend("aot_eager")(module, example)
+
+        compiled = torch.compile(pit.padded_mlp, fullgraph=True, dynamic=True, backend=backend)
 
         def kept(*arguments, **options):
             return checkpoint(pit.padded_mlp, *arguments, use_reentrant=False, **options)
@@ -121,6 +127,7 @@ class Training(unittest.TestCase):
             for batch in (3, 5):
                 self.expect(new(batch, 20, WIDTH), torch.randint(0, 21, (batch,)), self.parameters,
                             function=function)
+        self.assertIn("pit.train", targets)
         meta = [v.detach().to("meta").requires_grad_() for v in (new(3, 20, WIDTH), *self.parameters)]
         lengths = torch.tensor([9, 0, 20])
         pit.padded_mlp(meta[0], lengths.to("meta"), *meta[1:]).sum().backward()

@@ -155,7 +155,13 @@ class Training(unittest.TestCase):
 
     def test_ways(self):
         """Graphs with tokens of any number, checkpoints, autocast, second derivatives."""
-        compiled = torch.compile(pit.moe, fullgraph=True, dynamic=True, backend="aot_eager")
+        targets = []
+
+        def backend(module, example):
+            targets.extend(str(node.target) for node in module.graph.nodes)
+            return torch._dynamo.lookup_backend("aot_eager")(module, example)
+
+        compiled = torch.compile(pit.moe, fullgraph=True, dynamic=True, backend=backend)
 
         def kept(*arguments):
             return checkpoint(pit.moe, *arguments, use_reentrant=False)
@@ -165,6 +171,7 @@ class Training(unittest.TestCase):
                 choices, x, scales = route(tokens, 2), new(tokens, WIDTH), new(tokens, 2)
                 y = self.step(x, scales, choices, self.weights, function)
                 self.expect(y, (x, scales, *self.weights), choices)
+        self.assertIn("pit.train", targets)
         meta = [v.detach().to("meta").requires_grad_() for v in (x, scales, *self.weights)]
         pit.moe(*meta[:2], choices.to("meta"), *meta[2:]).sum().backward()
         self.assertEqual([v.grad.shape for v in meta], [v.shape for v in meta])

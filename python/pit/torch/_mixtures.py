@@ -17,7 +17,7 @@ from .. import ops
 from ..ops._einsum import NOTHING, einsum_op
 from ..ops._op import run
 from . import _known, _training
-from ._run import PLAIN, any_autocast, count_modes, exports_to_onnx, transforms
+from ._run import PLAIN, any_autocast, count_modes, exports_to_onnx, in_transform
 
 # Names of the three weights of an expert: of gate, up and down.
 EXPERT_NAMES = (("w1", "w3", "w2"), ("gate_proj", "up_proj", "down_proj"))
@@ -101,7 +101,7 @@ def unknown_of_experts(module):
 
 def cannot_hold_calls():
     """Whether what runs now cannot hold a call of pit."""
-    return torch.jit.is_tracing() or exports_to_onnx() or transforms() is not None
+    return torch.jit.is_tracing() or exports_to_onnx() or in_transform()
 
 
 def is_trained(module, inputs):

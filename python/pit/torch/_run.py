@@ -233,9 +233,9 @@ def run_by(apply, op, arrays, out, forward=False):
                         "or under torch.no_grad()")
         return out.copy_(apply(op, index, *tensors))
     if (differentiated or forward) and consists_of_others(op):
-        if not forward and _training.is_layer(op) and transforms() is None:
+        if not forward and _training.is_layer(op) and not in_transform():
             return _training.run(op, tensors, apply is call_op)
-        if (not forward and apply is not call_op and transforms() is None
+        if (not forward and apply is not call_op and not in_transform()
                 and _training.is_frozen_mlp(op, tensors)):
             return _training.run_frozen(op, tensors)
         return _compositions.run(op, tensors)
@@ -247,6 +247,13 @@ def exports_to_onnx():
     """Whether torch.onnx.export runs. What that knows it by is imported then alone."""
     # Not the other way round: that would go through all modules of the process.
     return not sys.modules.keys().isdisjoint(ONNX_MODULES) and torch.onnx.is_in_onnx_export()
+
+
+@constant_in_graphs
+def in_transform():
+    """Whether a transform of torch.func runs. A graph of torch.compile would hold the question in
+    place of the answer, and that as yes."""
+    return transforms() is not None
 
 
 @constant_in_graphs
