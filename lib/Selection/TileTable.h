@@ -26,9 +26,9 @@
 // reduced dim, counts in place of its role's extent, and `group_rows` in place
 // of `rows` alone. Of the dims along which windows move, the last one of the
 // result is divided into equal parts of up to `row` instead of `window`, or is
-// a `vector` if it is the innermost one. An entry with `by_rows` is for products
-// that f32 adds up, and that have contiguous rows along the innermost dim of
-// the result, such as B [k, n].
+// a `vector` if it is the innermost one. An entry with `by_rows` is for
+// products that f32 adds up, and that have contiguous rows along the innermost
+// dim of the result, such as B [k, n].
 //
 // Entries may be timed: `step` is the cycles that a processor takes for a step
 // along the reduced dims, of a tile of just these extents, and `fixed` those
