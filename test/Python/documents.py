@@ -63,6 +63,8 @@ class Documents(unittest.TestCase):
             "q": array(2, 8, 4), "k": array(2, 6, 4), "allowed": random.random((2, 8, 6)) < 0.5,
             "batch": array(2, 8, 200), "lengths": np.int32([3, 8]), "gates": array(16, 4),
             "tokens": array(16, 20), "experts": array(4, 20, 9),
+            "images": array(2, 3, 9, 8), "filters": array(4, 3, 3, 3),
+            "pixels": random.random((2, 1, 7, 6)) < 0.5,
             "chosen": random.integers(0, 4, (16, 2)).astype("i")}
         found = examples((ROOT / "docs" / "Ops.md").read_text())
         for example in found:

@@ -7,7 +7,7 @@ from .._library import Error
 from ._einsum import (
     BROADCAST, NOTHING, NUMBERS, OF_LAYERS, check_hints, form_of_mask, make_marks, pick_selector,
     read_hints, selector_dims)
-from ._op import SELECTOR_TYPES, Argument, Mark, Op, Shortcut, kind, make, run, unique
+from ._op import SELECTOR_TYPES, Argument, Op, Shortcut, kind, make, run, unique
 from ._operand import is_traced, makes_op
 from ._products import rank_of
 from ._text import check_activation, sum_type, wide_type
@@ -42,9 +42,6 @@ class Conv2d(Op):
         images, filters, _, _ = LAYOUTS[self.layout]
         return images, filters if self.groups == 1 else filters.replace("c", "i")
 
-    def marked_letters(self, mark):
-        return self.letters()[mark.operand]
-
     def arguments(self):
         images, filters = self.letters()
         found = [Argument("x", tuple(images), NUMBERS), Argument("weight", tuple(filters), NUMBERS)]
@@ -52,7 +49,7 @@ class Conv2d(Op):
             found.append(Argument("bias", ("f",), NUMBERS, widens=True))
         for mark in self.marks:
             if mark.source != "values":
-                dims = (self.marked_letters(mark) if self.selector_dims is None
+                dims = (self.letters()[mark.operand] if self.selector_dims is None
                         else self.selector_dims)
                 found.append(Argument("mask", tuple(dims), SELECTOR_TYPES["mask"], alike=False,
                                       advice=BROADCAST))
@@ -197,8 +194,8 @@ def wanted_op(layout, stride, padding, dilation, groups, source, form, hints, bi
         raise Error('conv2d: sparse="out" takes a mask= of the result, one group, and no assume=, '
                     "micro_tile=, axis= or density=")
     dims = selector_dims("conv2d", LAYOUTS[layout][2], source, form)
-    return make(WantedConv2d, layout, stride, padding, dilation, (Mark(-1, source),), bias,
-                activation, 1, dims)
+    return make(WantedConv2d, layout, stride, padding, dilation, (), bias, activation, 1,
+                dims)
 
 
 def shape_of_result(x, weight, layout, stride, padding, dilation):

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from .._library import Error
 from ._conv import LAYOUTS, Conv2d
 from ._conv_training import Operand
-from ._op import Mark, kind, make
+from ._einsum import BROADCAST
+from ._op import SELECTOR_TYPES, Argument, Mark, kind, make
 from ._pixels import Grid, arrange, phases, view
 from ._text import Value, wide_type
 
@@ -23,8 +24,9 @@ class WantedConv2d(Conv2d):
     """A convolution of which a mask says what is wanted; the rest is 0. The mask has the dims
     `selector_dims` of the result: without f those of pixels, with nothing else of filters."""
 
-    def marked_letters(self, mark):
-        return LAYOUTS[self.layout][2]
+    def arguments(self):
+        return [*super().arguments(), Argument("mask", self.dims_of_mask(), SELECTOR_TYPES["mask"],
+                                               alike=False, advice=BROADCAST)]
 
     def dims_of_mask(self):
         return self.selector_dims or tuple(LAYOUTS[self.layout][2])
