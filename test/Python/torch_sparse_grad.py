@@ -120,18 +120,83 @@ class SparseGrad(unittest.TestCase):
         x, w = torch.randn(24, 8), torch.randn(32, 8, requires_grad=True)
 
         def is_sparse(hidden):
-            return layer(hidden).grad_fn.op.marks[0].sparse_grad
+            return layer(hidden).grad_fn.op.marks[0].sparse_grad == "relu"
 
         self.assertTrue(is_sparse(torch.relu(x @ w.T)))
         self.assertTrue(is_sparse(torch.nn.functional.relu_(x @ w.T)))
         self.assertTrue(is_sparse(pit.linear(x, w, activation="relu", sparse=None)))
         self.assertFalse(is_sparse(torch.sigmoid(x @ w.T)))
         self.assertFalse(is_sparse(torch.relu(x @ w.T).detach()))
-        seen = torch.relu(x @ w.T)
-        seen.retain_grad()
-        self.assertFalse(is_sparse(seen))
         layer.sparse = "weight"
         self.assertFalse(is_sparse(torch.relu(x @ w.T)))
+
+    def test_watched(self):
+        """Where somebody asks for the gradient of a ReLU's result, it is that of a dense layer."""
+        layer = pit.torch.Linear(64, 16)
+        first = torch.nn.Linear(8, 64)
+        x = torch.randn(512, 8)
+        with torch.no_grad():
+            first.bias -= 4  # most are zero
+
+        def hook(x):
+            seen = []
+            x.register_hook(seen.append)
+            return lambda result: (result.sum().backward(), seen[0])[1]
+
+        def retain(x):
+            x.retain_grad()
+            return lambda result: (result.sum().backward(), x.grad)[1]
+
+        def ask(x):
+            return lambda result: torch.autograd.grad(result.sum(), x)[0]
+
+        def ask_more(x):
+            return lambda result: torch.autograd.grad(result.sum(), [first.weight, x])[1]
+
+        def accumulate(x):
+            return lambda result: (result.sum().backward(inputs=[first.weight, x]), x.grad)[1]
+
+        for shape in ((512, 64), (8, 64, 64)):
+            for watch in (hook, retain, ask, ask_more, accumulate):
+                for late in (False, True):
+                    with self.subTest(watch=watch.__name__, late=late, shape=shape):
+                        hidden = torch.relu(first(x.view(*shape[:-1], 8)))
+                        watched = None if late else watch(hidden)
+                        result = layer(hidden)
+                        found = (watched or watch(hidden))(result)
+                        self.close(found, layer.weight.double().sum(0).expand(shape))
+
+    def test_watched_in_graphs(self):
+        """torch.func and torch.compile ask for whole gradients, too."""
+        x, w = torch.relu(torch.randn(64, 32) - 1), torch.randn(16, 32)
+        expected = w.double().sum(0).expand(64, 32)
+
+        def total(x, w):
+            return pit.linear(x, w, sparse_grad="relu").sum()
+
+        self.close(torch.func.grad(total)(x, w), expected)
+        found = torch.compile(total, fullgraph=True)(x.requires_grad_(), w.requires_grad_())
+        self.close(torch.autograd.grad(found, x)[0], expected)
+        with torch.autograd.graph.save_on_cpu():
+            self.expect(lambda x, w: pit.linear(x, w, sparse_grad="relu"),
+                        torch.nn.functional.linear, x, w)
+
+    @unittest.skipIf(DEVICE == "cuda", "a GPU computes so small ones densely")
+    def test_not_watched(self):
+        """backward() skips the gradients that a ReLU drops, with frozen parameters, too."""
+        layer = pit.torch.Linear(256, 256)
+        x = torch.randn(512, 256)
+        x = torch.where(torch.arange(512)[:, None] % 8 == 0, x, -x.abs())  # one row of eight
+        for frozen in (False, True):
+            seen = []
+
+            before = x.clone().requires_grad_()
+            hidden = torch.relu(before)
+            hidden.grad_fn.register_prehook(lambda grads: seen.append(grads[0]))
+            layer.requires_grad_(not frozen)
+            layer(hidden).sum().backward()
+            self.assertEqual(torch.count_nonzero(seen[0][1::8]), 0)
+            self.close(before.grad, torch.where(x > 0, layer.weight.double().sum(0), 0))
 
     def test_second_gradients(self):
         """Where x is not zero they are those of the dense product."""
@@ -153,11 +218,12 @@ class SparseGrad(unittest.TestCase):
         for options, message in (
                 ({"sparse": None}, "linear: sparse_grad= is about operands that are sparse by their "
                                    "own zeros; sparse= names none"),
+                ({"sparse_grad": 1.5}, 'linear: sparse_grad=1.5; it is False, True or "relu"'),
                 ({"mask": mask}, "linear: sparse_grad= is about operands that are sparse by their "
                                  "own zeros; with mask=, the gradient of an operand is 0 where it "
                                  "is not selected anyway")):
             with self.assertRaisesRegex(pit.Error, message):
-                pit.linear(x, w, sparse_grad=True, **options)
+                pit.linear(x, w, **{"sparse_grad": True, **options})
 
 
 if __name__ == "__main__":

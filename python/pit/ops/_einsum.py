@@ -265,6 +265,8 @@ NOTHING, ASSUME = (False, None, None, None), (True, None, None, None)
 
 def make_marks(name, sparse, count, source, hints, packed=False, sparse_grad=False):
     operands = read_sparse(name, sparse, count)
+    if sparse_grad not in (False, True, "relu"):
+        raise Error(f'{name}: sparse_grad={sparse_grad!r}; it is False, True or "relu"')
     if sparse_grad and (source != "values" or not operands):
         raise Error(f"{name}: sparse_grad= is about operands that are sparse by their own zeros; "
                     + ("sparse= names none" if source == "values" else f"with {source}=, the "
@@ -399,7 +401,9 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
     sparse_grad
               Without a selector: the gradient of a sparse operand is not wanted
               where that is zero, as behind a ReLU, whose own gradient drops it
-              there. It is 0 in these places, or what it would be.
+              there. It is 0 in these places, or what it would be. "relu": the
+              same, but torch.autograd.grad of the operand itself, and hooks and
+              retain_grad() of it, see the whole gradient.
     dtype     Of the result; by default the operands', i32 for i8 and i16, f32 for
               floats of 8 bits. Sums of these, of f16 and of bf16 are taken in f32.
     dynamic   Letters of dims whose sizes change from call to call: a string. True:

@@ -30,6 +30,10 @@ def without_activation(op):
     return _op.unique(replace(op, activation=None))
 
 
+def without_sparse_grad(op):
+    return _op.unique(replace(op, marks=tuple(replace(m, sparse_grad=False) for m in op.marks)))
+
+
 @functools.lru_cache(maxsize=1024)
 def activation_gradient(op):
     """The op that makes the gradient of the sum from that of the result."""

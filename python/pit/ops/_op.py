@@ -73,7 +73,9 @@ class Mark:
     density: float | None = None
     packed: bool = False  # passed, or returned, as a vector of what the index lists
     tile: tuple | None = None  # of the op's loops: pairs of a letter and a size
-    sparse_grad: bool = False  # no gradient is wanted where the values are zero
+    # No gradient is wanted where the values are zero. "relu": but for a gradient of this operand
+    # that is itself asked for.
+    sparse_grad: bool | str = False
 
     @property
     def label(self):

@@ -1,11 +1,11 @@
 """Layers that skip zeros, in place of torch's. They keep parameters, names and hooks:
 a layer changes its class, and nothing else."""
 
-import torch
 from torch import fx, nn
 
 from ..ops._products import linear
 from ._mixtures import Block, Experts, make_experts_sparse
+from ._relu import is_behind_relu
 
 __all__ = ["Block", "Experts", "Linear", "make_dense", "make_experts_sparse", "make_sparse"]
 
@@ -21,8 +21,9 @@ class Linear(nn.Linear):
     x (..., in_features); the result is (..., out_features). Parameters are those of
     torch.nn.Linear, of f64, f32, f16 or bf16. Where x is the result of a ReLU, its
     gradient is only computed where it is not zero (`sparse_grad` of pit.linear), as the
-    ReLU drops the rest; not in graphs of torch.compile, which do not tell. Raises
-    pit.Error if shapes or types do not fit.
+    ReLU drops the rest, unless x has hooks or is what gradients are asked of; not in
+    graphs of torch.compile, which do not tell. Raises pit.Error if shapes or types do
+    not fit.
     """
 
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None, *,
@@ -34,20 +35,10 @@ class Linear(nn.Linear):
         if not isinstance(self, Linear):  # of densify, by a hook that has kept this method
             return nn.functional.linear(x, self.weight, self.bias)
         return linear(x, self.weight, self.bias, sparse=self.sparse,
-                      sparse_grad=self.sparse == "x" and is_behind_relu(x))
+                      sparse_grad="relu" if self.sparse == "x" and is_behind_relu(x) else False)
 
     def extra_repr(self):
         return f"{super().extra_repr()}, sparse={self.sparse!r}"
-
-
-def is_behind_relu(x):
-    """Whether the gradient of a tensor goes through a ReLU, and nobody has asked to see it."""
-    if torch.compiler.is_compiling() or not isinstance(x, torch.Tensor) or x.grad_fn is None:
-        return False
-    node = x.grad_fn
-    is_relu = node.name() == "ReluBackward0" or (
-        getattr(getattr(node, "op", None), "activation", None) == "relu")
-    return is_relu and not x.retains_grad and not x._backward_hooks
 
 
 def make_sparse(layer, sparse):

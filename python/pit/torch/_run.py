@@ -11,7 +11,7 @@ from .._index import Index
 from .._library import Error
 from ..ops import _op
 from ..ops._operand import constant_in_graphs
-from . import _compositions, _convolutions, _dense, _gradients, _training, _vmap
+from . import _compositions, _convolutions, _dense, _gradients, _relu, _training, _vmap
 
 library = torch.library.Library("pit", "DEF")
 # `op` is what Op.encode makes. `index` is a handle of a pit.Index, the last argument of
@@ -109,8 +109,9 @@ def gradients(ctx, grad, needs):
     if ctx.index is not None:
         expect_index(ctx)
         inputs.append(ctx.index)
+    op = _relu.op_of_gradients(ctx, ctx.op, inputs)
     with _vmap.levels_of(grad):
-        return _gradients.backward(ctx.op, inputs, output, grad, needs, ctx.shapes)
+        return _gradients.backward(op, inputs, output, grad, needs, ctx.shapes)
 
 
 def tangent(ctx, tangents):
