@@ -118,7 +118,9 @@ bool CopyForwarding::isTouched(Value memref) {
     Operation *place = ancestorOf(user);
     bool isOutside = place && (place->isBeforeInBlock(first) ||
                                copy->isBeforeInBlock(place));
-    if (!isOutside)
+    // A result may be the same memory by another name.
+    if (!isOutside ||
+        llvm::any_of(place->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
       return true;
   }
   return false;

@@ -79,6 +79,21 @@ module {
     return %all : memref<?x128xf32>
   }
 
+  // Or it uses what may be all of it, by another name.
+  // CHECK-LABEL: func.func @another_name(
+  // CHECK: memref.copy
+  func.func @another_name(%x: memref<?x64xf32>, %n: index, %y: memref<?x128xf32>, %is: i1) -> memref<?x128xf32> {
+    %all = memref.alloc(%n) : memref<?x128xf32>
+    %other = memref.subview %all[0, 64] [%n, 64] [1, 1] : memref<?x128xf32> to !other
+    %one = arith.select %is, %all, %y : memref<?x128xf32>
+    %apart = memref.alloc(%n) : memref<?x64xf32>
+    %more = memref.alloc(%n) : memref<?x64xf32>
+    pit.launch @kernels::@two iterations(%n) ins(%x : memref<?x64xf32>) outs(%more, %apart : memref<?x64xf32>, memref<?x64xf32>)
+    pit.launch @kernels::@two iterations(%n) ins(%one : memref<?x128xf32>) outs(%more, %more : memref<?x64xf32>, memref<?x64xf32>)
+    memref.copy %apart, %other : memref<?x64xf32> to !other
+    return %all : memref<?x128xf32>
+  }
+
   // The place is the caller's, and may be that of %x; or it is not known before the launch.
   // CHECK-LABEL: func.func @of_others(
   // CHECK: memref.copy
