@@ -13,6 +13,7 @@ from torch.autograd import gradcheck, gradgradcheck
 from torch.utils.checkpoint import checkpoint
 
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from graphs import recorder  # noqa: E402
 from setup import pit  # noqa: E402
 
 DEVICE = os.environ.get("PIT_TEST_DEVICE", "cpu")
@@ -114,11 +115,7 @@ class Training(unittest.TestCase):
         """Graphs with batches of any size, checkpoints, autocast, meta tensors."""
         targets = []
 
-        def backend(module, example):
-            targets.extend(str(node.target) for node in module.graph.nodes)
-            return torch._dynamo.lookup_backend("aot_eager")(module, example)
-
-        compiled = torch.compile(pit.padded_mlp, fullgraph=True, dynamic=True, backend=backend)
+        compiled = torch.compile(pit.padded_mlp, fullgraph=True, dynamic=True, backend=recorder(targets))
 
         def kept(*arguments, **options):
             return checkpoint(pit.padded_mlp, *arguments, use_reentrant=False, **options)

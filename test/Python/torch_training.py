@@ -13,6 +13,7 @@ from torch.autograd import gradcheck, gradgradcheck
 from torch.utils.checkpoint import checkpoint
 
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from graphs import recorder  # noqa: E402
 from setup import pit  # noqa: E402
 
 from pit.ops import _op  # noqa: E402
@@ -157,11 +158,7 @@ class Training(unittest.TestCase):
         """Graphs with tokens of any number, checkpoints, autocast, second derivatives."""
         targets = []
 
-        def backend(module, example):
-            targets.extend(str(node.target) for node in module.graph.nodes)
-            return torch._dynamo.lookup_backend("aot_eager")(module, example)
-
-        compiled = torch.compile(pit.moe, fullgraph=True, dynamic=True, backend=backend)
+        compiled = torch.compile(pit.moe, fullgraph=True, dynamic=True, backend=recorder(targets))
 
         def kept(*arguments):
             return checkpoint(pit.moe, *arguments, use_reentrant=False)

@@ -4,13 +4,14 @@ from dataclasses import dataclass, replace
 
 from .._arrays import framework_of
 from .._library import Error
+from ._activations import check_activation
 from ._einsum import (
     BROADCAST, NOTHING, NUMBERS, OF_LAYERS, check_hints, form_of_mask, make_marks, pick_selector,
     read_hints, selector_dims)
 from ._op import SELECTOR_TYPES, Argument, Op, Shortcut, kind, make, run, unique
 from ._operand import is_traced, makes_op
 from ._products import rank_of
-from ._text import check_activation, sum_type, wide_type
+from ._text import sum_type, wide_type
 
 # Dims of images, filters and results, and linalg's name, by layout.
 LAYOUTS = {"nchw": ("nchw", "fcrt", "nfpq", "conv_2d_nchw_fchw"),
@@ -63,15 +64,7 @@ class Conv2d(Op):
 
     def extents(self, sizes):
         """The height and width of the result."""
-        found = []
-        for i, (image, window) in enumerate(("hr", "wt")):
-            room = sizes[image] + sum(self.padding[2 * i: 2 * i + 2])
-            reach = self.dilation[i] * (sizes[window] - 1) + 1
-            if room < reach:
-                raise Error(f"conv2d: a filter that reaches over {reach} elements of dim {image}, "
-                            f"which has {room} with its padding")
-            found.append((room - reach) // self.stride[i] + 1)
-        return found
+        return result_extents(sizes, self.stride, self.padding, self.dilation)
 
     def results(self, types, sizes):
         if self.groups > 1 and (sizes["c"] != self.groups * sizes["i"]
@@ -188,6 +181,19 @@ def conv2d_op(layout, stride, padding, dilation, groups, sparse, source, form, h
     return op
 
 
+def result_extents(sizes, stride, padding, dilation):
+    """The height and width of the result, of sizes by names of LAYOUTS."""
+    found = []
+    for i, (image, window) in enumerate(("hr", "wt")):
+        room = sizes[image] + sum(padding[2 * i: 2 * i + 2])
+        reach = dilation[i] * (sizes[window] - 1) + 1
+        if room < reach:
+            raise Error(f"conv2d: a filter that reaches over {reach} elements of dim {image}, "
+                        f"which has {room} with its padding")
+        found.append((room - reach) // stride[i] + 1)
+    return found
+
+
 def wanted_op(layout, stride, padding, dilation, groups, source, form, hints, bias, activation):
     from ._conv_wanted import WantedConv2d
     if source != "mask" or hints != NOTHING or groups != 1:
@@ -202,11 +208,8 @@ def shape_of_result(x, weight, layout, stride, padding, dilation):
     """As far as shapes are right, of which the op tells."""
     images, filters, result, _ = LAYOUTS[layout]
     sizes = {**dict(zip(images, x.shape)), **dict(zip(filters, weight.shape))}
-    sides = read_padding(padding)
-    for i, (image, window) in enumerate(("hr", "wt")):
-        room = sizes[image] + sides[2 * i] + sides[2 * i + 1]
-        reach = pair("dilation", dilation)[i] * (sizes[window] - 1) + 1
-        sizes["pq"[i]] = (room - reach) // pair("stride", stride)[i] + 1
+    sizes.update(zip("pq", result_extents(sizes, pair("stride", stride), read_padding(padding),
+                                          pair("dilation", dilation))))
     return tuple(sizes[d] for d in result)
 
 

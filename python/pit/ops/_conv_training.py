@@ -13,6 +13,7 @@ A filter of one point multiplies a matrix of pixels.
 
 from dataclasses import dataclass
 
+from ._conv import result_extents
 from ._op import Argument, Mark, Op, kind
 from ._pixels import (
     Grid, any_strip, arrange, divisor, flat, loop, of_phase, phases, strip, times, view)
@@ -42,6 +43,10 @@ class Convolution(Op):
     def exact(self):
         return "hwpqrtcf"
 
+    def extents(self, sizes):
+        """The height and width of the result."""
+        return result_extents(sizes, self.stride, self.padding, self.dilation)
+
     def phases(self, sizes):
         """Those of rows and those of columns."""
         return [phases(self.stride[i], self.dilation[i], self.padding[2 * i], sizes["hw"[i]],
@@ -56,13 +61,6 @@ def sizes_of(values, orders, letters):
     """Sizes by the names of dims that arguments have."""
     return {names[i]: size for value, order, names in zip(values, orders, letters)
             for i, size in zip(order or range(4), value.dims)}
-
-
-def result_size(op, sizes, i):
-    """Of the results along a dim of images."""
-    room = sizes["hw"[i]] + sum(op.padding[2 * i: 2 * i + 2])
-    far = op.dilation[i] * (sizes["rt"[i]] - 1) + 1
-    return (room - far) // op.stride[i] + 1
 
 
 # --------------------------------------------------------------------------
@@ -206,13 +204,13 @@ class SparseConv2d(Points):
         return found
 
     def results(self, types, sizes):
-        found = {**sizes, "p": result_size(self, sizes, 0), "q": result_size(self, sizes, 1)}
+        found = {**sizes, **dict(zip("pq", self.extents(sizes)))}
         return [(sum_type(types[0]),
                  tuple(found[d] for d in ("nfpq" if self.channels_first else "npqf")))]
 
     def build(self, builder, values, orders):
         sizes = sizes_of(values[:2], orders[:2], ("nhwc", "rtcf"))
-        shape = [result_size(self, sizes, i) for i in range(2)]
+        shape = self.extents(sizes)
         bias = values[2] if self.bias else None
         type_ = sum_type(values[0].type)
         rows, columns = self.phases(sizes)

@@ -8,11 +8,12 @@ weights that a mask selects are read as they lie, and what is transposed is the 
 from dataclasses import dataclass
 
 from .._library import Error
+from ._activations import ACTIVATIONS, VALUES_AND_SLOPES, check_activation
 from ._op import SELECTOR_TYPES, Argument, Mark, Op, Shortcut, kind, make, run
 from ._operand import is_traced, makes_op
 from ._pixels import loop, times
 from ._products import rank_of, run_on_rows
-from ._text import ACTIVATIONS, DERIVATIVES, LAYER_FLOATS, Value, check_activation, wide_type
+from ._text import LAYER_FLOATS, Value, wide_type
 
 MASKED_MLP = Shortcut(6)
 
@@ -48,6 +49,13 @@ class Block(Op):
         """The shape of what the gradient reads: values before the activation, those of a block
         of tokens in the first places of its part."""
         return (sizes["T"], sizes["f"], sizes["t"] // max(sizes["T"], 1))
+
+    def read(self, rows, mask, w1, w2, orders):
+        """w1 and w2 with the names of their dims in the order of memory, and sizes by names."""
+        wide, narrow = names_of(orders[2], "fk"), names_of(orders[3], "nf")
+        sizes = {"t": rows.dims[0], **dict(zip("TN", mask.dims)), **dict(zip(wide, w1.dims)),
+                 **dict(zip(narrow, w2.dims))}
+        return [(w1, wide), (w2, narrow)], sizes
 
     def is_empty(self, sizes):
         return any(isinstance(sizes[d], int) and sizes[d] == 0 for d in "tTfN")
@@ -103,6 +111,11 @@ class Selected:
             f"{made.mlir}", dims, value.type)
         return found, ["L", *("j" if name == "f" else name for name in names)]
 
+    def operands(self, rows, wide, narrow):
+        """The block's tokens, transposed, and of both weights what is selected."""
+        tokens = self.builder.transpose(self.tokens(rows), (1, 0))
+        return tokens, self.pack(*wide), self.pack(*narrow)
+
     def kept_place(self):
         return (self.at, 0, 0), (1, self.neurons, self.each)
 
@@ -154,19 +167,17 @@ class MaskedMlp(Block):
         x, mask, w1, w2, *biases = values
         b1 = biases.pop(0) if self.biases[0] else None
         b2 = biases.pop(0) if self.biases[1] else None
-        wide, narrow = names_of(orders[2], "fk"), names_of(orders[3], "nf")
-        sizes = {"t": x.dims[0], **dict(zip("TN", mask.dims)), **dict(zip(wide, w1.dims)),
-                 **dict(zip(narrow, w2.dims))}
+        weights, sizes = self.read(x, mask, w1, w2, orders)
         type_ = x.type
         if builder.on_gpu and not self.is_empty(sizes):
-            return [self.of_whole(builder, mask, sizes, x, (w1, wide), (w2, narrow), b1, b2)]
+            return [self.of_whole(builder, mask, sizes, x, *weights, b1, b2)]
         made = [builder.zeros((sizes["t"], sizes["n"]), type_)]
         if self.keeps:
             each = quotient(builder, sizes["t"], sizes["T"])
             made.append(builder.empty((sizes["T"], sizes["f"], each), type_))
         if not self.is_empty(sizes):
             made = self.by_blocks(builder, mask, sizes, made, lambda block, made: self.of_block(
-                block, x, (w1, wide), (w2, narrow), b1, made))
+                block, x, *weights, b1, made))
         y = made[0]
         if b2 is not None:
             y = builder.epilogue(y, b2, None, type_)
@@ -190,9 +201,7 @@ class MaskedMlp(Block):
     def of_block(self, block, x, wide, narrow, b1, made):
         builder, type_ = block.builder, x.type
         summed = wide_type(type_)
-        tokens = builder.transpose(block.tokens(x), (1, 0))
-        w1, wide_names = block.pack(*wide)
-        w2, narrow_names = block.pack(*narrow)
+        tokens, (w1, wide_names), (w2, narrow_names) = block.operands(x, wide, narrow)
         hidden = sum_of(builder, [w1, tokens], [wide_names, "ki"], "Lji", summed)
         if b1 is not None:
             bias, _ = block.pack(b1, ["f"])
@@ -243,28 +252,26 @@ class MaskedMlpGradient(Block):
 
     def build(self, builder, values, orders):
         dy, mask, w1, w2, kept = values
-        wide, narrow = names_of(orders[2], "fk"), names_of(orders[3], "nf")
-        sizes = {"t": dy.dims[0], **dict(zip("TN", mask.dims)), **dict(zip(wide, w1.dims)),
-                 **dict(zip(narrow, w2.dims))}
+        weights, sizes = self.read(dy, mask, w1, w2, orders)
         made = [builder.zeros((sizes["t"], sizes["k"]), dy.type)]
         if not self.is_empty(sizes):
             made = self.by_blocks(builder, mask, sizes, made, lambda block, made: self.of_block(
-                block, dy, (w1, wide), (w2, narrow), kept, made))
+                block, dy, *weights, kept, made))
         return made
 
     def of_block(self, block, dy, wide, narrow, kept, made):
         builder, type_ = block.builder, dy.type
         summed = wide_type(type_)
-        tokens = builder.transpose(block.tokens(dy), (1, 0))
-        w1, wide_names = block.pack(*wide)
-        w2, narrow_names = block.pack(*narrow)
+        tokens, (w1, wide_names), (w2, narrow_names) = block.operands(dy, wide, narrow)
         back = sum_of(builder, [w2, tokens], [narrow_names, "ni"], "Lji", summed)
         before = block.read(kept)
 
         def through(body, back, value):
-            value = body.cast(value, type_, summed)
-            slope = slope_of(body, summed, value, self.activation)
-            return body.cast(back if slope is None else body.mul(summed, back, slope), summed, type_)
+            if self.activation is not None:
+                value = body.cast(value, type_, summed)
+                _, slope = VALUES_AND_SLOPES[self.activation](body, summed, value)
+                back = body.mul(summed, back, slope)
+            return body.cast(back, summed, type_)
 
         back = builder.elementwise([back, before], through, type_)
         if wide[1] == ["f", "k"]:
@@ -274,24 +281,6 @@ class MaskedMlpGradient(Block):
             dx = sum_of(builder, [w1, back], [wide_names, "Lji"], "ki", summed)
             dx = builder.transpose(builder.epilogue(dx, None, None, type_), (1, 0))
         return [block.put(dx, made[0])]
-
-
-def slope_of(body, type_, value, activation):
-    """The derivative of an activation; None: it is 1."""
-    if activation is None:
-        return None
-    if activation in DERIVATIVES:
-        return DERIVATIVES[activation](body, type_, value)
-    one = body.constant(1, type_)
-    if activation == "relu":
-        zero = body.constant(0, type_)
-        positive = body.emit(f"arith.cmpf ogt, {value}, {zero} : {type_}")
-        return body.emit(f"arith.select {positive}, {one}, {zero} : {type_}")
-    found = ACTIVATIONS[activation](body, type_, value)
-    rest = body.op("arith.subf", type_, one, found)
-    if activation == "sigmoid":
-        return body.mul(type_, found, rest)
-    return body.op("arith.subf", type_, one, body.mul(type_, found, found))  # tanh
 
 
 @makes_op

@@ -4,11 +4,12 @@ and the feed-forward block of padded batches."""
 from dataclasses import dataclass
 
 from .._library import Error
+from ._activations import ACTIVATIONS, check_activation
 from ._einsum import NO_ROW_LENGTHS
 from ._op import SELECTOR_TYPES, Argument, Mark, Op, Shortcut, kind, make, run
 from ._operand import halves, is_traced, makes_op, route
 from ._products import rank_of, run_on_rows
-from ._text import ACTIVATIONS, LAYER_FLOATS, check_activation, wide_type
+from ._text import LAYER_FLOATS, wide_type
 
 
 MOE, PADDED_MLP = Shortcut(6), Shortcut(6)

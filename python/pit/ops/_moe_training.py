@@ -10,9 +10,10 @@ which takes as long as reading the choices; so it has the same order.
 from dataclasses import dataclass
 
 from .._library import Error
+from ._activations import ACTIVATIONS, VALUES_AND_SLOPES
 from ._moe import Experts
 from ._op import SELECTOR_TYPES, Argument, Op, kind
-from ._text import ACTIVATIONS, LAYER_FLOATS, wide_type
+from ._text import LAYER_FLOATS, wide_type
 
 ROWS = "r"  # of what is packed: tokens * top
 
@@ -265,49 +266,3 @@ class ExpertsBackward(Layer):
             return body.cast(value, summed, weights.type)
 
         return builder.elementwise([experts], choose, weights.type)
-
-
-# --------------------------------------------------------------------------
-# Derivatives
-# --------------------------------------------------------------------------
-
-
-def relu(body, type_, x):
-    zero, one = body.constant(0, type_), body.constant(1, type_)
-    live = body.emit(f"arith.cmpf ogt, {x}, {zero} : {type_}")
-    return ACTIVATIONS["relu"](body, type_, x), body.emit(
-        f"arith.select {live}, {one}, {zero} : {type_}")
-
-
-def sigmoid(body, type_, x):
-    value = ACTIVATIONS["sigmoid"](body, type_, x)
-    return value, body.mul(type_, value, minus(body, type_, value))
-
-
-def silu(body, type_, x):
-    part = ACTIVATIONS["sigmoid"](body, type_, x)
-    value = body.mul(type_, x, part)
-    return value, body.add(type_, part, body.mul(type_, value, minus(body, type_, part)))
-
-
-def tanh(body, type_, x):
-    value = ACTIVATIONS["tanh"](body, type_, x)
-    return value, minus(body, type_, body.mul(type_, value, value))
-
-
-def gelu(body, type_, x):
-    scaled = body.mul(type_, x, body.constant(0.5**0.5, type_))
-    part = body.add(type_, body.erf(type_, scaled), body.constant(1, type_))
-    part = body.mul(type_, part, body.constant(0.5, type_))
-    power = body.exp(type_, body.op("arith.negf", type_, body.mul(type_, scaled, scaled)))
-    normal = body.mul(type_, power, body.constant(0.3989422804014327, type_))
-    return body.mul(type_, x, part), body.add(type_, part, body.mul(type_, x, normal))
-
-
-def minus(body, type_, x):
-    """1 - x."""
-    return body.op("arith.subf", type_, body.constant(1, type_), x)
-
-
-VALUES_AND_SLOPES = {"relu": relu, "sigmoid": sigmoid, "silu": silu, "tanh": tanh, "gelu": gelu}
-assert VALUES_AND_SLOPES.keys() == ACTIVATIONS.keys()

@@ -7,10 +7,10 @@ of x w1.T + b1 before the activation.
 
 from dataclasses import dataclass
 
+from ._activations import ACTIVATIONS, VALUES_AND_SLOPES
 from ._einsum import NO_ROW_LENGTHS
-from ._moe_training import VALUES_AND_SLOPES
 from ._op import SELECTOR_TYPES, Argument, Op, kind
-from ._text import ACTIVATIONS, LAYER_FLOATS, wide_type
+from ._text import LAYER_FLOATS, wide_type
 
 ROWS = "r"  # of what is packed: batch * positions
 

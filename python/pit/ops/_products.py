@@ -4,12 +4,12 @@ from .._arrays import broadcast, viewed
 from .._index import Index
 from .._library import Error
 from . import _einsum
+from ._activations import check_activation
 from ._einsum import (
     NOTHING, OF_LAYERS, Einsum, form_of, make_einsum, make_marks, masked_equation, parse,
     pick_selector, read_hints, read_type, selector_dims)
 from ._op import Shortcut, make, run
 from ._operand import constant_in_graphs, is_traced, makes_op, refuse_nested, write_by_copy
-from ._text import check_activation
 
 BATCH = "bcdefghijl"  # letters of dims before the last two
 MATMUL, LINEAR, PADDED_LINEAR = Shortcut(6), Shortcut(6), Shortcut(4)

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from .._library import Error
+from ._activations import ACTIVATIONS, check_activation
 from ._einsum import check_dynamic, read_sparse, read_type
 from ._op import Argument, Mark, Op, kind, make, run
 from ._operand import makes_op
 from ._products import rank_of
-from ._text import ACTIVATIONS, SMALL_FLOATS, check_activation
+from ._text import SMALL_FLOATS
 
 FACTORS = (*SMALL_FLOATS, "f16", "bf16", "f32")
 

@@ -3,10 +3,10 @@
 A dimension is a number, or a name where its size is known only at run time.
 """
 
-import math
 from dataclasses import dataclass
 
 from .._library import Error
+from ._activations import ACTIVATIONS, VALUES_AND_SLOPES
 
 SMALL_FLOATS = ("f8E4M3FN", "f8E5M2")  # whose sums are f32
 LAYER_FLOATS = ("f64", "f32", "f16", "bf16")  # of which results are, too
@@ -520,66 +520,8 @@ class Builder:
         def function(body, x, *others):
             if bias is not None:
                 x = body.add(value.type, x, body.cast(others[0], bias.type, value.type))
-            slope = DERIVATIVES[activation](body, value.type, x)
+            _, slope = VALUES_AND_SLOPES[activation](body, value.type, x)
             by = body.cast(others[-1], factor.type, value.type)
             return body.cast(body.mul(value.type, slope, by), value.type, type_)
 
         return self.elementwise([*ins, factor], function, type_, [*maps, loops])
-
-
-def relu(body, type_, x):
-    larger = "arith.maximumf" if type_ in FLOATS else "arith.maxsi"
-    return body.op(larger, type_, x, body.constant(0, type_))
-
-
-def sigmoid(body, type_, x):
-    return body.divide(type_, body.constant(1, type_), one_and_power(body, type_, x))
-
-
-def silu(body, type_, x):
-    return body.divide(type_, x, one_and_power(body, type_, x))
-
-
-def one_and_power(body, type_, x):
-    """1 + exp(-x)."""
-    power = body.exp(type_, body.op("arith.negf", type_, x))
-    return body.add(type_, power, body.constant(1, type_))
-
-
-def tanh(body, type_, x):
-    return body.op("math.tanh", type_, x)
-
-
-def gelu(body, type_, x):
-    scaled = body.mul(type_, x, body.constant(0.5**0.5, type_))
-    power = body.add(type_, body.erf(type_, scaled), body.constant(1, type_))
-    return body.mul(type_, body.mul(type_, x, body.constant(0.5, type_)), power)
-
-
-def silu_derivative(body, type_, x):
-    """s (1 + x (1 - s)) of the sigmoid s."""
-    one, s = body.constant(1, type_), sigmoid(body, type_, x)
-    rest = body.op("arith.subf", type_, one, s)
-    return body.mul(type_, s, body.add(type_, one, body.mul(type_, x, rest)))
-
-
-def gelu_derivative(body, type_, x):
-    scaled = body.mul(type_, x, body.constant(0.5**0.5, type_))
-    below = body.mul(type_, body.add(type_, body.erf(type_, scaled), body.constant(1, type_)),
-                     body.constant(0.5, type_))
-    square = body.mul(type_, body.mul(type_, x, x), body.constant(-0.5, type_))
-    density = body.mul(type_, body.exp(type_, square), body.constant((2 * math.pi) ** -0.5, type_))
-    return body.add(type_, below, body.mul(type_, x, density))
-
-
-# Derivatives of those whose result does not tell them.
-DERIVATIVES = {"silu": silu_derivative, "gelu": gelu_derivative}
-
-# Functions of one element by their names; gelu is the one with erf.
-ACTIVATIONS = {"relu": relu, "sigmoid": sigmoid, "silu": silu, "tanh": tanh, "gelu": gelu}
-
-
-def check_activation(name, activation):
-    """Raises an error of the op `name` unless the activation is known, or None."""
-    if activation is not None and activation not in ACTIVATIONS:
-        raise Error(f"{name}: no activation '{activation}'; there are: {', '.join(ACTIVATIONS)}")
