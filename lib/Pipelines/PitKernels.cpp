@@ -18,6 +18,7 @@
 using namespace mlir;
 
 void pit::addKernelsToNVVM(OpPassManager &device) {
+  device.addPass(createConvertPitGPUToNVVM());
   device.addPass(memref::createFoldMemRefAliasOpsPass());
   // Kernels have few blocks here and LLVM merges them later.
   GreedyRewriteConfig config;

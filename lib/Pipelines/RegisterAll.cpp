@@ -14,6 +14,7 @@
 #include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Dialect/Pit/Transforms/TilingInterfaceImpl.h"
+#include "pit/Dialect/PitGPU/IR/PitGPU.h"
 #include "pit/Frontend/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
 #include "pit/Pipelines/PitFunctions.h"
@@ -79,7 +80,7 @@ static constexpr NamedPipeline kPipelines[] = {
 };
 
 void pit::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<PitDialect>();
+  registry.insert<PitDialect, pitgpu::PitGPUDialect>();
 }
 
 void pit::registerAllExtensions(DialectRegistry &registry) {

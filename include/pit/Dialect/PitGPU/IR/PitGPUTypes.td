@@ -1,0 +1,202 @@
+//===- PitGPUTypes.td - Types of the pit_gpu dialect -------*- tablegen -*-===//
+
+#ifndef PIT_DIALECT_PITGPU_IR_PITGPUTYPES_TD
+#define PIT_DIALECT_PITGPU_IR_PITGPUTYPES_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
+include "pit/Dialect/PitGPU/IR/PitGPUDialect.td"
+
+class PitGPU_Type<string name, string typeMnemonic>
+    : TypeDef<PitGPU_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def PitGPU_TileType : PitGPU_Type<"Tile", "tile"> {
+  let summary = "a matrix in shared memory, as TMA writes it and wgmma reads it";
+  let description = [{
+    `rows` x `cols` elements. A row lies in *lines* of `swizzle` bytes, 128, 64 or
+    32, and each line of a row lies in a block of its own: first the lines of all
+    rows' first elements, then those of the next ones. Within eight lines of 128
+    bytes, chunks of 16 bytes are exclusive-ored with the number of the line (PTX,
+    "Shared memory layout"). `pitch` is the distance of two blocks in bytes; it is
+    `rows * swizzle` unless the tile is a part of another one.
+
+    A tile starts at a multiple of 1024 bytes.
+
+    Example: 16 KiB in one block, 32 KiB in four, and the upper half of a tile of
+    128 rows.
+
+    ```mlir
+    !pit_gpu.tile<128x64xbf16, swizzle = 128>
+    !pit_gpu.tile<64x256xbf16, swizzle = 128>
+    !pit_gpu.tile<64x128xbf16, swizzle = 128, pitch = 16384>
+    ```
+
+    Constraints:
+
+    - [tile_type 1] extents are positive; rows are a multiple of 8, and a row is a
+      multiple of a line, or a part of one;
+    - [tile_type 2] the swizzle is 32, 64 or 128 bytes;
+    - [tile_type 3] elements are f16, bf16, f32, or floats of 8 bits;
+    - [tile_type 4] the pitch is a multiple of 1024 bytes, and blocks do not overlap.
+  }];
+  let parameters = (ins
+    "int64_t":$rows,
+    "int64_t":$cols,
+    "::mlir::Type":$elementType,
+    "int64_t":$swizzle,
+    "int64_t":$pitch);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let builders = [
+    TypeBuilderWithInferredContext<(ins "int64_t":$rows, "int64_t":$cols,
+                                    "::mlir::Type":$elementType,
+                                    "int64_t":$swizzle), [{
+      return $_get(elementType.getContext(), rows, cols, elementType, swizzle,
+                   rows * swizzle);
+    }]>
+  ];
+  let extraClassDeclaration = [{
+    int64_t getElementBytes() const;
+    /// Elements of a line.
+    int64_t getLineElements() const { return getSwizzle() / getElementBytes(); }
+    /// Lines of a row.
+    int64_t getBlocks() const;
+    /// Bytes in shared memory: whole swizzles.
+    int64_t getBytes() const;
+    /// Bytes of the elements, which copies bring.
+    int64_t getCopiedBytes() const;
+  }];
+}
+
+def PitGPU_RingType : PitGPU_Type<"Ring", "ring"> {
+  let summary = "stages in shared memory that change hands";
+  let description = [{
+    `stages` places for the same tiles, and two barriers for each: one that the
+    stage is full, one that it is empty.
+
+    Example: 4 stages of 48 KiB.
+
+    ```mlir
+    !pit_gpu.ring<4, [!pit_gpu.tile<128x64xbf16, swizzle = 128>,
+                      !pit_gpu.tile<64x256xbf16, swizzle = 128>]>
+    ```
+
+    Constraints:
+
+    - [ring_type 1] there are 1 to 32 stages, and at least one tile.
+  }];
+  let parameters = (ins
+    "int64_t":$stages,
+    ArrayRefParameter<"TileType">:$tiles);
+  let assemblyFormat = "`<` $stages `,` `[` $tiles `]` `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getStageBytes() const;
+    /// Bytes from a stage's first one to those of a tile.
+    int64_t getTileOffset(unsigned tile) const;
+  }];
+}
+
+def PitGPU_StageType : PitGPU_Type<"Stage", "stage"> {
+  let summary = "a use of a stage that a role has";
+  let description = [{
+    What `acquire` and `wait` give: the right to write the tiles of a stage, or to
+    read them, until it is given on by `commit` or `release`.
+
+    Example:
+
+    ```mlir
+    !pit_gpu.stage<[!pit_gpu.tile<128x64xbf16, swizzle = 128>]>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"TileType">:$tiles);
+  let assemblyFormat = "`<` `[` $tiles `]` `>`";
+}
+
+def PitGPU_TensorMapType : PitGPU_Type<"TensorMap", "tensor_map"> {
+  let summary = "how TMA reads a tensor: boxes of a size";
+  let description = [{
+    A descriptor of a tensor in device memory, of the tensor's rank. A copy by TMA
+    brings one box of it. What lies outside of the tensor is read as 0.
+
+    Example: boxes of 128 rows of 64 elements of a matrix.
+
+    ```mlir
+    !pit_gpu.tensor_map<128x64xbf16, swizzle = 128>
+    ```
+
+    Constraints:
+
+    - [tensor_map_type 1] there are 1 to 5 dimensions; a box has 1 to 256 elements along
+      each of them;
+    - [tensor_map_type 2] a box is as wide as its swizzle, 32, 64 or 128 bytes.
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t">:$box,
+    "::mlir::Type":$elementType,
+    "int64_t":$swizzle);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+class PitGPU_SumsType<string name, string typeMnemonic>
+    : PitGPU_Type<name, typeMnemonic> {
+  let parameters = (ins
+    "int64_t":$rows,
+    "int64_t":$cols,
+    "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Parts of 64 rows, one below the other.
+    int64_t getParts() const { return getRows() / 64; }
+    /// Elements that a thread of the warpgroup has of a part.
+    int64_t getElementsPerPart() const {
+      return getCols() == 1 ? 2 : getCols() / 2;
+    }
+  }];
+}
+
+def PitGPU_AccumulatorType : PitGPU_SumsType<"Accumulator", "accumulator"> {
+  let summary = "sums of a warpgroup that tensor cores may be working on";
+  let description = [{
+    `rows` x `cols` sums in f32, which lie in the registers of a warpgroup as those
+    of wgmma do. Nothing reads them before `mma_wait` has made them a fragment.
+
+    Example: `!pit_gpu.accumulator<64x256xf32>`
+
+    Constraints:
+
+    - [accumulator_type 1] rows are a multiple of 64; columns are a multiple of 8 up to
+      256;
+    - [accumulator_type 2] elements are f32;
+    - [accumulator_type 3] a thread has at most 192 of the sums.
+  }];
+}
+
+def PitGPU_FragmentType : PitGPU_SumsType<"Fragment", "fragment"> {
+  let summary = "a matrix whose elements the threads of a warpgroup have";
+  let description = [{
+    `rows` x `cols` elements in registers. In each 64 rows, warp w of the warpgroup
+    has rows 16 w to 16 w + 15, lane l rows l / 4 and l / 4 + 8 of these, and of each
+    eight columns 2 (l mod 4) and the next one (PTX, "wgmma", register fragments).
+    With one column, the lanes of a row all have its element.
+
+    Example: sums of a step, and the maximum of each of their rows.
+
+    ```mlir
+    !pit_gpu.fragment<64x128xf32>
+    !pit_gpu.fragment<64x1xf32>
+    ```
+
+    Constraints:
+
+    - [fragment_type 1] rows are a multiple of 64; columns are 1, or a multiple of 8 up to
+      256;
+    - [fragment_type 2] elements are f16, bf16 or f32.
+  }];
+}
+
+#endif // PIT_DIALECT_PITGPU_IR_PITGPUTYPES_TD

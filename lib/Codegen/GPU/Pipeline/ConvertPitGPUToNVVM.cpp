@@ -1,0 +1,255 @@
+//===- ConvertPitGPUToNVVM.cpp - pit_gpu to nvvm --------------------------===//
+
+#include "PipelineLowering.h"
+
+#include "Codegen/GPU/Common/KernelLowering.h"
+
+#include "pit/Codegen/GPU/Passes.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_CONVERTPITGPUTONVVM
+#include "pit/Codegen/GPU/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::pitgpu;
+
+void pitgpu::populatePipelineTypes(TypeConverter &converter) {
+  converter.addConversion([](Type type) { return type; });
+  auto words = [](Type type, int64_t count, SmallVectorImpl<Type> &types) {
+    types.append(count, IntegerType::get(type.getContext(), 32));
+    return success();
+  };
+  converter.addConversion([](TensorMapType type) -> Type {
+    return LLVM::LLVMPointerType::get(type.getContext());
+  });
+  converter.addConversion([=](RingType type, SmallVectorImpl<Type> &types) {
+    return words(type, 2, types);
+  });
+  converter.addConversion([=](StageType type, SmallVectorImpl<Type> &types) {
+    return words(type, 3, types);
+  });
+  converter.addConversion([=](TileType type, SmallVectorImpl<Type> &types) {
+    return words(type, 1, types);
+  });
+  converter.addConversion([](AccumulatorType type,
+                             SmallVectorImpl<Type> &types) {
+    Type sums = LLVM::LLVMStructType::getLiteral(
+        type.getContext(),
+        SmallVector<Type>(type.getElementsPerPart(), type.getElementType()));
+    types.append(type.getParts(), sums);
+    return success();
+  });
+  converter.addConversion([](FragmentType type, SmallVectorImpl<Type> &types) {
+    types.append(type.getParts() * type.getElementsPerPart(),
+                 type.getElementType());
+    return success();
+  });
+}
+
+namespace {
+/// A stage with which a loop begins to carry one is not looked at.
+struct PoisonPattern : OpConversionPattern<ub::PoisonOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(ub::PoisonOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Type> types;
+    if (failed(getTypeConverter()->convertType(op.getType(), types)))
+      return failure();
+    SmallVector<Value> values;
+    for (Type type : types)
+      values.push_back(ub::PoisonOp::create(rewriter, op.getLoc(), type));
+    rewriter.replaceOpWithMultiple(op, {values});
+    return success();
+  }
+};
+
+struct ConvertPitGPUToNVVMPass
+    : pit::impl::ConvertPitGPUToNVVMBase<ConvertPitGPUToNVVMPass> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    PipelineContext context;
+    for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
+      if (failed(prepare(rewriter, kernel, context)))
+        return signalPassFailure();
+
+    TypeConverter converter;
+    populatePipelineTypes(converter);
+    RewritePatternSet patterns(&getContext());
+    ConversionTarget target(getContext());
+    target.addIllegalDialect<PitGPUDialect>();
+    target.addDynamicallyLegalOp<ub::PoisonOp>(
+        [&](ub::PoisonOp op) { return converter.isLegal(op.getType()); });
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                         target);
+    populateStagePatterns(converter, context, patterns);
+    populateCopyPatterns(converter, context, patterns);
+    populateMmaPatterns(converter, context, patterns);
+    populateFragmentPatterns(converter, context, patterns);
+    patterns.add<PoisonPattern>(converter, &getContext());
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(patterns))))
+      signalPassFailure();
+  }
+
+  LogicalResult prepare(IRRewriter &rewriter, gpu::GPUFuncOp kernel,
+                        PipelineContext &context) {
+    WalkResult found = kernel.walk([](Operation *op) {
+      return isa_and_nonnull<PitGPUDialect>(op->getDialect())
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (!found.wasInterrupted())
+      return success();
+    if (int64_t bytes = placeRings(kernel)) {
+      kernel->setAttr(kSharedBytesAttrName, rewriter.getI64IntegerAttr(bytes));
+      cuda::getDynamicShared(rewriter, getOperation(), kSharedName,
+                             kSwizzleRepeat);
+    }
+    findWritten(kernel, context);
+    holdFragments(kernel);
+    guardLoops(rewriter, kernel);
+    if (failed(lowerRoles(rewriter, kernel, context)))
+      return failure();
+    addTensorMaps(rewriter, kernel);
+    if (auto threads = kernel.getKnownBlockSize())
+      kernel->setAttr(kThreadsAttrName,
+                      rewriter.getI64IntegerAttr(threads->front()));
+    return success();
+  }
+
+  /// Finds the waits for stages that threads write.
+  static void findWritten(gpu::GPUFuncOp kernel, PipelineContext &context) {
+    llvm::DenseSet<Value> written;
+    kernel.walk([&](AcquireOp acquire) {
+      for (Operation *user : acquire.getStage().getUsers())
+        if (auto commit = dyn_cast<CommitOp>(user);
+            commit && commit.getKind() != CommitKind::Tma)
+          written.insert(acquire.getRing());
+    });
+    kernel.walk([&](WaitOp wait) {
+      if (written.contains(wait.getRing()))
+        context.waitsForWrites.insert(wait);
+    });
+  }
+
+  /// Has the first wait for a product hold the fragment that this reads.
+  static void holdFragments(gpu::GPUFuncOp kernel) {
+    SmallVector<MmaOp> products;
+    kernel.walk([&](MmaOp product) {
+      if (isa<FragmentType>(product.getA().getType()))
+        products.push_back(product);
+    });
+    for (MmaOp product : products) {
+      int64_t later = 0;
+      for (Operation *op = product->getNextNode(); op; op = op->getNextNode()) {
+        later += isa<MmaOp>(op);
+        auto wait = dyn_cast<MmaWaitOp>(op);
+        if (!wait || static_cast<int64_t>(wait.getPending()) > later)
+          continue;
+        if (!llvm::is_contained(wait.getHeld(), product.getA()))
+          wait.getHeldMutable().append(product.getA());
+        break;
+      }
+    }
+  }
+
+  /// Where a loop of products may have no iteration, the wait for them goes
+  /// into a branch with it: else the registers would be moved where the two
+  /// ways meet, before the wait, and ptxas would run the products one after
+  /// another.
+  static void guardLoops(IRRewriter &rewriter, gpu::GPUFuncOp kernel) {
+    SmallVector<MmaWaitOp> waits;
+    kernel.walk([&](MmaWaitOp wait) { waits.push_back(wait); });
+    for (MmaWaitOp wait : waits) {
+      auto loop = dyn_cast_or_null<scf::ForOp>(wait->getPrevNode());
+      if (!loop || wait.getSums().empty())
+        continue;
+      // What the loop gives, with fragments for the sums that are awaited.
+      SmallVector<Value> otherwise(loop.getInits());
+      bool isRight = wait.getHeld().empty();
+      for (Value sums : wait.getSums()) {
+        auto result = dyn_cast<OpResult>(sums);
+        isRight &= result && result.getOwner() == loop && sums.hasOneUse();
+        if (!isRight)
+          break;
+        Value &init = otherwise[result.getResultNumber()];
+        auto begin = init.getDefiningOp<AccumulateOp>();
+        isRight &= static_cast<bool>(begin);
+        if (begin)
+          init = begin.getFragment();
+      }
+      for (Value value : otherwise)
+        isRight &= !isa<AccumulatorType>(value.getType());
+      if (isRight)
+        guardLoop(rewriter, loop, wait, otherwise);
+    }
+  }
+
+  static void guardLoop(IRRewriter &rewriter, scf::ForOp loop, MmaWaitOp wait,
+                        ArrayRef<Value> otherwise) {
+    Location loc = loop.getLoc();
+    rewriter.setInsertionPoint(loop);
+    Value any =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
+                              loop.getLowerBound(), loop.getUpperBound());
+    auto branch = scf::IfOp::create(rewriter, loc, TypeRange(otherwise), any,
+                                    /*withElseRegion=*/true);
+    SmallVector<Value> results(loop.getResults());
+    for (auto [sums, fragment] :
+         llvm::zip(wait.getSums(), wait.getFragments())) {
+      unsigned number = cast<OpResult>(sums).getResultNumber();
+      results[number] = fragment;
+      rewriter.replaceAllUsesWith(fragment, branch.getResult(number));
+    }
+    for (auto [result, after] :
+         llvm::zip(loop.getResults(), branch.getResults()))
+      rewriter.replaceUsesWithIf(result, after, [&](OpOperand &use) {
+        return use.getOwner() != wait;
+      });
+    rewriter.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(rewriter, loc, otherwise);
+    rewriter.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(rewriter, loc, results);
+    loop->moveBefore(&branch.thenBlock()->front());
+    wait->moveAfter(loop);
+  }
+
+  /// A descriptor is one more parameter, behind all others; the launch makes
+  /// it.
+  static void addTensorMaps(IRRewriter &rewriter, gpu::GPUFuncOp kernel) {
+    SmallVector<TensorMapOp> maps;
+    kernel.walk([&](TensorMapOp map) { maps.push_back(map); });
+    if (maps.empty())
+      return;
+    auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+    SmallVector<Attribute> described;
+    for (TensorMapOp map : maps) {
+      unsigned number = kernel.getNumArguments();
+      (void)kernel.insertArgument(number, pointer, {}, map.getLoc());
+      TensorMapType type = map.getType();
+      NamedAttrList fields;
+      int64_t source = cast<BlockArgument>(map.getSource()).getArgNumber();
+      fields.set("argument", rewriter.getI64IntegerAttr(source));
+      fields.set("box", rewriter.getDenseI64ArrayAttr(type.getBox()));
+      fields.set("swizzle", rewriter.getI64IntegerAttr(type.getSwizzle()));
+      described.push_back(fields.getDictionary(rewriter.getContext()));
+      rewriter.setInsertionPoint(map);
+      auto cast = UnrealizedConversionCastOp::create(
+          rewriter, map.getLoc(), type, kernel.getArgument(number));
+      rewriter.replaceOp(map, cast.getResults());
+    }
+    kernel->setAttr(kTensorMapsAttrName, rewriter.getArrayAttr(described));
+  }
+};
+} // namespace

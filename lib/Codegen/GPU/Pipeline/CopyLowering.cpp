@@ -1,0 +1,254 @@
+//===- CopyLowering.cpp - Copies into stages, and out of registers --------===//
+
+#include "PipelineLowering.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::pitgpu;
+using cuda::Emitter;
+
+/// Bytes that a thread copies at once.
+static constexpr int64_t kChunk = 16;
+
+/// Where a tile of a stage lies.
+static Value placeOf(Emitter &e, StageType type, Value stage, int64_t number) {
+  int64_t offset = 0;
+  for (TileType before : type.getTiles().take_front(number))
+    offset += before.getBytes();
+  return e.add(stage, offset);
+}
+
+namespace {
+
+/// Tiles of a row's width in boxes, as TMA takes them.
+struct LoadPattern : PipelinePattern<LoadOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(LoadOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    StageType stage = op.getStage().getType();
+    TileType tile = stage.getTiles()[op.getNumber()];
+    ArrayRef<int64_t> box = op.getMap().getType().getBox();
+    Value to = placeOf(e, stage, adaptor.getStage()[0], op.getNumber());
+    SmallVector<Value> coords;
+    for (Value coord : op.getCoords())
+      coords.push_back(e.toI32(coord));
+    int64_t boxRows = box.size() > 1 ? box[box.size() - 2] : tile.getRows();
+    inOneThread(e, pipeline.threads.at(op), [&] {
+      auto cluster = LLVM::LLVMPointerType::get(
+          op.getContext(),
+          static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+      Value full = e.sharedPointer(adaptor.getStage()[1]);
+      for (int64_t block = 0; block < tile.getBlocks(); ++block)
+        for (int64_t row = 0; row < tile.getRows(); row += boxRows) {
+          SmallVector<Value> at(coords);
+          at.back() = e.add(at.back(), block * tile.getLineElements());
+          if (at.size() > 1)
+            at[at.size() - 2] = e.add(at[at.size() - 2], row);
+          Value place =
+              e.add(to, block * tile.getPitch() + row * tile.getSwizzle());
+          Value target = LLVM::AddrSpaceCastOp::create(e.b, e.loc, cluster,
+                                                       e.sharedPointer(place));
+          SmallVector<Value> innermostFirst(llvm::reverse(at));
+          NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+              e.b, e.loc, target, adaptor.getMap().front(), innermostFirst,
+              full, ValueRange(), Value(), Value(), NVVM::TMALoadMode::TILE,
+              /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(), Value());
+        }
+    });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// A matrix in memory: where it starts, its extents and the distance of rows
+/// (i64; bytes, elements).
+struct Matrix {
+  Matrix(Emitter &e, Value memref) {
+    auto metadata =
+        memref::ExtractStridedMetadataOp::create(e.b, e.loc, memref);
+    Value pointer =
+        memref::ExtractAlignedPointerAsIndexOp::create(e.b, e.loc, memref);
+    element = cast<MemRefType>(memref.getType()).getElementType();
+    bytes = element.getIntOrFloatBitWidth() / 8;
+    start = e.add(pointer, e.mul(metadata.getOffset(), bytes));
+    rows = metadata.getSizes().front();
+    cols = metadata.getSizes().back();
+    pitch = metadata.getStrides().front();
+  }
+  /// The address of an element, as a pointer into global memory.
+  Value pointer(Emitter &e, Value row, Value col) const {
+    Value offset = e.mul(e.add(e.mul(row, pitch), col), bytes);
+    Value address = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(),
+                                               e.add(start, offset));
+    return LLVM::IntToPtrOp::create(
+        e.b, e.loc,
+        LLVM::LLVMPointerType::get(
+            e.b.getContext(),
+            static_cast<unsigned>(NVVM::NVVMMemorySpace::Global)),
+        address);
+  }
+
+  Type element;
+  int64_t bytes;
+  Value start, rows, cols, pitch; ///< index
+};
+
+/// The id at `at`, where that is one of the list; else -1.
+static Value loadId(Emitter &e, Value ids, Value at, Value listed) {
+  return scf::IfOp::create(
+             e.b, e.loc, listed,
+             [&](OpBuilder &b, Location loc) {
+               Value id = memref::LoadOp::create(b, loc, ids, at);
+               id = arith::IndexCastOp::create(b, loc, b.getIndexType(), id);
+               scf::YieldOp::create(b, loc, id);
+             },
+             [&](OpBuilder &b, Location loc) {
+               Value none = arith::ConstantIndexOp::create(b, loc, -1);
+               scf::YieldOp::create(b, loc, none);
+             })
+      .getResult(0);
+}
+
+/// Rows that ids select, 16 bytes at a time; neighbouring threads copy
+/// neighbouring chunks.
+struct GatherPattern : PipelinePattern<GatherOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(GatherOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    StageType stage = op.getStage().getType();
+    TileType tile = stage.getTiles()[op.getNumber()];
+    const ThreadInRole &self = pipeline.threads.at(op);
+    Matrix source(e, op.getSource());
+    Value count = memref::DimOp::create(e.b, e.loc, op.getIds(), 0);
+    Value to = placeOf(e, stage, adaptor.getStage()[0], op.getNumber());
+    int64_t lineChunks = tile.getSwizzle() / kChunk;
+    int64_t rowChunks = tile.getBlocks() * lineChunks;
+    int64_t perChunk = kChunk / source.bytes;
+    int64_t chunks = tile.getRows() * rowChunks, threads = 32 * self.warps;
+    for (int64_t first = 0; first < chunks; first += threads) {
+      auto copy = [&] {
+        Value number = e.add(self.thread, first);
+        Value row = e.div(number, rowChunks), inRow = e.rem(number, rowChunks);
+        Value block = e.div(inRow, lineChunks),
+              chunk = e.rem(inRow, lineChunks);
+        Value at = e.add(op.getFirst(), e.toIndex(row));
+        Value listed = e.inRange(at, count);
+        Value id = loadId(e, op.getIds(), at, listed);
+        Value exists = e.logicalAnd(listed, e.inRange(id, source.rows));
+        Value col = e.add(op.getCol(), e.toIndex(e.mul(inRow, perChunk)));
+        Value left = e.mul(e.sub(source.cols, col), source.bytes);
+        Value bytes = e.toI32(e.min(e.max(left, e.index(0)), e.index(kChunk)));
+        bytes = e.select(exists, bytes, e.i32(0));
+        Value any = e.lessThan(e.i32(0), bytes);
+        Value from = source.pointer(e, e.select(any, id, e.index(0)),
+                                    e.select(any, col, e.index(0)));
+        // The swizzle: chunks of a line, by the number of its 128 bytes.
+        Value swizzle =
+            e.rem(e.div(e.mul(row, tile.getSwizzle()), 128), lineChunks);
+        Value place = e.add(e.mul(block, tile.getPitch()),
+                            e.add(e.mul(row, tile.getSwizzle()),
+                                  e.mul(e.bitXor(chunk, swizzle), kChunk)));
+        NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(e.add(to, place)),
+                                from, kChunk, NVVM::LoadCacheModifierKind::CG,
+                                bytes);
+      };
+      if (first + threads <= chunks)
+        copy();
+      else
+        e.ifThen(e.lessThan(self.thread, e.i32(chunks - first)), copy);
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// Elements that exist go to memory, two neighbours at once where they lie at a
+/// multiple of their size.
+struct StorePattern : PipelinePattern<StoreOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(StoreOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    FragmentType fragment = op.getFragment().getType();
+    const ThreadInRole &self = pipeline.threads.at(op);
+    Matrix dest(e, op.getDest());
+    ValueRange values = adaptor.getFragment();
+    bool isPair = fragment.getCols() > 1;
+    // Every lane of a row has the element of a fragment of one column.
+    int64_t cols = isPair ? fragment.getCols() / 8 : 1;
+    Value firstCol =
+        e.add(op.getCol(),
+              e.toIndex(isPair ? e.mul(e.rem(self.lane, 4), 2) : e.i32(0)));
+    Value mask = e.bitAnd(
+        e.add(dest.start, e.mul(e.add(firstCol, e.index(0)), dest.bytes)),
+        2 * dest.bytes - 1);
+    Value pitchMask = e.bitAnd(dest.pitch, 1);
+    Value aligned = arith::CmpIOp::create(
+        e.b, e.loc, arith::CmpIPredicate::eq,
+        arith::OrIOp::create(e.b, e.loc, mask, pitchMask), e.index(0));
+    size_t number = 0;
+    for (int64_t part = 0; part < fragment.getParts(); ++part)
+      for (int64_t col = 0; col < cols; ++col)
+        for (int64_t half = 0; half < 2; ++half) {
+          Value row = e.add(op.getRow(), e.toIndex(rowOf(e, self, part, half)));
+          Value at = e.add(firstCol, e.index(8 * col));
+          Value exists = e.inRange(row, dest.rows);
+          Value first = e.logicalAnd(exists, e.inRange(at, dest.cols));
+          if (!isPair) {
+            Value speaks = e.lessThan(e.rem(self.lane, 4), e.i32(1));
+            storeOne(e, dest, row, at, values[number++],
+                     e.logicalAnd(first, speaks));
+            continue;
+          }
+          Value next = e.add(at, e.index(1));
+          Value second = e.logicalAnd(exists, e.inRange(next, dest.cols));
+          Value x = values[number], y = values[number + 1];
+          number += 2;
+          Value both = e.logicalAnd(aligned, e.logicalAnd(first, second));
+          e.ifThen(
+              both,
+              [&] {
+                auto type = VectorType::get(2, dest.element);
+                Value pair = LLVM::UndefOp::create(e.b, e.loc, type);
+                pair = LLVM::InsertElementOp::create(e.b, e.loc, pair, x,
+                                                     e.i32(0));
+                pair = LLVM::InsertElementOp::create(e.b, e.loc, pair, y,
+                                                     e.i32(1));
+                e.store(pair, dest.pointer(e, row, at), 2 * dest.bytes);
+              },
+              [&] {
+                storeOne(e, dest, row, at, x, first);
+                storeOne(e, dest, row, next, y, second);
+              });
+        }
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  static void storeOne(Emitter &e, const Matrix &dest, Value row, Value col,
+                       Value value, Value exists) {
+    e.ifThen(exists,
+             [&] { e.store(value, dest.pointer(e, row, col), dest.bytes); });
+  }
+};
+
+} // namespace
+
+void pitgpu::populateCopyPatterns(const TypeConverter &converter,
+                                  PipelineContext &pipeline,
+                                  RewritePatternSet &patterns) {
+  patterns.add<LoadPattern, GatherPattern, StorePattern>(
+      converter, patterns.getContext(), pipeline);
+}

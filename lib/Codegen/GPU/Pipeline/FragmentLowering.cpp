@@ -1,0 +1,145 @@
+//===- FragmentLowering.cpp - Elements that threads have ------------------===//
+
+#include "PipelineLowering.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::pitgpu;
+using cuda::Emitter;
+
+Value pitgpu::rowOf(Emitter &e, const ThreadInRole &self, int64_t part,
+                    int64_t half) {
+  Value row = e.add(e.mul(e.rem(self.warp, 4), 16), e.div(self.lane, 4));
+  return e.add(row, 64 * part + 8 * half);
+}
+
+/// What the region of an op gives for these arguments.
+static Value evaluate(Emitter &e, Region &region, ArrayRef<Value> arguments) {
+  IRMapping mapping;
+  mapping.map(region.getArguments(), arguments);
+  for (Operation &op : region.front().without_terminator())
+    e.b.clone(op, mapping);
+  auto yield = cast<YieldOp>(region.front().getTerminator());
+  return mapping.lookupOrDefault(yield.getValues().front());
+}
+
+namespace {
+
+struct SplatPattern : PipelinePattern<SplatOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(SplatOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    FragmentType type = op.getType();
+    SmallVector<Value> values(type.getParts() * type.getElementsPerPart(),
+                              op.getValue());
+    rewriter.replaceOpWithMultiple(op, {values});
+    return success();
+  }
+};
+
+struct MapPattern : PipelinePattern<MapOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(MapOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    FragmentType type = op.getType();
+    const ThreadInRole &self = pipeline.threads.at(op);
+    bool isColumn = type.getCols() == 1;
+    Value firstCol = isColumn ? e.i32(0) : e.mul(e.rem(self.lane, 4), 2);
+    int64_t perPart = type.getElementsPerPart();
+    SmallVector<Value> result;
+    for (int64_t i = 0, n = type.getParts() * perPart; i < n; ++i) {
+      // In each eight columns two neighbours of one row, then of the other.
+      int64_t part = i / perPart, inPart = i % perPart;
+      int64_t half = isColumn ? inPart : inPart / 2 % 2;
+      int64_t col = isColumn ? 0 : inPart / 4 * 8 + inPart % 2;
+      SmallVector<Value> arguments = {rowOf(e, self, part, half),
+                                      e.add(firstCol, col)};
+      for (auto [input, elements] :
+           llvm::zip(op.getInputs(), adaptor.getInputs())) {
+        bool isOne = cast<FragmentType>(input.getType()).getCols() == 1;
+        arguments.push_back(elements[isOne ? 2 * part + half : i]);
+      }
+      result.push_back(evaluate(e, op.getBody(), arguments));
+    }
+    rewriter.replaceOpWithMultiple(op, {result});
+    return success();
+  }
+};
+
+/// Each thread combines what it has of a row, then the four lanes of the row
+/// exchange that.
+struct ReduceRowsPattern : PipelinePattern<ReduceRowsOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(ReduceRowsOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    FragmentType type = op.getInput().getType();
+    if (type.getCols() == 1) {
+      rewriter.replaceOpWithMultiple(op, {llvm::to_vector(adaptor.getInput())});
+      return success();
+    }
+    int64_t perPart = type.getElementsPerPart();
+    SmallVector<Value> result;
+    for (int64_t part = 0; part < type.getParts(); ++part)
+      for (int64_t half = 0; half < 2; ++half) {
+        Value all;
+        for (int64_t i = 0; i < perPart; ++i) {
+          if (i / 2 % 2 != half)
+            continue;
+          Value next = adaptor.getInput()[part * perPart + i];
+          all = all ? evaluate(e, op.getBody(), {all, next}) : next;
+        }
+        for (int64_t distance : {1, 2})
+          all = evaluate(e, op.getBody(), {all, exchange(e, all, distance)});
+        result.push_back(all);
+      }
+    rewriter.replaceOpWithMultiple(op, {result});
+    return success();
+  }
+
+private:
+  /// The value of the lane at that distance.
+  static Value exchange(Emitter &e, Value value, int64_t distance) {
+    Type type = value.getType(), i32 = e.b.getI32Type();
+    Type bits = e.b.getIntegerType(type.getIntOrFloatBitWidth());
+    Value word = arith::BitcastOp::create(e.b, e.loc, bits, value);
+    if (bits != i32)
+      word = arith::ExtUIOp::create(e.b, e.loc, i32, word);
+    word =
+        NVVM::ShflOp::create(e.b, e.loc, i32, e.i32(-1), word, e.i32(distance),
+                             e.i32(31), NVVM::ShflKind::bfly, UnitAttr());
+    if (bits != i32)
+      word = arith::TruncIOp::create(e.b, e.loc, bits, word);
+    return arith::BitcastOp::create(e.b, e.loc, type, word);
+  }
+};
+
+struct WarpgroupPattern : PipelinePattern<WarpgroupOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(WarpgroupOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, pipeline.threads.at(op).warpgroup);
+    return success();
+  }
+};
+
+} // namespace
+
+void pitgpu::populateFragmentPatterns(const TypeConverter &converter,
+                                      PipelineContext &pipeline,
+                                      RewritePatternSet &patterns) {
+  patterns.add<SplatPattern, MapPattern, ReduceRowsPattern, WarpgroupPattern>(
+      converter, patterns.getContext(), pipeline);
+}

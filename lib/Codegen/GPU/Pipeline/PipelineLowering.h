@@ -1,0 +1,98 @@
+//===- PipelineLowering.h - pit_gpu to nvvm, op by op -----------*- C++ -*-===//
+//
+// What ops become. Values of the dialect become values of LLVM's and nvvm's:
+//
+//   tensor_map   !llvm.ptr, a parameter of the kernel
+//   ring         where its stages and its barriers lie (i32, shared memory)
+//   stage        where its tiles lie, and its two barriers: full and empty
+//   (i32) tile         where it lies (i32) accumulator  for each 64 rows a
+//   struct of a thread's sums, as wgmma has it fragment     a thread's elements
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_CODEGEN_GPU_PIPELINE_PIPELINELOWERING_H
+#define PIT_LIB_CODEGEN_GPU_PIPELINE_PIPELINELOWERING_H
+
+#include "Codegen/GPU/Common/Emitter.h"
+
+#include "pit/Dialect/PitGPU/IR/PitGPU.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace mlir::pit::pitgpu {
+
+/// What a thread knows of itself (i32). All but `thread` and `lane` are the
+/// same in a warp.
+struct ThreadInRole {
+  int64_t warps = 0; ///< of the role
+  Value thread;      ///< of the role
+  Value lane;
+  Value warp;      ///< of the role
+  Value warpgroup; ///< of the role
+};
+
+/// The thread of each op of a role.
+using ThreadMap = llvm::DenseMap<Operation *, ThreadInRole>;
+
+/// What patterns ask for: it is found before any op is replaced.
+struct PipelineContext {
+  ThreadMap threads;
+  /// Waits for stages that threads have written: wgmma reads by another proxy.
+  llvm::DenseSet<Operation *> waitsForWrites;
+};
+
+/// Gives each ring of a kernel its place in shared memory; gives the bytes of
+/// all of them.
+int64_t placeRings(gpu::GPUFuncOp kernel);
+
+/// Makes branches and loops of scf of roles and tiles.
+LogicalResult lowerRoles(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
+                         PipelineContext &context);
+
+void populatePipelineTypes(TypeConverter &converter);
+
+/// A file each: what becomes of ops on stages, of copies, of products and of
+/// fragments.
+void populateStagePatterns(const TypeConverter &converter,
+                           PipelineContext &pipeline,
+                           RewritePatternSet &patterns);
+void populateCopyPatterns(const TypeConverter &converter,
+                          PipelineContext &pipeline,
+                          RewritePatternSet &patterns);
+void populateMmaPatterns(const TypeConverter &converter,
+                         PipelineContext &pipeline,
+                         RewritePatternSet &patterns);
+void populateFragmentPatterns(const TypeConverter &converter,
+                              PipelineContext &pipeline,
+                              RewritePatternSet &patterns);
+
+/// A pattern of one op, whose operands may become several values each.
+template <typename OpT>
+class PipelinePattern : public OpConversionPattern<OpT> {
+public:
+  using Adaptor = typename OpConversionPattern<OpT>::OneToNOpAdaptor;
+  PipelinePattern(const TypeConverter &converter, MLIRContext *context,
+                  PipelineContext &pipeline)
+      : OpConversionPattern<OpT>(converter, context), pipeline(pipeline) {}
+
+protected:
+  PipelineContext &pipeline;
+};
+
+/// Runs `body` in one thread of the role.
+void inOneThread(cuda::Emitter &e, const ThreadInRole &self,
+                 function_ref<void()> body);
+
+/// The row of a fragment in which this thread has elements: in part `part` of
+/// 64 rows, one of the first eight of its warp's or, with `half`, of the last
+/// (i32).
+Value rowOf(cuda::Emitter &e, const ThreadInRole &self, int64_t part,
+            int64_t half);
+
+/// The name of the kernels' shared memory, which starts at a multiple of 1024.
+constexpr StringLiteral kSharedName = "pit_gpu_shared";
+
+} // namespace mlir::pit::pitgpu
+
+#endif // PIT_LIB_CODEGEN_GPU_PIPELINE_PIPELINELOWERING_H

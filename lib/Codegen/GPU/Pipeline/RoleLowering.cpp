@@ -1,0 +1,172 @@
+//===- RoleLowering.cpp - Roles and tiles to branches and loops -----------===//
+
+#include "PipelineLowering.h"
+
+#include "Codegen/GPU/Common/Wgmma.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::pitgpu;
+using cuda::Emitter;
+
+void pitgpu::inOneThread(Emitter &e, const ThreadInRole &self,
+                         function_ref<void()> body) {
+  // A condition on the thread's number would have ptxas issue each copy in a
+  // loop over lanes.
+  e.ifThen(e.lessThan(self.warp, e.i32(1)), [&] {
+    Value elected =
+        NVVM::ElectSyncOp::create(e.b, e.loc, e.b.getI1Type(), Value());
+    e.ifThen(elected, body);
+  });
+}
+
+/// Moves a block's ops but the last one before `terminator`.
+static void moveOps(RewriterBase &rewriter, Block *from, Operation *terminator,
+                    bool hasTerminator) {
+  auto end = hasTerminator ? std::prev(from->end()) : from->end();
+  terminator->getBlock()->getOperations().splice(
+      terminator->getIterator(), from->getOperations(), from->begin(), end);
+}
+
+/// Registers that all threads have before roles exchange them.
+static int64_t registersAtEntry(RolesOp roles) {
+  return 65536 / roles.getThreads() / 8 * 8;
+}
+
+static void lowerRole(RewriterBase &rewriter, RolesOp roles, unsigned number,
+                      Value thread, Value warp, int64_t first,
+                      Operation *terminator, PipelineContext &context) {
+  Location loc = roles.getLoc();
+  rewriter.setInsertionPoint(terminator);
+  Emitter e(rewriter, loc);
+  int64_t registers = roles.getRegisters()[number];
+  int64_t entry = registersAtEntry(roles);
+  if (registers != entry)
+    NVVM::SetMaxRegisterOp::create(rewriter, loc, registers,
+                                   registers > entry
+                                       ? NVVM::SetMaxRegisterAction::increase
+                                       : NVVM::SetMaxRegisterAction::decrease);
+  ThreadInRole self;
+  self.warps = roles.getWarps()[number];
+  self.thread = e.sub(thread, e.i32(32 * first));
+  self.lane = e.rem(thread, 32);
+  self.warp = e.sub(warp, e.i32(first));
+  self.warpgroup = e.div(self.warp, 4);
+  Region &body = roles.getBodies()[number];
+  body.walk([&](Operation *op) { context.threads[op] = self; });
+  moveOps(rewriter, &body.front(), terminator, /*hasTerminator=*/false);
+}
+
+/// One branch within the other: the first warps have the first role.
+static void lower(RewriterBase &rewriter, RolesOp roles,
+                  PipelineContext &context) {
+  Location loc = roles.getLoc();
+  rewriter.setInsertionPoint(roles);
+  Emitter e(rewriter, loc);
+  Value thread =
+      e.toI32(gpu::ThreadIdOp::create(rewriter, loc, gpu::Dimension::x));
+  // From one lane to all: what depends on it is the same in a warp, and ptxas
+  // knows it.
+  Value warp = cuda::fromLane(e, e.div(thread, 32), e.i32(0));
+  int64_t first = 0;
+  Operation *terminator = roles;
+  for (unsigned i = 0, n = roles.getBodies().size(); i < n; ++i) {
+    int64_t next = first + roles.getWarps()[i];
+    Operation *place = terminator;
+    if (i + 1 < n) {
+      rewriter.setInsertionPoint(terminator);
+      auto branch =
+          scf::IfOp::create(rewriter, loc, e.lessThan(warp, e.i32(next)),
+                            /*withElseRegion=*/true);
+      place = branch.thenBlock()->getTerminator();
+      terminator = branch.elseBlock()->getTerminator();
+    }
+    lowerRole(rewriter, roles, i, thread, warp, first, place, context);
+    first = next;
+  }
+  rewriter.eraseOp(roles);
+}
+
+/// Blocks take turns: a loop over the tiles of this one.
+static void lower(RewriterBase &rewriter, TilesOp tiles) {
+  Location loc = tiles.getLoc();
+  rewriter.setInsertionPoint(tiles);
+  Emitter e(rewriter, loc);
+  auto count = [&](Value extent, int64_t step) {
+    Value rounded = e.add(e.toI32(e.max(extent, e.index(0))), step - 1);
+    return e.div(rounded, step);
+  };
+  int64_t stepM = tiles.getStep()[0], stepN = tiles.getStep()[1];
+  Value rows = count(tiles.getRows(), stepM);
+  Value cols = count(tiles.getCols(), stepN);
+  auto x = gpu::Dimension::x;
+  Value block = e.toI32(gpu::BlockIdOp::create(rewriter, loc, x));
+  Value blocks = e.toI32(gpu::GridDimOp::create(rewriter, loc, x));
+  auto loop = scf::ForOp::create(rewriter, loc, block, e.mul(rows, cols),
+                                 blocks, tiles.getInits());
+  e.keepLoop(loop);
+  Block *body = loop.getBody();
+  if (!body->empty()) // without carried values, a terminator is there
+    rewriter.eraseOp(body->getTerminator());
+  rewriter.setInsertionPointToStart(body);
+  auto [row, col] = cuda::tileOfRaster(e, loop.getInductionVar(), rows, cols,
+                                       e.i32(tiles.getRaster()));
+  SmallVector<Value> arguments = {e.mul(e.toIndex(row), stepM),
+                                  e.mul(e.toIndex(col), stepN)};
+  llvm::append_range(arguments, loop.getRegionIterArgs());
+  Block *old = &tiles.getBody().front();
+  auto yield = cast<YieldOp>(old->getTerminator());
+  rewriter.mergeBlocks(old, body, arguments);
+  rewriter.setInsertionPoint(yield);
+  rewriter.replaceOpWithNewOp<scf::YieldOp>(yield, yield.getValues());
+  rewriter.replaceOp(tiles, loop.getResults());
+}
+
+LogicalResult pitgpu::lowerRoles(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
+                                 PipelineContext &context) {
+  SmallVector<RolesOp> roles;
+  kernel.walk([&](RolesOp op) { roles.push_back(op); });
+  if (roles.size() > 1)
+    return roles[1].emitOpError()
+           << "is the second one of a kernel; a block's warps have one role "
+              "each";
+  for (RolesOp op : roles) {
+    kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    rewriter.getI32IntegerAttr(1));
+    int32_t threads = op.getThreads();
+    kernel.setKnownBlockSizeAttr(
+        rewriter.getDenseI32ArrayAttr({threads, 1, 1}));
+    lower(rewriter, op, context);
+  }
+  SmallVector<TilesOp> tiles;
+  kernel.walk([&](TilesOp op) { tiles.push_back(op); });
+  for (TilesOp op : tiles)
+    lower(rewriter, op);
+  return success();
+}
+
+int64_t pitgpu::placeRings(gpu::GPUFuncOp kernel) {
+  int64_t end = 0;
+  SmallVector<RingOp> open;
+  kernel.walk([&](RingOp ring) {
+    if (!ring.getOffset())
+      return open.push_back(ring);
+    end = std::max<int64_t>(end, *ring.getBarriers() +
+                                     16 * ring.getType().getStages());
+  });
+  // Barriers behind all stages, which start where the swizzle does.
+  Builder builder(kernel.getContext());
+  for (RingOp ring : open) {
+    end = llvm::alignTo(end, kSwizzleRepeat);
+    ring.setOffsetAttr(builder.getI64IntegerAttr(end));
+    end += ring.getType().getStages() * ring.getType().getStageBytes();
+  }
+  for (RingOp ring : open) {
+    ring.setBarriersAttr(builder.getI64IntegerAttr(end));
+    end += 16 * ring.getType().getStages();
+  }
+  return end;
+}

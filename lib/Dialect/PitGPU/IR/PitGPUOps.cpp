@@ -1,0 +1,491 @@
+//===- PitGPUOps.cpp - Ops of the pit_gpu dialect -------------------------===//
+
+#include "Verify.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::pit::pitgpu;
+
+#define GET_OP_CLASSES
+#include "pit/Dialect/PitGPU/IR/PitGPUOps.cpp.inc"
+
+static bool isF8(Type type) { return type.getIntOrFloatBitWidth() == 8; }
+
+/// Are elements of a row neighbours?
+static bool hasUnitRows(MemRefType type) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  return strides.back() == 1;
+}
+
+/// The tile of a stage that has the number; null, and an error, if there is
+/// none.
+static TileType tileOf(Operation *op, StringRef constraint, StageType stage,
+                       int64_t number) {
+  int64_t count = stage.getTiles().size();
+  if (number >= 0 && number < count)
+    return stage.getTiles()[number];
+  violates(op, constraint) << "there is no tile " << number << " in a stage of "
+                           << count;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// What a kernel has
+//===----------------------------------------------------------------------===//
+
+LogicalResult TensorMapOp::verify() {
+  auto argument = dyn_cast<BlockArgument>(getSource());
+  if (!argument ||
+      !isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+    return violates(*this, "tensor_map 1")
+           << "the memref is no argument of the kernel; the host describes "
+              "arguments only";
+  auto source = cast<MemRefType>(getSource().getType());
+  TensorMapType map = getType();
+  if (source.getRank() != static_cast<int64_t>(map.getBox().size()) ||
+      source.getElementType() != map.getElementType())
+    return violates(*this, "tensor_map 2")
+           << "boxes of " << map << " do not describe a " << source;
+  return success();
+}
+
+LogicalResult RingOp::verify() {
+  for (int64_t count : {getFull(), getEmpty()})
+    if (count <= 0)
+      return violates(*this, "ring 1")
+             << "a stage after " << count << " arrivals; 1 or more is right";
+  if (getOffset().has_value() != getBarriers().has_value() ||
+      getOffset().value_or(0) % kSwizzleRepeat || getBarriers().value_or(0) % 8)
+    return violates(*this, "ring 2")
+           << "stages at " << getOffset().value_or(-1) << ", barriers at "
+           << getBarriers().value_or(-1)
+           << "; multiples of 1024 and of 8, or neither is right";
+  return success();
+}
+
+std::pair<RolesOp, unsigned> RolesOp::of(Operation *op) {
+  for (Region *region = op->getParentRegion(); region;
+       region = region->getParentRegion())
+    if (auto roles = dyn_cast_or_null<RolesOp>(region->getParentOp()))
+      return {roles, region->getRegionNumber()};
+  return {RolesOp(), 0};
+}
+
+int64_t RolesOp::getThreads() {
+  int64_t threads = 0;
+  for (int64_t count : getWarps())
+    threads += 32 * count;
+  return threads;
+}
+
+LogicalResult RolesOp::verifyRegions() {
+  size_t count = getBodies().size();
+  if (count == 0 || getNames().size() != count || getWarps().size() != count ||
+      getRegisters().size() != count)
+    return violates(*this, "roles 1")
+           << count << " regions with " << getNames().size() << " names, "
+           << getWarps().size() << " numbers of warps and "
+           << getRegisters().size() << " of registers";
+  int64_t all = 0;
+  for (auto [warps, registers] : llvm::zip(getWarps(), getRegisters())) {
+    if (warps <= 0 || warps % 4 || registers < 24 || registers > 256 ||
+        registers % 8)
+      return violates(*this, "roles 2")
+             << warps << " warps with " << registers
+             << " registers; a multiple of 4, and one of 8 from 24 to 256 is "
+                "right";
+    all += 32 * warps * registers;
+  }
+  if (getThreads() > 1024 || all > 65536)
+    return violates(*this, "roles 3")
+           << getThreads() << " threads with " << all
+           << " registers; at most 1024 and 65536 is right";
+  return verifyProtocol(*this);
+}
+
+void RolesOp::print(OpAsmPrinter &printer) {
+  printer << " {";
+  printer.increaseIndent();
+  for (auto [name, warps, registers, body] :
+       llvm::zip(getNames(), getWarps(), getRegisters(), getBodies())) {
+    printer.printNewline();
+    printer << "role " << name << " warps " << warps << " registers "
+            << registers << " ";
+    printer.printRegion(body, /*printEntryBlockArgs=*/false);
+  }
+  printer.decreaseIndent();
+  printer.printNewline();
+  printer << "}";
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {"names", "warps", "registers"});
+}
+
+ParseResult RolesOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<Attribute> names;
+  SmallVector<int64_t> warps, registers;
+  if (parser.parseLBrace())
+    return failure();
+  while (succeeded(parser.parseOptionalKeyword("role"))) {
+    std::string name;
+    if (parser.parseString(&name) || parser.parseKeyword("warps") ||
+        parser.parseInteger(warps.emplace_back()) ||
+        parser.parseKeyword("registers") ||
+        parser.parseInteger(registers.emplace_back()) ||
+        parser.parseRegion(*result.addRegion(), {}))
+      return failure();
+    names.push_back(parser.getBuilder().getStringAttr(name));
+    Region &region = *result.regions.back();
+    if (region.empty())
+      region.emplaceBlock();
+  }
+  result.addAttribute("names", parser.getBuilder().getArrayAttr(names));
+  result.addAttribute("warps", parser.getBuilder().getDenseI64ArrayAttr(warps));
+  result.addAttribute("registers",
+                      parser.getBuilder().getDenseI64ArrayAttr(registers));
+  return failure(parser.parseRBrace() ||
+                 parser.parseOptionalAttrDict(result.attributes));
+}
+
+LogicalResult WarpgroupOp::verify() {
+  if (!RolesOp::of(*this).first)
+    return violates(*this, "warpgroup 1")
+           << "there is no role around it; a pit_gpu.roles has roles";
+  return success();
+}
+
+LogicalResult TilesOp::verify() {
+  ArrayRef<int64_t> step = getStep();
+  if (step.size() != 2 ||
+      llvm::any_of(step, [](int64_t s) { return s <= 0; }) ||
+      static_cast<int64_t>(getRaster()) <= 0)
+    return violates(*this, "tiles 1")
+           << "steps and the raster have to be positive, and two steps there "
+              "have to be";
+  Block &body = getBody().front();
+  auto yielded = cast<YieldOp>(body.getTerminator()).getValues().getTypes();
+  auto carried = llvm::to_vector(body.getArgumentTypes());
+  bool isRight =
+      carried.size() == getInits().size() + 2 && carried[0].isIndex() &&
+      carried[1].isIndex() &&
+      llvm::equal(ArrayRef(carried).drop_front(2), getInits().getTypes()) &&
+      llvm::equal(yielded, getInits().getTypes()) &&
+      llvm::equal(getResultTypes(), getInits().getTypes());
+  if (!isRight)
+    return violates(*this, "tiles 2")
+           << "carries " << getInits().size() << " values, has "
+           << carried.size() << " arguments and yields " << yielded.size()
+           << "; two coordinates (index), and the same types in all places, "
+              "are right";
+  return success();
+}
+
+void TilesOp::print(OpAsmPrinter &printer) {
+  Block &body = getBody().front();
+  printer << " (" << body.getArgument(0) << ", " << body.getArgument(1)
+          << ") to (" << getRows() << ", " << getCols() << ") step ("
+          << getStep()[0] << ", " << getStep()[1] << ") raster " << getRaster();
+  if (!getInits().empty()) {
+    printer << " carry (";
+    llvm::interleaveComma(
+        llvm::zip(body.getArguments().drop_front(2), getInits()), printer,
+        [&](auto pair) {
+          printer << std::get<0>(pair) << " = " << std::get<1>(pair);
+        });
+    printer << ")";
+    printer.printArrowTypeList(getResultTypes());
+  }
+  printer << " ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/!getInits().empty());
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"step", "raster"});
+}
+
+ParseResult TilesOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  SmallVector<OpAsmParser::Argument> arguments(2);
+  SmallVector<OpAsmParser::UnresolvedOperand> bounds(2), inits;
+  SmallVector<int64_t> step(2);
+  int64_t raster;
+  if (parser.parseLParen() || parser.parseArgument(arguments[0]) ||
+      parser.parseComma() || parser.parseArgument(arguments[1]) ||
+      parser.parseRParen() || parser.parseKeyword("to") ||
+      parser.parseLParen() || parser.parseOperand(bounds[0]) ||
+      parser.parseComma() || parser.parseOperand(bounds[1]) ||
+      parser.parseRParen() || parser.parseKeyword("step") ||
+      parser.parseLParen() || parser.parseInteger(step[0]) ||
+      parser.parseComma() || parser.parseInteger(step[1]) ||
+      parser.parseRParen() || parser.parseKeyword("raster") ||
+      parser.parseInteger(raster))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("carry"))) {
+    auto parseOne = [&]() -> ParseResult {
+      return failure(parser.parseArgument(arguments.emplace_back()) ||
+                     parser.parseEqual() ||
+                     parser.parseOperand(inits.emplace_back()));
+    };
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne) ||
+        parser.parseArrowTypeList(result.types))
+      return failure();
+  }
+  if (result.types.size() != inits.size())
+    return parser.emitError(parser.getNameLoc())
+           << inits.size() << " values are carried, and " << result.types.size()
+           << " types given";
+  Type index = builder.getIndexType();
+  arguments[0].type = arguments[1].type = index;
+  for (auto [argument, type] :
+       llvm::zip(llvm::drop_begin(arguments, 2), result.types))
+    argument.type = type;
+  Region *body = result.addRegion();
+  result.addAttribute("step", builder.getDenseI64ArrayAttr(step));
+  result.addAttribute("raster", builder.getI64IntegerAttr(raster));
+  if (parser.resolveOperands(bounds, index, result.operands) ||
+      parser.resolveOperands(inits, result.types, parser.getNameLoc(),
+                             result.operands) ||
+      parser.parseRegion(*body, arguments) ||
+      parser.parseOptionalAttrDict(result.attributes))
+    return failure();
+  ensureTerminator(*body, builder, result.location);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+template <typename TakeOp>
+static LogicalResult verifyTake(TakeOp op, StringRef constraint) {
+  if (op.getStage().getType().getTiles() == op.getRing().getType().getTiles())
+    return success();
+  return violates(op, constraint)
+         << "a stage of " << op.getStage().getType().getTiles().size()
+         << " tiles from a ring of " << op.getRing().getType().getTiles().size()
+         << "; the same tiles are right";
+}
+
+LogicalResult AcquireOp::verify() { return verifyTake(*this, "acquire 1"); }
+LogicalResult WaitOp::verify() { return verifyTake(*this, "wait 1"); }
+
+LogicalResult CommitOp::verify() {
+  bool hasBytes = getBytes().has_value();
+  int64_t bytes = getBytes().value_or(1);
+  if (hasBytes != (getKind() == CommitKind::Tma) || bytes < 1 ||
+      bytes > 1048575)
+    return violates(*this, "commit 1")
+           << "after " << stringifyCommitKind(getKind()) << " with "
+           << (hasBytes ? std::to_string(bytes) : std::string("no number of"))
+           << " bytes; TMA has 1 to 1048575, others have none";
+  return success();
+}
+
+LogicalResult ReleaseOp::verify() {
+  if (getStage().getDefiningOp<AcquireOp>())
+    return violates(*this, "release 1")
+           << "a stage that was acquired; it is committed";
+  return success();
+}
+
+LogicalResult TileOp::verify() {
+  TileType tile = tileOf(*this, "tile 1", getStage().getType(), getNumber());
+  if (!tile)
+    return failure();
+  if (tile != getType())
+    return violates(*this, "tile 1") << "tile " << getNumber() << " is a "
+                                     << tile << ", not a " << getType();
+  return success();
+}
+
+LogicalResult SubtileOp::verify() {
+  TileType whole = getSource().getType(), part = getType();
+  if (part.getRows() > whole.getRows() || part.getCols() > whole.getCols() ||
+      part.getElementType() != whole.getElementType() ||
+      part.getSwizzle() != whole.getSwizzle() ||
+      part.getPitch() != whole.getPitch())
+    return violates(*this, "subtile 1")
+           << part << " is no part of " << whole
+           << "; elements, swizzle and pitch are the same";
+  bool rows = part.getRows() == whole.getRows() || part.getRows() % 64 == 0;
+  bool cols = part.getCols() == whole.getCols() ||
+              part.getCols() % part.getLineElements() == 0;
+  if (!rows || !cols)
+    return violates(*this, "subtile 2")
+           << part.getRows() << "x" << part.getCols()
+           << " elements; whole rows or a multiple of 64, and whole columns or "
+              "a multiple of "
+           << part.getLineElements() << " are right";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+LogicalResult LoadOp::verify() {
+  TensorMapType map = getMap().getType();
+  ArrayRef<int64_t> box = map.getBox();
+  if (getCoords().size() != box.size())
+    return violates(*this, "load 1")
+           << getCoords().size() << " coordinates in a tensor of " << box.size()
+           << " dimensions";
+  TileType tile = tileOf(*this, "load 2", getStage().getType(), getNumber());
+  if (!tile)
+    return failure();
+  int64_t boxRows = box.size() > 1 ? box[box.size() - 2] : 1;
+  bool isFlat = llvm::all_of(box.drop_back(std::min<size_t>(box.size(), 2)),
+                             [](int64_t extent) { return extent == 1; });
+  if (tile.getElementType() != map.getElementType() ||
+      tile.getSwizzle() != map.getSwizzle() || tile.getRows() % boxRows ||
+      tile.getCols() % tile.getLineElements() || !isFlat)
+    return violates(*this, "load 3")
+           << "boxes of " << map << " do not make up a " << tile;
+  return success();
+}
+
+LogicalResult GatherOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  auto ids = cast<MemRefType>(getIds().getType());
+  if (source.getRank() != 2 || !hasUnitRows(source) || ids.getRank() != 1 ||
+      !ids.getElementType().isInteger(32))
+    return violates(*this, "gather 1")
+           << "rows of " << source << " by ids of " << ids
+           << "; a matrix without gaps in its rows, and a list of i32 are "
+              "right";
+  TileType tile = tileOf(*this, "gather 2", getStage().getType(), getNumber());
+  if (!tile)
+    return failure();
+  if (tile.getElementType() != source.getElementType())
+    return violates(*this, "gather 2")
+           << "elements of " << source << " into a " << tile;
+  return success();
+}
+
+LogicalResult StoreOp::verify() {
+  auto dest = cast<MemRefType>(getDest().getType());
+  if (dest.getRank() != 2 || !hasUnitRows(dest) ||
+      dest.getElementType() != getFragment().getType().getElementType())
+    return violates(*this, "store 1")
+           << getFragment().getType() << " to " << dest
+           << "; a matrix of the same elements, without gaps in its rows, is "
+              "right";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor cores and fragments
+//===----------------------------------------------------------------------===//
+
+LogicalResult MmaOp::verify() {
+  TileType b = getB().getType();
+  AccumulatorType acc = getAcc().getType();
+  auto tile = dyn_cast<TileType>(getA().getType());
+  auto fragment = dyn_cast<FragmentType>(getA().getType());
+  int64_t rows = tile ? tile.getRows() : fragment.getRows();
+  int64_t cols = tile ? tile.getCols() : fragment.getCols();
+  Type element = tile ? tile.getElementType() : fragment.getElementType();
+  auto [m, kOfA] =
+      getTransposeA() ? std::pair(cols, rows) : std::pair(rows, cols);
+  auto [kOfB, n] = getTransposeB() ? std::pair(b.getCols(), b.getRows())
+                                   : std::pair(b.getRows(), b.getCols());
+  if (m != acc.getRows() || n != acc.getCols() || kOfA != kOfB)
+    return violates(*this, "mma 1")
+           << m << "x" << kOfA << " times " << kOfB << "x" << n << " gives no "
+           << acc.getRows() << "x" << acc.getCols();
+  bool isNarrow = element.getIntOrFloatBitWidth() == 16;
+  bool isSame = element == b.getElementType() ||
+                (isF8(element) && isF8(b.getElementType()));
+  if (!isSame || (!isNarrow && (getTransposeA() || !getTransposeB())))
+    return violates(*this, "mma 2")
+           << element << " times " << b.getElementType()
+           << (isNarrow
+                   ? "; one type is right"
+                   : "; a of m x k and b of n x k, and one type are right");
+  if (kOfA * element.getIntOrFloatBitWidth() % 256)
+    return violates(*this, "mma 3")
+           << "k of " << kOfA << " elements of " << element
+           << "; a multiple of 32 bytes is right";
+  if (fragment && (!isNarrow || getTransposeA()))
+    return violates(*this, "mma 4")
+           << "a fragment of " << element
+           << (getTransposeA() ? ", transposed" : "")
+           << "; one of f16 or bf16, as it is, is right";
+  return success();
+}
+
+LogicalResult MmaWaitOp::verify() {
+  if (int64_t pending = getPending(); pending < 0 || pending > 7)
+    return violates(*this, "mma_wait 1")
+           << pending << " products pending; 0 to 7 is right";
+  bool isRight = getSums().size() == getFragments().size();
+  for (auto [sums, fragment] : llvm::zip(getSums(), getFragments())) {
+    auto from = cast<AccumulatorType>(sums.getType());
+    auto to = cast<FragmentType>(fragment.getType());
+    isRight &= from.getRows() == to.getRows() &&
+               from.getCols() == to.getCols() && to.getElementType().isF32();
+  }
+  if (!isRight)
+    return violates(*this, "mma_wait 2")
+           << "a fragment of f32 with the same extents for each accumulator is "
+              "right";
+  return success();
+}
+
+LogicalResult AccumulateOp::verify() {
+  FragmentType from = getFragment().getType();
+  AccumulatorType to = getType();
+  if (from.getRows() != to.getRows() || from.getCols() != to.getCols() ||
+      !from.getElementType().isF32())
+    return violates(*this, "accumulate 1")
+           << from << " as " << to << "; the same extents, of f32, are right";
+  return success();
+}
+
+LogicalResult SplatOp::verify() {
+  if (getValue().getType() != getType().getElementType())
+    return violates(*this, "splat 1")
+           << getValue().getType() << " as element of " << getType();
+  return success();
+}
+
+/// Does the region of an op take these, and give one value of `type`?
+static bool hasSignature(Region &region, ArrayRef<Type> arguments, Type type) {
+  auto yield = cast<YieldOp>(region.front().getTerminator());
+  return llvm::equal(region.getArgumentTypes(), arguments) &&
+         yield.getValues().size() == 1 &&
+         yield.getValues()[0].getType() == type;
+}
+
+LogicalResult MapOp::verify() {
+  FragmentType result = getType();
+  Type number = IntegerType::get(getContext(), 32);
+  SmallVector<Type> arguments = {number, number};
+  for (Value input : getInputs()) {
+    auto type = cast<FragmentType>(input.getType());
+    arguments.push_back(type.getElementType());
+    if (type.getRows() != result.getRows() ||
+        (type.getCols() != result.getCols() && type.getCols() != 1))
+      return violates(*this, "map 1")
+             << "an input " << type << " of " << result
+             << "; the same rows, and as many columns or one, are right";
+  }
+  if (!hasSignature(getBody(), arguments, result.getElementType()))
+    return violates(*this, "map 2")
+           << "the region has to take two i32 and an element of each of "
+           << getInputs().size() << " inputs, and to yield one "
+           << result.getElementType();
+  return success();
+}
+
+LogicalResult ReduceRowsOp::verify() {
+  FragmentType input = getInput().getType(), result = getType();
+  Type element = input.getElementType();
+  if (result.getCols() != 1 || result.getRows() != input.getRows() ||
+      result.getElementType() != element)
+    return violates(*this, "reduce_rows 1")
+           << input << " to " << result
+           << "; one column, and the same rows and elements, are right";
+  if (!hasSignature(getBody(), {element, element}, element))
+    return violates(*this, "reduce_rows 2")
+           << "the region has to take two " << element << " and to yield one";
+  return success();
+}

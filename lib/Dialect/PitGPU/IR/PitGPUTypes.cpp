@@ -1,0 +1,267 @@
+//===- PitGPUTypes.cpp - Types of the pit_gpu dialect ---------------------===//
+
+#include "pit/Dialect/PitGPU/IR/PitGPU.h"
+
+#include "Verify.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::pit::pitgpu;
+
+#define GET_TYPEDEF_CLASSES
+#include "pit/Dialect/PitGPU/IR/PitGPUTypes.cpp.inc"
+
+void PitGPUDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "pit/Dialect/PitGPU/IR/PitGPUTypes.cpp.inc"
+      >();
+}
+
+using EmitError = function_ref<InFlightDiagnostic()>;
+
+static bool isF8(Type type) {
+  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
+}
+
+static LogicalResult verifySwizzle(EmitError emitError, StringRef constraint,
+                                   int64_t swizzle) {
+  if (swizzle == 32 || swizzle == 64 || swizzle == 128)
+    return success();
+  return emitError() << '[' << constraint << "] swizzle is " << swizzle
+                     << " bytes; 32, 64 or 128 is right";
+}
+
+//===----------------------------------------------------------------------===//
+// TileType
+//===----------------------------------------------------------------------===//
+
+int64_t TileType::getElementBytes() const {
+  return getElementType().getIntOrFloatBitWidth() / 8;
+}
+
+int64_t TileType::getBlocks() const {
+  return llvm::divideCeil(getCols(), getLineElements());
+}
+
+int64_t TileType::getBytes() const {
+  return llvm::alignTo((getBlocks() - 1) * getPitch() +
+                           getRows() * getSwizzle(),
+                       kSwizzleRepeat);
+}
+
+int64_t TileType::getCopiedBytes() const {
+  return getBlocks() * getRows() * getSwizzle();
+}
+
+LogicalResult TileType::verify(EmitError emitError, int64_t rows, int64_t cols,
+                               Type element, int64_t swizzle, int64_t pitch) {
+  bool isTaken =
+      element.isF16() || element.isBF16() || element.isF32() || isF8(element);
+  if (!isTaken)
+    return violates(emitError, "tile_type 3")
+           << "elements of a tile are " << element
+           << "; f16, bf16, f32 or a float of 8 bits is right";
+  if (failed(verifySwizzle(emitError, "tile_type 2", swizzle)))
+    return failure();
+  int64_t line = swizzle * 8 / element.getIntOrFloatBitWidth();
+  if (rows <= 0 || cols <= 0 || rows % 8 || (cols % line && line % cols))
+    return violates(emitError, "tile_type 1")
+           << "a tile of " << rows << "x" << cols
+           << "; rows are a multiple of 8, and columns a multiple "
+              "or a part of a line's "
+           << line;
+  if (pitch % kSwizzleRepeat || pitch < rows * swizzle)
+    if (cols > line || pitch != rows * swizzle)
+      return violates(emitError, "tile_type 4")
+             << "blocks of " << rows * swizzle << " bytes with a "
+             << "pitch of " << pitch << "; a multiple of " << kSwizzleRepeat
+             << " that holds a block is right";
+  return success();
+}
+
+/// Parses "<128x64xbf16, swizzle = 128", and whatever follows stays.
+static FailureOr<std::tuple<SmallVector<int64_t>, Type, int64_t>>
+parseSwizzled(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type element;
+  int64_t swizzle;
+  if (parser.parseLess() ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(element) || parser.parseComma() ||
+      parser.parseKeyword("swizzle") || parser.parseEqual() ||
+      parser.parseInteger(swizzle))
+    return failure();
+  return std::make_tuple(shape, element, swizzle);
+}
+
+Type TileType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  auto parsed = parseSwizzled(parser);
+  if (failed(parsed))
+    return {};
+  auto [shape, element, swizzle] = *parsed;
+  if (shape.size() != 2) {
+    parser.emitError(loc) << "a tile has two extents, not " << shape.size();
+    return {};
+  }
+  int64_t pitch = shape[0] * swizzle;
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("pitch") || parser.parseEqual() ||
+       parser.parseInteger(pitch)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    shape[0], shape[1], element, swizzle, pitch);
+}
+
+void TileType::print(AsmPrinter &printer) const {
+  printer << "<" << getRows() << "x" << getCols() << "x" << getElementType()
+          << ", swizzle = " << getSwizzle();
+  if (getPitch() != getRows() * getSwizzle())
+    printer << ", pitch = " << getPitch();
+  printer << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// RingType
+//===----------------------------------------------------------------------===//
+
+int64_t RingType::getTileOffset(unsigned tile) const {
+  int64_t offset = 0;
+  for (TileType before : getTiles().take_front(tile))
+    offset += before.getBytes();
+  return offset;
+}
+
+int64_t RingType::getStageBytes() const {
+  return getTileOffset(getTiles().size());
+}
+
+LogicalResult RingType::verify(EmitError emitError, int64_t stages,
+                               ArrayRef<TileType> tiles) {
+  if (stages < 1 || stages > 32)
+    return violates(emitError, "ring_type 1")
+           << "a ring of " << stages << " stages; 1 to 32 is right";
+  if (tiles.empty())
+    return violates(emitError, "ring_type 1")
+           << "a stage without tiles; one at least is right";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// TensorMapType
+//===----------------------------------------------------------------------===//
+
+LogicalResult TensorMapType::verify(EmitError emitError, ArrayRef<int64_t> box,
+                                    Type element, int64_t swizzle) {
+  if (box.empty() || box.size() > 5)
+    return violates(emitError, "tensor_map_type 1")
+           << "a box of " << box.size() << " dimensions; 1 to 5 is right";
+  for (int64_t extent : box)
+    if (extent < 1 || extent > 256)
+      return violates(emitError, "tensor_map_type 1")
+             << "a box with an extent of " << extent << "; 1 to 256 is right";
+  if (failed(verifySwizzle(emitError, "tensor_map_type 2", swizzle)))
+    return failure();
+  if (!element.isIntOrFloat() ||
+      box.back() * element.getIntOrFloatBitWidth() != swizzle * 8)
+    return violates(emitError, "tensor_map_type 2")
+           << "a box of " << box.back() << " elements of " << element
+           << " is not as wide as its swizzle of " << swizzle << " bytes";
+  return success();
+}
+
+Type TensorMapType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  auto parsed = parseSwizzled(parser);
+  if (failed(parsed) || parser.parseGreater())
+    return {};
+  auto [box, element, swizzle] = *parsed;
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    box, element, swizzle);
+}
+
+void TensorMapType::print(AsmPrinter &printer) const {
+  printer << "<";
+  printer.printDimensionList(getBox());
+  printer << "x" << getElementType() << ", swizzle = " << getSwizzle() << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// AccumulatorType and FragmentType
+//===----------------------------------------------------------------------===//
+
+template <typename SumsType> static Type parseSums(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<int64_t> shape;
+  Type element;
+  if (parser.parseLess() ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(element) || parser.parseGreater())
+    return {};
+  if (shape.size() != 2) {
+    parser.emitError(loc) << "two extents are right, not " << shape.size();
+    return {};
+  }
+  return SumsType::getChecked([&] { return parser.emitError(loc); },
+                              parser.getContext(), shape[0], shape[1], element);
+}
+
+template <typename SumsType>
+static void printSums(SumsType type, AsmPrinter &printer) {
+  printer << "<" << type.getRows() << "x" << type.getCols() << "x"
+          << type.getElementType() << ">";
+}
+
+static bool hasExtents(int64_t rows, int64_t cols) {
+  return rows > 0 && rows % 64 == 0 && cols % 8 == 0 && cols >= 8 &&
+         cols <= 256;
+}
+
+Type AccumulatorType::parse(AsmParser &parser) {
+  return parseSums<AccumulatorType>(parser);
+}
+void AccumulatorType::print(AsmPrinter &printer) const {
+  printSums(*this, printer);
+}
+
+LogicalResult AccumulatorType::verify(EmitError emitError, int64_t rows,
+                                      int64_t cols, Type element) {
+  if (!hasExtents(rows, cols))
+    return violates(emitError, "accumulator_type 1")
+           << "an accumulator of " << rows << "x" << cols
+           << "; rows are a multiple of 64, and columns one of 8 up to 256";
+  if (!element.isF32())
+    return violates(emitError, "accumulator_type 2")
+           << "an accumulator of " << element << "; f32 is right";
+  if (int64_t sums = rows * cols / 128; sums > 192)
+    return violates(emitError, "accumulator_type 3")
+           << "an accumulator of " << rows << "x" << cols << " takes " << sums
+           << " registers of a thread; at most 192 is right";
+  return success();
+}
+
+Type FragmentType::parse(AsmParser &parser) {
+  return parseSums<FragmentType>(parser);
+}
+void FragmentType::print(AsmPrinter &printer) const {
+  printSums(*this, printer);
+}
+
+LogicalResult FragmentType::verify(EmitError emitError, int64_t rows,
+                                   int64_t cols, Type element) {
+  if (!hasExtents(rows, cols == 1 ? 8 : cols))
+    return violates(emitError, "fragment_type 1")
+           << "a fragment of " << rows << "x" << cols
+           << "; rows are a multiple of 64, and columns one of 8 up to 256, or "
+              "1";
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return violates(emitError, "fragment_type 2")
+           << "a fragment of " << element << "; f16, bf16 or f32 is right";
+  return success();
+}
