@@ -117,10 +117,10 @@ struct ConvertPitGPUToNVVMPass
                              kSwizzleRepeat);
     }
     findWritten(kernel, context);
-    holdFragments(kernel);
-    guardLoops(rewriter, kernel);
     if (failed(lowerRoles(rewriter, kernel, context)))
       return failure();
+    holdFragments(kernel);
+    guardLoops(rewriter, kernel);
     addTensorMaps(rewriter, kernel);
     if (auto threads = kernel.getKnownBlockSize())
       kernel->setAttr(kThreadsAttrName,

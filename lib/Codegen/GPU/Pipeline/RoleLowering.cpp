@@ -36,6 +36,64 @@ static int64_t registersAtEntry(RolesOp roles) {
   return 65536 / roles.getThreads() / 8 * 8;
 }
 
+namespace {
+/// The turns of a role's warpgroups: a named barrier for each, at which it and
+/// the one before it meet. Barrier 0 is that of all threads.
+struct Turns {
+  int64_t first; ///< barrier
+  int64_t groups;
+  Value group; ///< of this thread
+
+  Value isGroup(Emitter &e, int64_t number) const {
+    return arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, group,
+                                 e.i32(number));
+  }
+  void take(Emitter &e) const {
+    if (groups > 1)
+      NVVM::BarrierOp::create(e.b, e.loc, Type(), e.add(group, first),
+                              e.i32(2 * cuda::kWarpgroup),
+                              NVVM::BarrierReductionAttr(), Value());
+  }
+  void pass(Emitter &e) const {
+    if (groups == 1)
+      return;
+    Value next =
+        e.select(isGroup(e, groups - 1), e.i32(0), e.add(group, e.i32(1)));
+    NVVM::BarrierArriveOp::create(e.b, e.loc, e.add(next, first),
+                                  e.i32(2 * cuda::kWarpgroup));
+  }
+};
+} // namespace
+
+/// Lowers what the warpgroups of a role do in turn. The last one gives the
+/// first one its first turn, and the turn after the last is nobody's.
+static void lowerTurns(RewriterBase &rewriter, Region &body,
+                       const Turns &turns) {
+  SmallVector<InTurnOp> ops;
+  body.walk([&](InTurnOp op) { ops.push_back(op); });
+  if (ops.empty())
+    return;
+  for (InTurnOp op : ops) {
+    rewriter.setInsertionPoint(op);
+    Emitter e(rewriter, op.getLoc());
+    turns.take(e);
+    Block *block = &op.getBody().front();
+    Operation *yield = block->getTerminator();
+    SmallVector<Value> values(yield->getOperands());
+    rewriter.eraseOp(yield);
+    rewriter.inlineBlockBefore(block, op);
+    turns.pass(e);
+    rewriter.replaceOp(op, values);
+  }
+  if (turns.groups == 1)
+    return;
+  Emitter e(rewriter, body.getLoc());
+  rewriter.setInsertionPointToStart(&body.front());
+  e.ifThen(turns.isGroup(e, turns.groups - 1), [&] { turns.pass(e); });
+  rewriter.setInsertionPointToEnd(&body.front());
+  e.ifThen(turns.isGroup(e, 0), [&] { turns.take(e); });
+}
+
 static void lowerRole(RewriterBase &rewriter, RolesOp roles, unsigned number,
                       Value thread, Value warp, int64_t first,
                       Operation *terminator, PipelineContext &context) {
@@ -56,6 +114,7 @@ static void lowerRole(RewriterBase &rewriter, RolesOp roles, unsigned number,
   self.warp = e.sub(warp, e.i32(first));
   self.warpgroup = e.div(self.warp, 4);
   Region &body = roles.getBodies()[number];
+  lowerTurns(rewriter, body, {1 + first / 4, self.warps / 4, self.warpgroup});
   body.walk([&](Operation *op) { context.threads[op] = self; });
   moveOps(rewriter, &body.front(), terminator, /*hasTerminator=*/false);
 }

@@ -154,6 +154,18 @@ LogicalResult WarpgroupOp::verify() {
   return success();
 }
 
+LogicalResult InTurnOp::verify() {
+  if (!RolesOp::of(*this).first)
+    return violates(*this, "in_turn 1")
+           << "there is no role around it; a pit_gpu.roles has roles";
+  auto yield = cast<YieldOp>(getBody().front().getTerminator());
+  if (yield.getValues().getTypes() != getResultTypes())
+    return violates(*this, "in_turn 2")
+           << "yields " << yield.getValues().size() << " values, and has "
+           << getNumResults() << " results; the same types are right";
+  return success();
+}
+
 LogicalResult TilesOp::verify() {
   ArrayRef<int64_t> step = getStep();
   if (step.size() != 2 ||

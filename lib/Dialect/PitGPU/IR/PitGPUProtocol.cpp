@@ -217,7 +217,7 @@ private:
         int64_t from = before.empty() ? order[product] + 1 : start(stage);
         auto ranges = before;
         ranges.push_back({from, order[release]});
-        if (!isAwaited(product, release->getBlock(), ranges))
+        if (!isAwaited(product, straight(release), ranges))
           return note(
               violates(roles, "protocol 5")
                   << "role \"" << name()
@@ -244,6 +244,13 @@ private:
     return after ? order[after] : static_cast<int64_t>(inOrder.size());
   }
 
+  /// The block of which an op is run whenever that is: turns are taken always.
+  static Block *straight(Operation *op) {
+    while (isa<InTurnOp>(op->getParentOp()))
+      op = op->getParentOp();
+    return op->getBlock();
+  }
+
   /// Is there a wait in the ranges after which the product is done? Products
   /// in inner loops may not run at all, and are not counted.
   bool isAwaited(MmaOp product, Block *release,
@@ -251,8 +258,8 @@ private:
     int64_t later = 0;
     for (auto [from, to] : ranges)
       for (int64_t i = from; i < to; ++i) {
-        Block *block = inOrder[i]->getBlock();
-        if (block != product->getBlock() && block != release)
+        Block *block = straight(inOrder[i]);
+        if (block != straight(product) && block != release)
           continue;
         if (isa<MmaOp>(inOrder[i]))
           ++later;

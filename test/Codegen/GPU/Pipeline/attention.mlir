@@ -18,7 +18,7 @@
 
 gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] attributes {pit.kernels} {
   // CHECK-LABEL: gpu.func @attention
-  gpu.func @attention(%q: !tensor, %k: !tensor, %v: !tensor, %o: memref<?x?xf32>, %scale: f32) kernel {
+  gpu.func @attention(%q: !tensor, %k: !tensor, %v: !tensor, %o: memref<?x128xf32>, %scale: f32) kernel {
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
     %c0 = arith.constant 0 : index
@@ -63,6 +63,7 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] 
         %lowest = arith.constant -1.0e30 : f32
         %zeros = pit_gpu.splat %nothing : f32 -> !values
         %empty = pit_gpu.accumulate %zeros : !values -> !sums
+        %minus = arith.negf %scale : f32
         %keys_i32 = arith.index_cast %keys : index to i32
         pit_gpu.tiles (%m, %head) to (%rows, %heads) step (128, 1) raster 1024
             carry (%tile = %zero, %used = %zero) -> (i32, i32) {
@@ -76,21 +77,31 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] 
           %scores = pit_gpu.mma %own, %tile_k transpose, %empty : !own, !q, !sums
           %ready = pit_gpu.mma_wait pending 0 of %scores : !sums -> !values
           pit_gpu.release %sk : !stage
-          %scaled = pit_gpu.map (%ready : !values) -> !values {
-          ^bb0(%i: i32, %j: i32, %x: f32):
-            %y = arith.mulf %x, %scale : f32
-            %exists = arith.cmpi slt, %j, %keys_i32 : i32
-            %z = arith.select %exists, %y, %lowest : f32
-            pit_gpu.yield %z : f32
+          %is_part = arith.cmpi slt, %keys, %c128 : index
+          %scaled = scf.if %is_part -> !values {
+            %masked = pit_gpu.map (%ready : !values) -> !values {
+            ^bb0(%i: i32, %j: i32, %x: f32):
+              %exists = arith.cmpi slt, %j, %keys_i32 : i32
+              %z = arith.select %exists, %x, %lowest : f32
+              pit_gpu.yield %z : f32
+            }
+            scf.yield %masked : !values
+          } else {
+            scf.yield %ready : !values
           }
           %max = pit_gpu.reduce_rows %scaled : !values -> !column {
           ^bb0(%x: f32, %y: f32):
             %z = arith.maxnumf %x, %y : f32
             pit_gpu.yield %z : f32
           }
-          %p = pit_gpu.map (%scaled, %max : !values, !column) -> !values {
+          %offset = pit_gpu.map (%max : !column) -> !column {
+          ^bb0(%i: i32, %j: i32, %x: f32):
+            %y = arith.mulf %x, %minus : f32
+            pit_gpu.yield %y : f32
+          }
+          %p = pit_gpu.map (%scaled, %offset : !values, !column) -> !values {
           ^bb0(%i: i32, %j: i32, %x: f32, %y: f32):
-            %d = arith.subf %x, %y : f32
+            %d = math.fma %x, %scale, %y : f32
             %e = math.exp2 %d fastmath<afn> : f32
             pit_gpu.yield %e : f32
           }
@@ -111,22 +122,31 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] 
               -> (!values, !narrow, !column, !column, i32) {
             %tk = pit_gpu.wait %ring_k[%number] : !ring -> !stage
             %next_k = pit_gpu.tile %tk[0] : !stage -> !q
-            %next_scores = pit_gpu.mma %own, %next_k transpose, %empty : !own, !q, !sums
             %earlier = arith.subi %number, %one : i32
             %tv = pit_gpu.wait %ring_v[%earlier] : !ring -> !stage
             %tile_v = pit_gpu.tile %tv[0] : !stage -> !q
             %acc = pit_gpu.accumulate %out : !values -> !sums
-            %more = pit_gpu.mma %before, %tile_v, %acc : !narrow, !q, !sums
+            %next_scores, %more = pit_gpu.in_turn -> !sums, !sums {
+              %qk = pit_gpu.mma %own, %next_k transpose, %empty : !own, !q, !sums
+              %pv = pit_gpu.mma %before, %tile_v, %acc : !narrow, !q, !sums
+              pit_gpu.yield %qk, %pv : !sums, !sums
+            }
             %next_ready = pit_gpu.mma_wait pending 1 of %next_scores : !sums -> !values
             pit_gpu.release %tk : !stage
             %n_i32 = arith.index_cast %n : index to i32
-            %next_scaled = pit_gpu.map (%next_ready : !values) -> !values {
-            ^bb0(%i: i32, %j: i32, %x: f32):
-              %y = arith.mulf %x, %scale : f32
-              %at = arith.addi %n_i32, %j : i32
-              %exists = arith.cmpi slt, %at, %keys_i32 : i32
-              %z = arith.select %exists, %y, %lowest : f32
-              pit_gpu.yield %z : f32
+            %left = arith.subi %keys, %n : index
+            %is_edge = arith.cmpi slt, %left, %c128 : index
+            %next_scaled = scf.if %is_edge -> !values {
+              %masked = pit_gpu.map (%next_ready : !values) -> !values {
+              ^bb0(%i: i32, %j: i32, %x: f32):
+                %at = arith.addi %n_i32, %j : i32
+                %exists = arith.cmpi slt, %at, %keys_i32 : i32
+                %z = arith.select %exists, %x, %lowest : f32
+                pit_gpu.yield %z : f32
+              }
+              scf.yield %masked : !values
+            } else {
+              scf.yield %next_ready : !values
             }
             %step_max = pit_gpu.reduce_rows %next_scaled : !values -> !column {
             ^bb0(%x: f32, %y: f32):
@@ -140,13 +160,19 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] 
             }
             %factor = pit_gpu.map (%top, %next_max : !column, !column) -> !column {
             ^bb0(%i: i32, %j: i32, %x: f32, %y: f32):
-              %d = arith.subf %x, %y : f32
+              %u = arith.subf %x, %y : f32
+              %d = arith.mulf %u, %scale : f32
               %e = math.exp2 %d fastmath<afn> : f32
               pit_gpu.yield %e : f32
             }
-            %next_p = pit_gpu.map (%next_scaled, %next_max : !values, !column) -> !values {
+            %next_offset = pit_gpu.map (%next_max : !column) -> !column {
+            ^bb0(%i: i32, %j: i32, %x: f32):
+              %y = arith.mulf %x, %minus : f32
+              pit_gpu.yield %y : f32
+            }
+            %next_p = pit_gpu.map (%next_scaled, %next_offset : !values, !column) -> !values {
             ^bb0(%i: i32, %j: i32, %x: f32, %y: f32):
-              %d = arith.subf %x, %y : f32
+              %d = math.fma %x, %scale, %y : f32
               %e = math.exp2 %d fastmath<afn> : f32
               pit_gpu.yield %e : f32
             }
@@ -191,11 +217,13 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] 
             %z = arith.divf %x, %y : f32
             pit_gpu.yield %z : f32
           }
-          // Rows of all heads, one below the other.
+          // Rows of all heads lie one below the other.
           %above = arith.muli %head, %rows : index
-          %in_head = arith.addi %m, %row_index : index
-          %at_row = arith.addi %above, %in_head : index
-          pit_gpu.store %divided to %o[%at_row, %c0] : !values, memref<?x?xf32>
+          %of_head = memref.subview %o[%above, 0] [%rows, 128] [1, 1]
+              : memref<?x128xf32> to memref<?x128xf32, strided<[128, 1], offset: ?>>
+          %at_row = arith.addi %m, %row_index : index
+          pit_gpu.store %divided to %of_head[%at_row, %c0]
+              : !values, memref<?x128xf32, strided<[128, 1], offset: ?>>
           %later = arith.addi %tile, %one : i32
           pit_gpu.yield %later, %end#4 : i32, i32
         }

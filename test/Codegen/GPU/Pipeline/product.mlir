@@ -1,3 +1,8 @@
+// The product of two matrices by hand: four warps copy by TMA, two warpgroups multiply by wgmma.
+// docs/HopperKernel.md explains it line by line.
+//
+// RUN: pit-opt %s --convert-pit-gpu-to-nvvm | FileCheck %s
+
 !a = !pit_gpu.tile<128x64xbf16, swizzle = 128>
 !b = !pit_gpu.tile<64x256xbf16, swizzle = 128>
 !half = !pit_gpu.tile<64x64xbf16, swizzle = 128, pitch = 16384>
@@ -9,6 +14,12 @@
 !values = !pit_gpu.fragment<64x256xf32>
 
 gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] attributes {pit.kernels} {
+  // CHECK-LABEL: gpu.func @product
+  // CHECK-SAME: known_block_size = array<i32: 384, 1, 1>
+  // CHECK: nvvm.setmaxregister decrease 40
+  // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+  // CHECK: nvvm.setmaxregister increase 232
+  // CHECK: nvvm.wgmma.mma_async
   gpu.func @product(%x: memref<?x?xbf16>, %w: memref<?x?xbf16>, %y: memref<?x?xf32>) kernel {
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32

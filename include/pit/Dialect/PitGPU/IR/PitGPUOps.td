@@ -184,9 +184,39 @@ def PitGPU_TilesOp : PitGPU_Op<"tiles", [
   let hasVerifier = 1;
 }
 
+def PitGPU_InTurnOp : PitGPU_Op<"in_turn", [
+    SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "has the warpgroups of a role run code one after another";
+  let description = [{
+    The first warpgroup runs the region, then the next one, and after the last one
+    the first one again: each has its second turn when all have had their first. So
+    all warpgroups of the role come to ops of this kind equally often. Where the
+    region starts products, those of one warpgroup run while others compute with
+    theirs (Shah et al., FlashAttention-3, 2024, section 3.1).
+
+    Example:
+
+    ```mlir
+    %r = pit_gpu.in_turn -> !sums {
+      %s = pit_gpu.mma %a, %b, %acc : !a, !b, !sums
+      pit_gpu.yield %s : !sums
+    }
+    ```
+
+    Constraints:
+
+    - [in_turn 1] it is in a role;
+    - [in_turn 2] the region yields values of the types of the results.
+  }];
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`->` type($results)^)? $body attr-dict";
+  let hasVerifier = 1;
+}
+
 def PitGPU_YieldOp : PitGPU_Op<"yield", [
     Pure, Terminator, ReturnLike,
-    ParentOneOf<["TilesOp", "MapOp", "ReduceRowsOp"]>]> {
+    ParentOneOf<["TilesOp", "InTurnOp", "MapOp", "ReduceRowsOp"]>]> {
   let summary = "ends a region, and gives its values";
   let description = [{
     Example: `pit_gpu.yield %x : f32`
