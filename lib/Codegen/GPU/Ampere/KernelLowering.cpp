@@ -8,6 +8,7 @@
 
 #include "Codegen/Common/TileInput.h"
 #include "Codegen/GPU/Common/MainloopSteps.h"
+#include "Codegen/GPU/Common/TileLoop.h"
 #include "Codegen/GPU/Common/TransposedTiles.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -45,8 +46,6 @@ private:
 
   LogicalResult lowerBlock(Block &block);
   LogicalResult lower(Operation *op);
-  SmallVector<Value> tileNumbers(ForallOp loop, Value number,
-                                 ArrayRef<OpFoldResult> extents);
   LogicalResult lowerForall(ForallOp loop);
   LogicalResult lowerFor(ForOp loop);
   void lowerRowSums();
@@ -368,71 +367,11 @@ LogicalResult KernelLowering::lowerFor(ForOp loop) {
   return success();
 }
 
-/// Which tile iteration `number` of the outermost loop is. Tiles of mainloops
-/// are taken in the order of a raster. If the steps of a mainloop are those of
-/// its row (an index), all rows are one band: the columns of the dense operand
-/// are what they have in common. If rows have nothing in common, each is one,
-/// unless tiles with the most steps come first: those of a few rows do.
-SmallVector<Value> KernelLowering::tileNumbers(ForallOp loop, Value number,
-                                               ArrayRef<OpFoldResult> extents) {
-  constexpr int64_t kBand = 8;
-  Location loc = loop.getLoc();
-  bool hasMainloop = false, bySteps = false;
-  loop.walk([&](MainloopOp mainloop) {
-    hasMainloop = true;
-    bySteps |= static_cast<bool>(mainloop.getIndex());
-  });
-  size_t rank = extents.size();
-  if (!hasMainloop || rank < 2)
-    return delinearize(rewriter, loc, number, extents);
-  Emitter e(rewriter, loc);
-  Value rows =
-      getValueOrCreateConstantIndexOp(rewriter, loc, extents[rank - 2]);
-  Value cols =
-      getValueOrCreateConstantIndexOp(rewriter, loc, extents[rank - 1]);
-  auto [outer, inner] = e.divRem(number, e.mul(rows, cols));
-  SmallVector<Value> numbers =
-      delinearize(rewriter, loc, outer, extents.drop_back(2));
-  bool isApart = readRowsApart(loop) && !haveLaterMoreSteps(loop);
-  Value band = isApart ? e.index(1) : bySteps ? Value() : e.index(kBand);
-  auto [row, col] = tileOfRaster(e, inner, rows, cols, band);
-  numbers.append({row, col});
-  return numbers;
-}
-
 LogicalResult KernelLowering::lowerForall(ForallOp loop) {
-  Location loc = loop.getLoc();
   Operation *lowered;
   if (loop->getParentOp() == kernel && !grid.oneBlock) {
-    LoopBounds bounds = loopBounds(rewriter, loop, indices);
-    SmallVector<OpFoldResult> extents;
-    for (auto [lower, upper, step] :
-         llvm::zip(bounds.lower, bounds.upper, bounds.steps)) {
-      Value span = arith::SubIOp::create(rewriter, loc, upper, lower);
-      span = arith::MaxSIOp::create(rewriter, loc, span, index(loc, 0));
-      extents.push_back(
-          arith::CeilDivUIOp::create(rewriter, loc, span, step).getResult());
-    }
-    Value total = index(loc, 1);
-    if (!extents.empty())
-      total = cast<Value>(volume(rewriter, loc, extents));
-    bool isReversed = haveLaterMoreSteps(loop);
-    auto strided =
-        scf::ForOp::create(rewriter, loc, blocks.block, total, blocks.blocks);
-    rewriter.setInsertionPointToStart(strided.getBody());
-    Value number = strided.getInductionVar();
-    if (isReversed) {
-      Value last = arith::SubIOp::create(rewriter, loc, total, index(loc, 1));
-      number = arith::SubIOp::create(rewriter, loc, last, number);
-    }
-    SmallVector<Value> ivs = tileNumbers(loop, number, extents);
-    for (auto [iv, lower, step] : llvm::zip(ivs, bounds.lower, bounds.steps)) {
-      iv = arith::MulIOp::create(rewriter, loc, iv, step);
-      iv = arith::AddIOp::create(rewriter, loc, lower, iv);
-    }
-    moveLoopBody(rewriter, loop, {strided.getBody(), ivs}, bounds, indices,
-                 chunks);
-    lowered = strided;
+    lowered = loopOverTiles(rewriter, loop, blocks.block, blocks.blocks, {},
+                            indices, chunks);
   } else {
     lowered = lowerToSequentialLoops(rewriter, loop, indices, chunks);
   }

@@ -47,11 +47,7 @@ void pitgpu::populatePipelineTypes(TypeConverter &converter) {
     types.append(type.getParts(), sums);
     return success();
   });
-  converter.addConversion([](FragmentType type, SmallVectorImpl<Type> &types) {
-    types.append(type.getParts() * type.getElementsPerPart(),
-                 type.getElementType());
-    return success();
-  });
+  addFragmentType(converter);
 }
 
 namespace {

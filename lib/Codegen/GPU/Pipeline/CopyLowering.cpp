@@ -38,7 +38,8 @@ struct LoadPattern : PipelinePattern<LoadOp> {
     SmallVector<Value> coords;
     for (Value coord : op.getCoords())
       coords.push_back(e.toI32(coord));
-    int64_t boxRows = box.size() > 1 ? box[box.size() - 2] : tile.getRows();
+    int64_t rowDim = op.getMap().getType().getRowDim();
+    int64_t boxRows = rowDim < 0 ? tile.getRows() : box[rowDim];
     inOneThread(e, pipeline.threads.at(op), [&] {
       auto cluster = LLVM::LLVMPointerType::get(
           op.getContext(),
@@ -48,8 +49,8 @@ struct LoadPattern : PipelinePattern<LoadOp> {
         for (int64_t row = 0; row < tile.getRows(); row += boxRows) {
           SmallVector<Value> at(coords);
           at.back() = e.add(at.back(), block * tile.getLineElements());
-          if (at.size() > 1)
-            at[at.size() - 2] = e.add(at[at.size() - 2], row);
+          if (rowDim >= 0)
+            at[rowDim] = e.add(at[rowDim], row);
           Value place =
               e.add(to, block * tile.getPitch() + row * tile.getSwizzle());
           Value target = LLVM::AddrSpaceCastOp::create(e.b, e.loc, cluster,
@@ -183,7 +184,7 @@ struct StorePattern : PipelinePattern<StoreOp> {
     FragmentType fragment = op.getFragment().getType();
     const ThreadInRole &self = pipeline.threads.at(op);
     Matrix dest(e, op.getDest());
-    ValueRange values = adaptor.getFragment();
+    SmallVector<Value> values = elementsOf(e, fragment, adaptor.getFragment());
     bool isPair = fragment.getCols() > 1;
     // Every lane of a row has the element of a fragment of one column.
     int64_t cols = isPair ? fragment.getCols() / 8 : 1;

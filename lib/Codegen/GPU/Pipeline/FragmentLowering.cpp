@@ -16,6 +16,49 @@ Value pitgpu::rowOf(Emitter &e, const ThreadInRole &self, int64_t part,
   return e.add(row, 64 * part + 8 * half);
 }
 
+static bool isPacked(FragmentType type) {
+  return type.getElementType().getIntOrFloatBitWidth() == 16;
+}
+
+void pitgpu::addFragmentType(TypeConverter &converter) {
+  converter.addConversion([](FragmentType type, SmallVectorImpl<Type> &types) {
+    int64_t count = type.getParts() * type.getElementsPerPart();
+    if (isPacked(type))
+      types.append(count / 2, VectorType::get(2, type.getElementType()));
+    else
+      types.append(count, type.getElementType());
+    return success();
+  });
+}
+
+SmallVector<Value> pitgpu::elementsOf(Emitter &e, FragmentType type,
+                                      ValueRange values) {
+  if (!isPacked(type))
+    return llvm::to_vector(values);
+  SmallVector<Value> elements;
+  for (Value pair : values)
+    for (int64_t i = 0; i < 2; ++i)
+      elements.push_back(
+          LLVM::ExtractElementOp::create(e.b, e.loc, pair, e.i32(i)));
+  return elements;
+}
+
+SmallVector<Value> pitgpu::valuesOf(Emitter &e, FragmentType type,
+                                    ArrayRef<Value> elements) {
+  if (!isPacked(type))
+    return llvm::to_vector(elements);
+  SmallVector<Value> values;
+  auto vector = VectorType::get(2, type.getElementType());
+  for (size_t i = 0; i < elements.size(); i += 2) {
+    Value pair = LLVM::UndefOp::create(e.b, e.loc, vector);
+    for (size_t half = 0; half < 2; ++half)
+      pair = LLVM::InsertElementOp::create(e.b, e.loc, pair, elements[i + half],
+                                           e.i32(half));
+    values.push_back(pair);
+  }
+  return values;
+}
+
 /// What the region of an op gives for these arguments.
 static Value evaluate(Emitter &e, Region &region, ArrayRef<Value> arguments) {
   IRMapping mapping;
@@ -35,9 +78,10 @@ struct SplatPattern : PipelinePattern<SplatOp> {
   matchAndRewrite(SplatOp op, Adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getType();
-    SmallVector<Value> values(type.getParts() * type.getElementsPerPart(),
-                              op.getValue());
-    rewriter.replaceOpWithMultiple(op, {values});
+    Emitter e(rewriter, op.getLoc());
+    SmallVector<Value> elements(type.getParts() * type.getElementsPerPart(),
+                                op.getValue());
+    rewriter.replaceOpWithMultiple(op, {valuesOf(e, type, elements)});
     return success();
   }
 };
@@ -54,6 +98,10 @@ struct MapPattern : PipelinePattern<MapOp> {
     bool isColumn = type.getCols() == 1;
     Value firstCol = isColumn ? e.i32(0) : e.mul(e.rem(self.lane, 4), 2);
     int64_t perPart = type.getElementsPerPart();
+    SmallVector<SmallVector<Value>> inputs;
+    for (auto [input, values] : llvm::zip(op.getInputs(), adaptor.getInputs()))
+      inputs.push_back(
+          elementsOf(e, cast<FragmentType>(input.getType()), values));
     SmallVector<Value> result;
     for (int64_t i = 0, n = type.getParts() * perPart; i < n; ++i) {
       // In each eight columns two neighbours of one row, then of the other.
@@ -62,14 +110,13 @@ struct MapPattern : PipelinePattern<MapOp> {
       int64_t col = isColumn ? 0 : inPart / 4 * 8 + inPart % 2;
       SmallVector<Value> arguments = {rowOf(e, self, part, half),
                                       e.add(firstCol, col)};
-      for (auto [input, elements] :
-           llvm::zip(op.getInputs(), adaptor.getInputs())) {
+      for (auto [input, elements] : llvm::zip(op.getInputs(), inputs)) {
         bool isOne = cast<FragmentType>(input.getType()).getCols() == 1;
         arguments.push_back(elements[isOne ? 2 * part + half : i]);
       }
       result.push_back(evaluate(e, op.getBody(), arguments));
     }
-    rewriter.replaceOpWithMultiple(op, {result});
+    rewriter.replaceOpWithMultiple(op, {valuesOf(e, type, result)});
     return success();
   }
 };
@@ -89,6 +136,7 @@ struct ReduceRowsPattern : PipelinePattern<ReduceRowsOp> {
       return success();
     }
     int64_t perPart = type.getElementsPerPart();
+    SmallVector<Value> elements = elementsOf(e, type, adaptor.getInput());
     SmallVector<Value> result;
     for (int64_t part = 0; part < type.getParts(); ++part)
       for (int64_t half = 0; half < 2; ++half) {
@@ -96,14 +144,14 @@ struct ReduceRowsPattern : PipelinePattern<ReduceRowsOp> {
         for (int64_t i = 0; i < perPart; ++i) {
           if (i / 2 % 2 != half)
             continue;
-          Value next = adaptor.getInput()[part * perPart + i];
+          Value next = elements[part * perPart + i];
           all = all ? evaluate(e, op.getBody(), {all, next}) : next;
         }
         for (int64_t distance : {1, 2})
           all = evaluate(e, op.getBody(), {all, exchange(e, all, distance)});
         result.push_back(all);
       }
-    rewriter.replaceOpWithMultiple(op, {result});
+    rewriter.replaceOpWithMultiple(op, {valuesOf(e, op.getType(), result)});
     return success();
   }
 

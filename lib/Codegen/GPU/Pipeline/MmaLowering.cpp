@@ -52,23 +52,16 @@ struct SharedFactor {
 };
 } // namespace
 
-/// Registers of one wgmma's first factor, which a thread has: two neighbours of
-/// 16 bits in each, in the rows and columns of PTX's figure.
+/// Registers of one wgmma's first factor, which a thread has: columns 0 to 7 of
+/// the upper rows, of the lower ones, then columns 8 to 15.
 static SmallVector<Value> packFactor(Emitter &e, FragmentType type,
-                                     ValueRange elements, int64_t part,
+                                     ValueRange pairs, int64_t part,
                                      int64_t step) {
   SmallVector<Value> words;
-  size_t first = part * type.getElementsPerPart() + 8 * step;
-  // Columns 0 to 7 of the upper rows, of the lower ones, then columns 8 to 15.
-  for (size_t pair = 0; pair < 4; ++pair) {
-    auto vector = VectorType::get(2, type.getElementType());
-    Value word = LLVM::UndefOp::create(e.b, e.loc, vector);
-    for (int64_t i = 0; i < 2; ++i)
-      word = LLVM::InsertElementOp::create(
-          e.b, e.loc, word, elements[first + 2 * pair + i], e.i32(i));
+  size_t first = part * type.getElementsPerPart() / 2 + 4 * step;
+  for (Value pair : pairs.slice(first, 4))
     words.push_back(
-        LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), word));
-  }
+        LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair));
   return words;
 }
 

@@ -3,10 +3,16 @@
 // What ops become. Values of the dialect become values of LLVM's and nvvm's:
 //
 //   tensor_map   !llvm.ptr, a parameter of the kernel
+//
 //   ring         where its stages and its barriers lie (i32, shared memory)
-//   stage        where its tiles lie, and its two barriers: full and empty
-//   (i32) tile         where it lies (i32) accumulator  for each 64 rows a
-//   struct of a thread's sums, as wgmma has it fragment     a thread's elements
+//
+//   stage        where its tiles lie, and its barriers, full and empty (i32)
+//
+//   tile         where it lies (i32)
+//
+//   accumulator  for each 64 rows a struct of a thread's sums
+//
+//   fragment     a thread's elements; of 16 bits two neighbours in a vector
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,6 +57,7 @@ LogicalResult lowerRoles(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
                          PipelineContext &context);
 
 void populatePipelineTypes(TypeConverter &converter);
+void addFragmentType(TypeConverter &converter);
 
 /// A file each: what becomes of ops on stages, of copies, of products and of
 /// fragments.
@@ -83,6 +90,12 @@ protected:
 /// Runs `body` in one thread of the role.
 void inOneThread(cuda::Emitter &e, const ThreadInRole &self,
                  function_ref<void()> body);
+
+/// The elements of a fragment that a thread has, and back.
+SmallVector<Value> elementsOf(cuda::Emitter &e, FragmentType type,
+                              ValueRange values);
+SmallVector<Value> valuesOf(cuda::Emitter &e, FragmentType type,
+                            ArrayRef<Value> elements);
 
 /// The row of a fragment in which this thread has elements: in part `part` of
 /// 64 rows, one of the first eight of its warp's or, with `half`, of the last

@@ -33,7 +33,8 @@ static void moveOps(RewriterBase &rewriter, Block *from, Operation *terminator,
 
 /// Registers that all threads have before roles exchange them.
 static int64_t registersAtEntry(RolesOp roles) {
-  return 65536 / roles.getThreads() / 8 * 8;
+  return 65536 / static_cast<int64_t>(roles.getBlocks()) / roles.getThreads() /
+         8 * 8;
 }
 
 namespace {
@@ -194,7 +195,7 @@ LogicalResult pitgpu::lowerRoles(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
               "each";
   for (RolesOp op : roles) {
     kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                    rewriter.getI32IntegerAttr(1));
+                    rewriter.getI32IntegerAttr(op.getBlocks()));
     int32_t threads = op.getThreads();
     kernel.setKnownBlockSizeAttr(
         rewriter.getDenseI32ArrayAttr({threads, 1, 1}));

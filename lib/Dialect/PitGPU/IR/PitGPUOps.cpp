@@ -97,14 +97,18 @@ LogicalResult RolesOp::verifyRegions() {
                 "right";
     all += 32 * warps * registers;
   }
-  if (getThreads() > 1024 || all > 65536)
+  int64_t blocks = getBlocks();
+  if (getThreads() > 1024 || blocks < 1 || blocks > 32 || all * blocks > 65536)
     return violates(*this, "roles 3")
-           << getThreads() << " threads with " << all
-           << " registers; at most 1024 and 65536 is right";
+           << blocks << " blocks of " << getThreads() << " threads with " << all
+           << " registers; 1 or more blocks of at most 1024 threads, with at "
+              "most 65536 registers together, are right";
   return verifyProtocol(*this);
 }
 
 void RolesOp::print(OpAsmPrinter &printer) {
+  if (getBlocks() != 1)
+    printer << " blocks " << getBlocks();
   printer << " {";
   printer.increaseIndent();
   for (auto [name, warps, registers, body] :
@@ -124,6 +128,10 @@ void RolesOp::print(OpAsmPrinter &printer) {
 ParseResult RolesOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<Attribute> names;
   SmallVector<int64_t> warps, registers;
+  int64_t blocks = 1;
+  if (succeeded(parser.parseOptionalKeyword("blocks")) &&
+      parser.parseInteger(blocks))
+    return failure();
   if (parser.parseLBrace())
     return failure();
   while (succeeded(parser.parseOptionalKeyword("role"))) {
@@ -140,6 +148,7 @@ ParseResult RolesOp::parse(OpAsmParser &parser, OperationState &result) {
       region.emplaceBlock();
   }
   result.addAttribute("names", parser.getBuilder().getArrayAttr(names));
+  result.addAttribute("blocks", parser.getBuilder().getI64IntegerAttr(blocks));
   result.addAttribute("warps", parser.getBuilder().getDenseI64ArrayAttr(warps));
   result.addAttribute("registers",
                       parser.getBuilder().getDenseI64ArrayAttr(registers));
@@ -343,9 +352,10 @@ LogicalResult LoadOp::verify() {
   TileType tile = tileOf(*this, "load 2", getStage().getType(), getNumber());
   if (!tile)
     return failure();
-  int64_t boxRows = box.size() > 1 ? box[box.size() - 2] : 1;
-  bool isFlat = llvm::all_of(box.drop_back(std::min<size_t>(box.size(), 2)),
-                             [](int64_t extent) { return extent == 1; });
+  int64_t rows = map.getRowDim(), boxRows = rows < 0 ? 1 : box[rows];
+  bool isFlat = true;
+  for (auto [d, extent] : llvm::enumerate(box.drop_back()))
+    isFlat &= extent == 1 || static_cast<int64_t>(d) == rows;
   if (tile.getElementType() != map.getElementType() ||
       tile.getSwizzle() != map.getSwizzle() || tile.getRows() % boxRows ||
       tile.getCols() % tile.getLineElements() || !isFlat)

@@ -176,6 +176,15 @@ LogicalResult TensorMapType::verify(EmitError emitError, ArrayRef<int64_t> box,
   return success();
 }
 
+int64_t TensorMapType::getRowDim() const {
+  ArrayRef<int64_t> box = getBox();
+  int64_t last = static_cast<int64_t>(box.size()) - 1;
+  for (int64_t d = 0; d < last; ++d)
+    if (box[d] > 1)
+      return d;
+  return last - 1;
+}
+
 Type TensorMapType::parse(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   auto parsed = parseSwizzled(parser);

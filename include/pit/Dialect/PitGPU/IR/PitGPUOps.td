@@ -83,7 +83,8 @@ def PitGPU_RolesOp : PitGPU_Op<"roles", [NoTerminator, NoRegionArguments]> {
   let description = [{
     Each region is run by as many warps as `warps` says: the first one by the block's
     first warps. `registers` is what a thread of the role has while it runs; roles
-    that compute take those that roles that copy give back (setmaxnreg).
+    that compute take those that roles that copy give back (setmaxnreg). `blocks` of
+    the kernel are to run on a multiprocessor at once, one unless it is said.
 
     The regions use rings of the kernel by one protocol, which the constraints spell
     out. `warpgroup` says which warpgroup of the role a thread belongs to.
@@ -109,8 +110,8 @@ def PitGPU_RolesOp : PitGPU_Op<"roles", [NoTerminator, NoRegionArguments]> {
     - [roles 1] there are a name, a number of warps and one of registers for each
       region, and at least one region;
     - [roles 2] warps are a multiple of 4, and registers one of 8 from 24 to 256;
-    - [roles 3] the block has at most 1024 threads, and its registers are at most
-      65536;
+    - [roles 3] the block has at most 1024 threads, and the registers of all `blocks`
+      are at most 65536;
     - [protocol 1] a stage that is acquired is committed on every path, and one that
       is waited for is released: in the same iteration, or carried by a loop in the
       next one or after it;
@@ -121,7 +122,8 @@ def PitGPU_RolesOp : PitGPU_Op<"roles", [NoTerminator, NoRegionArguments]> {
     - [protocol 5] a stage is released after a `mma_wait` for all that reads it.
   }];
   let arguments = (ins StrArrayAttr:$names, DenseI64ArrayAttr:$warps,
-                       DenseI64ArrayAttr:$registers);
+                       DenseI64ArrayAttr:$registers,
+                       DefaultValuedAttr<I64Attr, "1">:$blocks);
   let regions = (region VariadicRegion<SizedRegion<1>>:$bodies);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
@@ -406,9 +408,10 @@ def PitGPU_LoadOp : PitGPU_Op<"load", [MemoryEffects<[MemRead, MemWrite]>]> {
 
     - [load 1] there is a coordinate for each dimension of the tensor;
     - [load 2] the stage has such a tile;
-    - [load 3] tile and boxes have one type of elements and one swizzle; the tile's
-      rows are a multiple of the box's, and boxes have one element along all other
-      dimensions.
+    - [load 3] tile and boxes have one type of elements and one swizzle; the last
+      dimension is that of columns, the one with a box of several elements, or else
+      the one before the last, that of rows, of which the tile has a multiple of the
+      box's.
   }];
   let arguments = (ins PitGPU_TensorMapType:$map, Variadic<Index>:$coords,
                        PitGPU_StageType:$stage, I64Attr:$number);

@@ -139,6 +139,12 @@ def PitGPU_TensorMapType : PitGPU_Type<"TensorMap", "tensor_map"> {
     "int64_t":$swizzle);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The dimension of rows, of a tile that boxes make up: the one before the
+    /// last, or an earlier one along which alone a box has several elements. -1:
+    /// there is none.
+    int64_t getRowDim() const;
+  }];
 }
 
 class PitGPU_SumsType<string name, string typeMnemonic>

@@ -1,0 +1,22 @@
+//===- TileLoop.h - The tiles of a kernel that a block has ------*- C++ -*-===//
+
+#ifndef PIT_LIB_CODEGEN_GPU_COMMON_TILELOOP_H
+#define PIT_LIB_CODEGEN_GPU_COMMON_TILELOOP_H
+
+#include "KernelLowering.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::pit::cuda {
+
+/// Makes a loop over the tiles that block `block` of `blocks` (index) has of
+/// the outermost loop of a kernel: every `blocks`-th. It carries `carried`; if
+/// that is something, its terminator is missing. The loop's body moves there,
+/// and `loop` is empty then.
+scf::ForOp loopOverTiles(RewriterBase &rewriter, ForallOp loop, Value block,
+                         Value blocks, ValueRange carried,
+                         const IndexMap &indices, ChunkMap &chunks);
+
+} // namespace mlir::pit::cuda
+
+#endif // PIT_LIB_CODEGEN_GPU_COMMON_TILELOOP_H
