@@ -1,9 +1,11 @@
 //===- PitToGPU.cpp - Kernels of bufferized level 3 to gpu ----------------===//
 
+#include "Ampere/AmpereBodyRoles.h"
 #include "Ampere/KernelLowering.h"
 #include "Hopper/HopperKernel.h"
 
 #include "pit/Codegen/GPU/Passes.h"
+#include "pit/Dialect/PitGPU/IR/PitGPU.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -92,7 +94,9 @@ struct ConvertPitToGPUPass
     gpu::GPUFuncOp hopper;
     if (MainloopOp mainloop = findHopperMainloop(function)) {
       FailureOr<gpu::GPUFuncOp> lowered =
-          lowerHopperKernel(mainloop, device, target, fill);
+          mainloop.hasTileBody()
+              ? lowerBodyByRoles(mainloop, device, target)
+              : lowerHopperKernel(mainloop, device, target, fill);
       if (failed(lowered))
         return failure();
       hopper = *lowered;

@@ -100,14 +100,9 @@ struct ScheduleKernelsPass
       return;
     std::string why = kNoNest.str();
     std::optional<HopperPlan> plan;
-    if (nest && nest->mainloop.hasTileBody()) {
-      auto schedule =
-          nest->mainloop->getAttrOfType<AmpereScheduleAttr>(kScheduleAttrName);
-      if (schedule && schedule.getWgmma() && schedule.getWgmma().getValue())
-        return explainRoles(function, nest->mainloop, target);
-      why = "its steps compute more than contractions of what they load, in "
-            "tiles that have no multiples of 64 rows, or lines of 64 columns";
-    } else if (nest) {
+    if (nest && nest->mainloop.hasTileBody())
+      return scheduleRoles(function, *nest, target);
+    if (nest) {
       std::string whyNot;
       int64_t rows = rowsToFill(findFill(function), *nest, whyNot);
       plan = planHopper(*nest, rows, target, why);
@@ -121,17 +116,21 @@ struct ScheduleKernelsPass
       explainPortable(function, why);
   }
 
-  /// Says why no warps only load, if none do, of a tile body by wgmma: it has
-  /// what Hopper's schedule is for.
-  void explainRoles(func::FuncOp function, MainloopOp mainloop,
-                    const GpuTarget &target) {
-    if (!explain)
-      return;
+  /// A tile body gets one with warps that only load.
+  void scheduleRoles(func::FuncOp function, MainloopNest nest,
+                     const GpuTarget &target) {
     std::string why;
-    std::optional<AmpereBodyPlan> plan = planAmpereBody(mainloop, target, why);
-    if (plan && !plan->producers)
-      mainloop->emitRemark() << "kernel " << function.getName()
-                             << " has no warps that only load: " << why;
+    std::optional<AmpereBodyPlan> plan;
+    if (nest.chunks || nest.mainloop.getBits())
+      why = "its tiles are those of a list, or bits of its result are written";
+    else
+      plan = planBodyByRoles(nest.mainloop, target, why);
+    if (plan)
+      nest.mainloop->setAttr(kHopperScheduleAttrName,
+                             plan->toAttribute(&getContext()));
+    else if (explain)
+      nest.mainloop->emitRemark() << "kernel " << function.getName()
+                                  << " has no warps that only load: " << why;
   }
 
   /// Says why a kernel of a product has the portable schedule only.

@@ -135,7 +135,8 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
     Option<"optLevel", "opt-level", "int64_t", /*default=*/"3",
            "How far LLVM optimizes the kernels, 0 to 3">
   ];
-  let dependentDialects = [
+  let dependentDialects = ["::mlir::pit::pitgpu::PitGPUDialect",
+                           
     "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",

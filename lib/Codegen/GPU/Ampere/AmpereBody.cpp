@@ -98,8 +98,5 @@ void cuda::lowerTileBody(const AmpereThread &self, const AmpereBodyPlan &plan,
   MainloopSteps steps(self.e, mainloop, /*stagesPerStep=*/1,
                       {chunks, values.indices});
   BodyContext body{self.e, plan, mainloop, chunks, steps};
-  if (plan.producers)
-    lowerTileBodyByRoles(self, body);
-  else
-    BodyExpander(self, body).run();
+  BodyExpander(self, body).run();
 }

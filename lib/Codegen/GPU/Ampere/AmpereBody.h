@@ -41,8 +41,9 @@ public:
   BodyLoader(const BodyContext &body, const AmpereThread &self)
       : self(self), body(body) {}
 
-  /// Copies what is loaded once.
+  /// Copies what is loaded once, and one tile of it to `to` (i32, bytes).
   void loadOnce();
+  void loadTileOnce(const StagedTile &staged, Value to);
   /// Copies a tile of step `s` to the stage that lies at `to` (i32, bytes).
   void loadTile(const StagedTile &staged, Value s, Value to);
   /// The ids (i32) of the rows that this thread copies in a step; -1 of those
@@ -166,12 +167,11 @@ RegisterTile startInBody(const BodyStep &step, ContractOp op, RegisterTile sums,
 RegisterTile awaitInBody(Emitter &e, RegisterTile sums, int64_t later,
                          ArrayRef<Value> held);
 
-//===----------------------------------------------------------------------===//
-// Bodies
-//===----------------------------------------------------------------------===//
-
-/// Some warps load, the others multiply: see AmpereBodyRoles.cpp.
-void lowerTileBodyByRoles(const AmpereThread &self, const BodyContext &body);
+/// Goes through a thread's sums in wgmma's order: of 8 columns two of a row,
+/// and two of the one 8 rows later.
+void forSums(RegisterTile &sums, function_ref<void(Value &)> body);
+/// Does an op give zeros everywhere? Then a contraction replaces its sums.
+bool isZeroTile(Value tile);
 
 } // namespace mlir::pit::cuda
 

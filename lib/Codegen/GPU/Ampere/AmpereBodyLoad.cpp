@@ -13,8 +13,12 @@ void BodyLoader::loadOnce() {
   Emitter &e = body.e;
   for (const StagedTile &staged : body.plan.staged)
     if (staged.once)
-      loadStage(self, staged.operand, accessView(e, staged.view, body.chunks),
-                {}, e.add(self.shared, staged.offset));
+      loadTileOnce(staged, e.add(self.shared, staged.offset));
+}
+
+void BodyLoader::loadTileOnce(const StagedTile &staged, Value to) {
+  loadStage(self, staged.operand, accessView(body.e, staged.view, body.chunks),
+            {}, to);
 }
 
 void BodyLoader::loadTile(const StagedTile &staged, Value s, Value to) {

@@ -20,16 +20,21 @@ using namespace mlir::pit::cuda;
 /// Products that one instruction sums up.
 static constexpr int64_t kDepth = 16;
 
-namespace {
-
-/// Goes through a thread's sums in wgmma's order: of 8 columns two of a row,
-/// and two of the one 8 rows later.
-void forSums(RegisterTile &sums, function_ref<void(Value &)> body) {
+void cuda::forSums(RegisterTile &sums, function_ref<void(Value &)> body) {
   for (size_t j = 0; j < sums.cols; j += 2)
     for (size_t i = 0; i < 2; ++i)
       for (size_t c = 0; c < 2; ++c)
         body(sums.at(i, j + c));
 }
+
+bool cuda::isZeroTile(Value tile) {
+  auto op = tile.getDefiningOp<PointwiseOp>();
+  return op && op.getInputs().empty() && !op.getAcc() &&
+         matchPattern(op.getBody().front().getTerminator()->getOperand(0),
+                      m_PosZeroFloat());
+}
+
+namespace {
 
 /// A factor in shared memory: how it lies, and where (i32, bytes).
 struct SharedFactor {
@@ -128,13 +133,6 @@ private:
                                   : a.operand.tile.blockBytes());
   }
 
-  static bool isZero(Value tile) {
-    auto op = tile.getDefiningOp<PointwiseOp>();
-    return op && op.getInputs().empty() && !op.getAcc() &&
-           matchPattern(op.getBody().front().getTerminator()->getOperand(0),
-                        m_PosZeroFloat());
-  }
-
   /// Starts the wgmmas; `words` are the factor in registers, if one is.
   void startWgmmas(ArrayRef<Value> words) {
     auto type = b.operand.element.isF16() ? NVVM::WGMMATypes::f16
@@ -142,7 +140,7 @@ private:
     Wgmma wgmma{type, type, op.getTile()[dims.n], kDepth};
     wgmma.kIsColOfB = b.operand.kIsCol;
     SmallVector<Value> before, left, right;
-    if (!isZero(op.getAcc()))
+    if (!isZeroTile(op.getAcc()))
       forSums(sums, [&](Value &sum) { before.push_back(sum); });
     wgmma.kIsColOfA = words.empty() && a.operand.kIsCol;
     Value first = words.empty() ? rowsOfWarpgroup() : Value();

@@ -373,14 +373,12 @@ static int64_t bytesOfBlock(const GpuTarget &target, int64_t blocks) {
 /// barriers, and registers for what the workers have: else wgmmas would wait
 /// for each other; `why` says what there is not. Workers of one block wait
 /// while those of another multiply, if there is room for two.
-static void findRoles(MainloopOp mainloop, const GpuTarget &target,
-                      AmpereBodyPlan &plan, std::string &why) {
-  AmpereBodyPlan alone = plan;
-  if (plan.workers() > kMostWorkers) {
-    why = "its tiles have " + std::to_string(plan.info.rows) +
-          " rows, more than workers of 192 rows beside warps that only load";
-    return;
-  }
+static LogicalResult findRoles(MainloopOp mainloop, const GpuTarget &target,
+                               AmpereBodyPlan &plan, std::string &why) {
+  if (plan.workers() > kMostWorkers)
+    return notTaken(why, "its tiles have " + Twine(plan.info.rows) +
+                             " rows, more than workers of 192 rows beside "
+                             "warps that only load");
   addProducers(mainloop, plan, kProducers);
   for (int64_t blocks : {2, 1}) {
     plan.common.blocks = blocks;
@@ -398,20 +396,18 @@ static void findRoles(MainloopOp mainloop, const GpuTarget &target,
             " beside warps that only load";
     } else {
       why.clear();
-      return;
+      return success();
     }
   }
-  plan = alone;
+  return failure();
 }
 
 /// Decides which rows a warp has.
-static bool divideRows(MainloopOp mainloop, const GpuTarget &target,
-                       AmpereBodyPlan &plan, std::string &why) {
+static bool divideRows(MainloopOp mainloop, AmpereBodyPlan &plan) {
   if (plan.wgmma) {
     int64_t workers = plan.info.rows / kBlock;
     plan.rowsPerWarp = kBlock;
     plan.common.threads = 32 * workers;
-    findRoles(mainloop, target, plan, why);
     return true;
   }
   int64_t each = registersOfBlock(mainloop, plan);
@@ -436,7 +432,7 @@ divideWork(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   plan->wgmma = target.wgmma && fitsWgmma(mainloop, *plan);
   plan->layOutTiles();
   plan->common.stages = 2;
-  if (!divideRows(mainloop, target, *plan, why))
+  if (!divideRows(mainloop, *plan))
     return notTaken(why, "its tiles have " + Twine(plan->info.rows) +
                              " rows, more than 16 warps take");
   if (plan->sharedBytes() > target.mainloopSharedBytes)
@@ -452,19 +448,37 @@ bool cuda::canRunAmpereBody(MainloopOp mainloop, const GpuTarget &target,
   return divideWork(mainloop, target, why).has_value();
 }
 
+/// As many stages as there is room for in so many bytes.
+static void chooseStages(AmpereBodyPlan &plan, int64_t bytes) {
+  plan.common.stages = kMostStages;
+  while (plan.common.stages > 2 && plan.sharedBytes() > bytes)
+    --plan.common.stages;
+}
+
 std::optional<AmpereBodyPlan> cuda::planAmpereBody(MainloopOp mainloop,
                                                    const GpuTarget &target,
                                                    std::string &why) {
   std::optional<AmpereBodyPlan> plan = divideWork(mainloop, target, why);
+  // Two blocks that wait in turn are better than a stage more.
+  if (plan)
+    chooseStages(*plan, bytesOfBlock(target, 2));
+  return plan;
+}
+
+std::optional<AmpereBodyPlan> cuda::planBodyByRoles(MainloopOp mainloop,
+                                                    const GpuTarget &target,
+                                                    std::string &why) {
+  std::optional<AmpereBodyPlan> plan = divideWork(mainloop, target, why);
   if (!plan)
     return std::nullopt;
-  // Two blocks that wait in turn are better than a stage more. With producers
-  // there may be registers for one only.
-  int64_t bytes =
-      bytesOfBlock(target, plan->producers ? plan->common.blocks : 2);
-  plan->common.stages = kMostStages;
-  while (plan->common.stages > 2 && plan->sharedBytes() > bytes)
-    --plan->common.stages;
+  if (!plan->wgmma)
+    return notTaken(why, "its steps compute more than contractions of what "
+                         "they load, in tiles that have no multiples of 64 "
+                         "rows, or lines of 64 columns");
+  if (failed(findRoles(mainloop, target, *plan, why)))
+    return std::nullopt;
+  // There may be registers for one block only.
+  chooseStages(*plan, bytesOfBlock(target, plan->common.blocks));
   return plan;
 }
 

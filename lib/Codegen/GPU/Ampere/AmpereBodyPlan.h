@@ -98,10 +98,12 @@ struct AmpereBodyPlan {
 bool canRunAmpereBody(MainloopOp mainloop, const GpuTarget &target,
                       std::string &why);
 
-/// The plan of one; none, and `why`, if this schedule does not compute it. Of a
-/// plan by wgmma without producers `why` says why it has none.
+/// The plan of one; none, and `why`, if this schedule does not compute it.
 std::optional<AmpereBodyPlan>
 planAmpereBody(MainloopOp mainloop, const GpuTarget &target, std::string &why);
+/// The plan of one by wgmma, with producers; none, and `why`, if there is none.
+std::optional<AmpereBodyPlan>
+planBodyByRoles(MainloopOp mainloop, const GpuTarget &target, std::string &why);
 
 } // namespace mlir::pit::cuda
 

@@ -173,6 +173,8 @@ Value LaunchedMaps::multiply(Value a, Value b) {
 }
 
 Value LaunchedMaps::require() {
+  if (maps.empty())
+    return arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
   Value fits;
   bool mayCopy = false;
   for (const TensorMap &map : maps) {

@@ -20,13 +20,20 @@ public:
   Verifier(Operation *op, NamedAttribute attr)
       : op(op), name(attr.getName()), value(attr.getValue()) {}
 
+  bool isHopperSchedule() {
+    auto ofBody = dyn_cast<AmpereScheduleAttr>(value);
+    return isa<HopperScheduleAttr>(value) ||
+           (ofBody && ofBody.getProducers() > 0);
+  }
+
   LogicalResult run() {
     if (name == kScheduleAttrName)
       return checkSchedule();
     if (name == kHopperScheduleAttrName)
       return failure(failed(on<MainloopOp>("a pit.mainloop")) ||
-                     failed(check(isa<HopperScheduleAttr>(value),
-                                  "a #pit.hopper_schedule")));
+                     failed(check(isHopperSchedule(),
+                                  "a #pit.hopper_schedule, or of a tile body "
+                                  "a #pit.ampere_schedule with producers")));
     if (name == kRuleAttrName)
       return check(isa<RuleAttr>(value), "a #pit.rule");
     if (name == kKernelsAttrName)
