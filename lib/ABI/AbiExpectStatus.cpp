@@ -2,7 +2,7 @@
 
 #include "pit/ABI/Manifest.h"
 #include "pit/ABI/Passes.h"
-#include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -50,14 +50,12 @@ struct AbiExpectStatus : pit::impl::PitAbiExpectStatusBase<AbiExpectStatus> {
       std::optional<unsigned> frame = findFrame(func);
       if (!frame || func.isExternal())
         continue;
-      func.walk([&](func::CallOp call) {
-        if (!call->removeAttr(kStatusAttr))
-          return;
-        OpBuilder builder(&getContext());
-        builder.setInsertionPointAfter(call);
+      func.walk([&](CheckStatusOp check) {
+        OpBuilder builder(check);
         func::CallOp::create(
-            builder, call.getLoc(), kExpect, TypeRange(),
-            ValueRange{func.getArgument(*frame), call.getResult(0)});
+            builder, check.getLoc(), kExpect, TypeRange(),
+            ValueRange{func.getArgument(*frame), check.getStatus()});
+        check.erase();
         any = true;
       });
       removeAttributes(func);

@@ -2,6 +2,7 @@
 
 #include "pit/ABI/Manifest.h"
 #include "pit/ABI/Passes.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -82,7 +83,7 @@ void AbiLowerAsserts::runOnOperation() {
           LLVM::AddressOfOp::create(builder, loc, message(op.getMsgAttr()));
       auto call = func::CallOp::create(builder, loc, kAssert, i32,
                                        ValueRange{frame, holds, text});
-      call->setAttr(kStatusAttr, builder.getUnitAttr());
+      CheckStatusOp::create(builder, loc, call.getResult(0));
       op.erase();
     }
   }

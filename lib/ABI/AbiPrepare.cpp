@@ -198,7 +198,7 @@ void AbiPrepare::checkSizes(OpBuilder &builder, Location loc, Value frame,
           arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size));
     auto call = func::CallOp::create(builder, loc, kCheckDim,
                                      builder.getI32Type(), operands);
-    call->setAttr(kStatusAttr, builder.getUnitAttr());
+    CheckStatusOp::create(builder, loc, call.getResult(0));
   }
 }
 

@@ -35,6 +35,8 @@ inline void addSchedules(OpPassManager &pm, const PitToCudaOptions &options) {
   convert.chip = options.chip;
   convert.optLevel = options.optLevel;
   pm.addPass(createConvertPitToGPU(convert));
+  // Launches say what kernels take.
+  pm.addNestedPass<gpu::GPUModuleOp>(createConvertPitGPUToNVVM());
 }
 
 } // namespace mlir::pit

@@ -5,15 +5,15 @@
 // In a loop as well: there is nothing to return.
 // CHECK-LABEL: func.func @plain(
 // CHECK-SAME: %arg0: !llvm.ptr, %arg1: index)
-// CHECK-NOT: pit.workspace
 // CHECK: scf.for
 // CHECK-NEXT: %[[S:.*]] = func.call @pit_rt_alloc(%arg0) : (!llvm.ptr) -> i32
 // CHECK-NEXT: func.call @pit_rt_expect(%arg0, %[[S]]) : (!llvm.ptr, i32) -> ()
-func.func @plain(%frame: !llvm.ptr {pit.frame}, %n: index) attributes {pit.workspace = 64 : i64} {
+func.func @plain(%frame: !llvm.ptr {pit.frame}, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   scf.for %i = %c0 to %n step %c1 {
-    %s = func.call @pit_rt_alloc(%frame) {pit.status} : (!llvm.ptr) -> i32
+    %s = func.call @pit_rt_alloc(%frame) : (!llvm.ptr) -> i32
+    pit.check_status %s
   }
   return
 }
@@ -21,9 +21,10 @@ func.func @plain(%frame: !llvm.ptr {pit.frame}, %n: index) attributes {pit.works
 // An entry point returns it.
 // CHECK-LABEL: func.func @entry(
 // CHECK-SAME: {pit.frame}
-// CHECK: {pit.status}
+// CHECK: pit.check_status
 func.func @entry(%frame: !llvm.ptr {pit.frame}) -> i32 attributes {pit.manifest = array<i64: 1>} {
-  %s = call @pit_rt_alloc(%frame) {pit.status} : (!llvm.ptr) -> i32
+  %s = call @pit_rt_alloc(%frame) : (!llvm.ptr) -> i32
+  pit.check_status %s
   return %s : i32
 }
 

@@ -8,7 +8,8 @@
 // CHECK-SAME: (%[[FRAME:.*]]: !llvm.ptr {pit.frame}, %[[P:.*]]: i1)
 // CHECK: %[[HOLDS:.*]] = arith.extui %[[P]] : i1 to i32
 // CHECK: %[[TEXT:.*]] = llvm.mlir.addressof @pit_assert_message_0
-// CHECK: call @pit_rt_assert(%[[FRAME]], %[[HOLDS]], %[[TEXT]]) {pit.status}
+// CHECK: %[[STATUS:.*]] = call @pit_rt_assert(%[[FRAME]], %[[HOLDS]], %[[TEXT]])
+// CHECK: pit.check_status %[[STATUS]]
 // CHECK: llvm.mlir.addressof @pit_assert_message_1
 // CHECK: llvm.mlir.addressof @pit_assert_message_0
 func.func @f(%frame: !llvm.ptr {pit.frame}, %p: i1) -> i32 {

@@ -138,7 +138,8 @@ func.func @loops(%a: tensor<?xf32>, %n: index) -> (tensor<?xf32>, tensor<?xf32>)
 // CHECK-DAG: %[[NUMBER:.*]] = arith.constant 1 : i32
 // CHECK: %[[D:.*]] = arith.index_cast %[[DIM]] : index to i64
 // CHECK: %[[G:.*]] = arith.index_cast %[[GIVEN]] : index to i64
-// CHECK: call @pit_rt_check_dim(%[[FRAME]], %[[RESULT]], %[[NUMBER]], %[[D]], %[[G]]) {pit.status}
+// CHECK: %[[STATUS:.*]] = call @pit_rt_check_dim(%[[FRAME]], %[[RESULT]], %[[NUMBER]], %[[D]], %[[G]])
+// CHECK-NEXT: pit.check_status %[[STATUS]]
 // CHECK-NEXT: bufferization.materialize_in_destination %[[T]] in writable %[[OUT]]
 func.func @unknown(%t: tensor<index>) -> tensor<3x?xf32> {
   %n = tensor.extract %t[] : tensor<index>

@@ -41,13 +41,14 @@ def compile_kernel(pit_opt, path):
     lowered, binary = run("--convert-pit-gpu-to-nvvm"), run("--pit-kernels-to-ptx")
     ptx = unescape(re.search(r'assembly = "(.*?)"(?=[>,])', binary, re.S)[1]).rstrip("\0")
     head = re.search(r"gpu\.func @(\w+)\(.*?\) kernel attributes \{(.*?)\} \{\n", lowered)
+    info = re.search(r"#pit\.launch_info<(.*)>", head[2])[1]
     maps = [{"argument": int(re.search(r"argument = (\d+)", text)[1]),
-             "box": json.loads("[" + re.search(r"box = array<i64: ([\d, ]+)>", text)[1] + "]"),
+             "box": json.loads(re.search(r"box = (\[[\d, ]+\])", text)[1]),
              "swizzle": int(re.search(r"swizzle = (\d+)", text)[1])}
-            for text in re.findall(r"\{argument = [^}]*\}", head[2])]
-    number = lambda name: int(re.search(rf"{name} = (\d+)", head[2])[1])  # noqa: E731
-    return {"ptx": ptx, "name": head[1], "threads": number("pit.threads"),
-            "shared": number("pit.shared_bytes"), "maps": maps}
+            for text in re.findall(r"<argument = [^>]*>", info)]
+    number = lambda name: int(re.search(rf"{name} = (\d+)", info)[1])  # noqa: E731
+    return {"ptx": ptx, "name": head[1], "threads": number("threads"),
+            "shared": number("shared_bytes"), "maps": maps}
 
 
 def bits(array, dtype):

@@ -21,7 +21,7 @@
 // A tensor map for each of the three, and a wgmma for each product: four steps of
 // 16 along k in a stage.
 // HOPPER-LABEL: gpu.func @{{.*}}_hopper(
-// HOPPER-SAME: pit.tensor_maps = [{{{[^}]*}}argument = {{[^}]*}}}, {{{[^}]*}}argument = {{[^}]*}}}, {{{[^}]*}}argument = {{[^}]*}}}]
+// HOPPER-SAME: tensor_maps = [<argument = {{[^>]*}}>, <argument = {{[^>]*}}>, <argument = {{[^>]*}}>]
 // HOPPER-COUNT-8: nvvm.wgmma.mma_async {{.*}}n = 128
 // HOPPER-NOT: nvvm.wgmma.mma_async
 // HOPPER-LABEL: gpu.func @

@@ -8,6 +8,8 @@
 #ifndef PIT_ABI_MANIFEST_H
 #define PIT_ABI_MANIFEST_H
 
+#include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
+
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
@@ -15,16 +17,6 @@
 #include <optional>
 
 namespace mlir::pit {
-
-/// Name of the attribute that holds an entry point's manifest.
-inline constexpr llvm::StringLiteral kManifestAttr = "pit.manifest";
-/// What the shapes of a function's arguments have to fulfil: the words of the
-/// manifest's requirements.
-inline constexpr llvm::StringLiteral kRequireAttr = "pit.require";
-/// Marks the argument that holds the frame.
-inline constexpr llvm::StringLiteral kFrameAttr = "pit.frame";
-/// Marks a call whose result, if not 0, the function has to return.
-inline constexpr llvm::StringLiteral kStatusAttr = "pit.status";
 
 /// A postfix program (PIT_SHAPE_*) for one size.
 using ShapeProgram = SmallVector<int64_t>;

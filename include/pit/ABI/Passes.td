@@ -71,9 +71,9 @@ def PitAbiLowerAsserts : Pass<"pit-abi-lower-asserts", "::mlir::ModuleOp"> {
 
     Example: test/ABI/abi-lower-asserts.mlir.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::func::FuncDialect",
-                           "::mlir::LLVM::LLVMDialect"];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::pit::PitDialect"];
 }
 
 def PitAbiPrepare : Pass<"pit-abi-prepare", "::mlir::ModuleOp"> {
@@ -108,9 +108,10 @@ def PitAbiPrepare : Pass<"pit-abi-prepare", "::mlir::ModuleOp"> {
     Option<"device", "device", "std::string", /*default=*/"\"cpu\"",
            "Where the functions run and their tensors are: `cpu` or `cuda`">];
   let dependentDialects = [
-    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::pit::PitDialect",
     "::mlir::tensor::TensorDialect"];
 }
 
@@ -207,16 +208,15 @@ def PitAbiExpectStatus : Pass<"pit-abi-expect-status", "::mlir::ModuleOp"> {
   let description = [{
     A function of `pit-abi-open-frames` has no status to return, so a call of the
     runtime that fails ends the process with a message, as `cf.assert` does. This
-    pass puts a `pit_rt_expect` behind each call marked `pit.status`, and takes the
+    pass makes a `pit_rt_expect` of each `pit.check_status`, and takes the
     attributes off that only passes of pit know. Entry points are left to
     `pit-abi-return-status`.
 
     ```mlir
-    %s = call @pit_rt_alloc(%frame, %n, %p) {pit.status} : (!llvm.ptr, i64, !llvm.ptr) -> i32
+    pit.check_status %s
     ```
     becomes
     ```mlir
-    %s = call @pit_rt_alloc(%frame, %n, %p) : (!llvm.ptr, i64, !llvm.ptr) -> i32
     call @pit_rt_expect(%frame, %s) : (!llvm.ptr, i32) -> ()
     ```
   }];
@@ -227,17 +227,16 @@ def PitAbiExpectStatus : Pass<"pit-abi-expect-status", "::mlir::ModuleOp"> {
 def PitAbiReturnStatus : Pass<"pit-abi-return-status", "::mlir::func::FuncOp"> {
   let summary = "returns the status of failed runtime calls";
   let description = [{
-    After each `func.call` marked `pit.status` the function returns the call's
-    result if it is not 0. The calls have to stand directly in the blocks of a
-    function that returns one i32: run this after `convert-scf-to-cf`. A call
-    within a region, where there is no way to return, is an error.
+    At each `pit.check_status` the function returns the status if it is not 0. They
+    have to stand directly in the blocks of a function that returns one i32: run this
+    after `convert-scf-to-cf`. One within a region, where there is no way to return, is
+    an error.
 
     ```mlir
-    %s = call @pit_rt_alloc(%frame, %n, %p) {pit.status} : (!llvm.ptr, i64, !llvm.ptr) -> i32
+    pit.check_status %s
     ```
     becomes
     ```mlir
-      %s = call @pit_rt_alloc(%frame, %n, %p) : (!llvm.ptr, i64, !llvm.ptr) -> i32
       %c0 = arith.constant 0 : i32
       %failed = arith.cmpi ne, %s, %c0 : i32
       cf.cond_br %failed, ^return(%s : i32), ^next

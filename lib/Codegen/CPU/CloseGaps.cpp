@@ -43,7 +43,7 @@ public:
     bool isPlanned = true;
     nest->walk([&](MainloopOp mainloop) {
       std::string why;
-      isPlanned &= mainloop->hasAttr(kScheduleAttrName) ||
+      isPlanned &= bool(mainloop.getScheduleAttr()) ||
                    planMainloop(mainloop, target, why).has_value();
     });
     if (!isPlanned)

@@ -623,7 +623,7 @@ std::optional<MainloopPlan> cpu::planMainloop(MainloopOp mainloop,
 
 LogicalResult cpu::checkSchedule(MainloopOp mainloop, CpuTarget target,
                                  std::string &why) {
-  auto schedule = mainloop->getAttrOfType<CpuScheduleAttr>(kScheduleAttrName);
+  auto schedule = cast<CpuScheduleAttr>(mainloop.getScheduleAttr());
   DotScheduleAttr dots = schedule.getDots();
   target.amx = dots && dots.getAmx() && dots.getAmx().getValue();
   if (target.amx && !getFrame(mainloop->getParentOfType<func::FuncOp>()))

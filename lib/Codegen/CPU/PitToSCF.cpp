@@ -61,16 +61,15 @@ private:
   LogicalResult checkSchedules() {
     WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
       auto schedule =
-          mainloop->getAttrOfType<CpuScheduleAttr>(kScheduleAttrName);
+          dyn_cast_or_null<CpuScheduleAttr>(mainloop.getScheduleAttr());
       if (!schedule)
-        return mainloop.emitOpError()
-               << "has no #pit.cpu_schedule as its " << kScheduleAttrName
-               << ", which says how to run it: run pit-schedule-mainloops "
-                  "first";
+        return mainloop.emitOpError("has no #pit.cpu_schedule as its schedule, "
+                                    "which says how to run it: run "
+                                    "pit-schedule-mainloops first");
       std::string why;
       if (failed(checkSchedule(mainloop, target, why)))
-        return mainloop.emitOpError() << "has " << kScheduleAttrName << " = "
-                                      << schedule << "; " << why;
+        return mainloop.emitOpError()
+               << "has schedule = " << schedule << "; " << why;
       return success();
     });
     return failure(walk.wasInterrupted());

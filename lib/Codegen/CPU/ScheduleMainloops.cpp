@@ -57,7 +57,7 @@ CpuScheduleAttr cpu::toAttribute(MLIRContext *context,
 }
 
 MainloopPlan cpu::getPlan(MainloopOp mainloop) {
-  auto schedule = mainloop->getAttrOfType<CpuScheduleAttr>(kScheduleAttrName);
+  auto schedule = dyn_cast_or_null<CpuScheduleAttr>(mainloop.getScheduleAttr());
   assert(schedule && "convert-pit-to-scf checks that each mainloop has one");
   MainloopPlan plan;
   plan.a = schedule.getA();
@@ -108,14 +108,14 @@ struct ScheduleMainloopsPass
     if (failed(target))
       return signalPassFailure();
     WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
-      if (mainloop->hasAttr(kScheduleAttrName))
+      if (mainloop.getScheduleAttr())
         return success();
       std::string why;
       std::optional<MainloopPlan> plan = planMainloop(mainloop, *target, why);
       if (!plan)
         return mainloop.emitOpError() << "cannot be computed by vectors of "
                                       << target->vectorBits << " bits: " << why;
-      mainloop->setAttr(kScheduleAttrName, toAttribute(&getContext(), *plan));
+      mainloop.setScheduleAttr(toAttribute(&getContext(), *plan));
       return success();
     });
     if (walk.wasInterrupted())

@@ -1,6 +1,7 @@
 //===- ShareLoops.cpp - Loops that are equal become one function ----------===//
 
 #include "pit/Codegen/CPU/Passes.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -75,7 +76,7 @@ static bool mayMove(Operation *op) {
   if (!isa<scf::ParallelOp, scf::ForOp>(op) || op->getNumResults() > 0)
     return false;
   return !op->walk([](Operation *inner) {
-              return inner->hasAttr("pit.status") || isa<cf::AssertOp>(inner)
+              return isa<pit::CheckStatusOp, cf::AssertOp>(inner)
                          ? WalkResult::interrupt()
                          : WalkResult::advance();
             }).wasInterrupted();

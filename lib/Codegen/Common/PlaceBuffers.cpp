@@ -292,7 +292,6 @@ struct PlaceBuffersPass : pit::impl::PlaceBuffersBase<PlaceBuffersPass> {
       for (memref::AllocOp alloc : buffers)
         alloc.erase();
     }
-    function->setAttr("pit.workspace", builder.getI64IntegerAttr(workspace));
   }
 };
 } // namespace

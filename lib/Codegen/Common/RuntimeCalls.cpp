@@ -13,7 +13,7 @@ using namespace mlir::pit;
 
 Value mlir::pit::getFrame(func::FuncOp function) {
   for (BlockArgument arg : function.getArguments())
-    if (function.getArgAttr(arg.getArgNumber(), "pit.frame"))
+    if (function.getArgAttr(arg.getArgNumber(), kFrameAttr))
       return arg;
   return {};
 }
@@ -33,7 +33,7 @@ func::CallOp mlir::pit::callRuntime(OpBuilder &builder, Location loc,
   }
   auto call = func::CallOp::create(builder, loc, name, results, operands);
   if (status)
-    call->setAttr("pit.status", builder.getUnitAttr());
+    CheckStatusOp::create(builder, loc, call.getResult(0));
   return call;
 }
 

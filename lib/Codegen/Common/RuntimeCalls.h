@@ -19,7 +19,7 @@ namespace mlir::pit {
 Value getFrame(func::FuncOp function);
 
 /// Calls the runtime function `name`, declared on first use. With `status` the
-/// call's i32 result is marked for pit-abi-return-status.
+/// call's i32 result is checked by a pit.check_status.
 func::CallOp callRuntime(OpBuilder &builder, Location loc, StringRef name,
                          TypeRange results, ValueRange operands,
                          bool status = false);

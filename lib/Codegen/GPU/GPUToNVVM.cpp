@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "pit/Codegen/GPU/Passes.h"
-#include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
+#include "pit/Dialect/Pit/IR/LaunchInfo.h"
 
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
@@ -39,9 +39,8 @@ struct PitGPUToNVVMPass : pit::impl::PitGPUToNVVMBase<PitGPUToNVVMPass> {
                                       std::move(patterns))))
       return signalPassFailure();
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
-      if (auto maps =
-              function->getAttrOfType<ArrayAttr>(pit::kTensorMapsAttrName))
-        passByValue(function, maps.size());
+      if (std::optional<pit::LaunchInfo> info = pit::LaunchInfo::of(function))
+        passByValue(function, info->tensorMaps.size());
   }
 
   /// The last parameters of a kernel are descriptors, which TMA reads where

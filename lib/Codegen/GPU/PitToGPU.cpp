@@ -5,6 +5,7 @@
 #include "Hopper/HopperKernel.h"
 
 #include "pit/Codegen/GPU/Passes.h"
+#include "pit/Dialect/Pit/IR/LaunchInfo.h"
 #include "pit/Dialect/PitGPU/IR/PitGPU.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -26,7 +27,7 @@ using namespace mlir::pit::cuda;
 static MainloopOp findHopperMainloop(func::FuncOp function) {
   MainloopOp found;
   function.walk([&](MainloopOp mainloop) {
-    if (mainloop->hasAttr(kHopperScheduleAttrName))
+    if (mainloop.getHopperScheduleAttr())
       found = mainloop;
   });
   return found;
@@ -107,12 +108,20 @@ struct ConvertPitToGPUPass
       return failure();
     if (!hopper)
       return success();
-    kernel->getOperation()->setAttr(
-        kHopperAttrName, FlatSymbolRefAttr::get(hopper.getNameAttr()));
-    if (hopper->hasAttr(kFillsAttrName))
-      for (LaunchOp launch : fill->launches)
-        launch->setAttr(kFillsForNextAttrName, UnitAttr::get(&getContext()));
+    LaunchInfo info = *LaunchInfo::of(*kernel);
+    info.preferred = FlatSymbolRefAttr::get(hopper.getNameAttr());
+    info.setOn(*kernel);
+    if (LaunchInfo::of(hopper)->fills)
+      for (auto [before, launch] : fill->launches)
+        takeFill(before, launch);
     return success();
+  }
+
+  /// The launch before becomes a part of this one.
+  static void takeFill(LaunchOp before, LaunchOp launch) {
+    launch.setFill(before.getOuts().front(), before.getIterations(),
+                   before.getKernelAttr());
+    before.erase();
   }
 
   ArrayAttr targets(Builder &builder, const GpuTarget &target) {

@@ -1,7 +1,7 @@
 //===- PredicateKernels.cpp - Kernels that leave if it is not their turn --===//
 
 #include "pit/Codegen/GPU/Passes.h"
-#include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
+#include "pit/Dialect/Pit/IR/LaunchInfo.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -65,7 +65,7 @@ static Value appendParameter(LLVM::LLVMFuncOp kernel, Type type) {
 
 /// Adds the parameters, and a first block that leaves if the word is not the
 /// number.
-static void predicate(LLVM::LLVMFuncOp kernel) {
+static void predicate(LLVM::LLVMFuncOp kernel, bool earlyStart) {
   OpBuilder b(kernel.getContext());
   Location loc = kernel.getLoc();
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
@@ -86,7 +86,7 @@ static void predicate(LLVM::LLVMFuncOp kernel) {
                       .wasInterrupted();
   b.setInsertionPointToEnd(&entry);
   using Control = NVVM::GridDepActionKind;
-  if (kernel->hasAttr(kProgrammaticLaunchAttrName)) {
+  if (earlyStart) {
     if (isHopper)
       NVVM::GriddepcontrolOp::create(b, loc, Control::launch_dependents);
     // The word may be written by the kernel before, which still runs.
@@ -105,7 +105,7 @@ static void predicate(LLVM::LLVMFuncOp kernel) {
   Value isTurn =
       LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, word, turn);
   LLVM::CondBrOp::create(b, loc, isTurn, body, leave);
-  if (kernel->hasAttr(kProgrammaticLaunchAttrName) && !isHopper) {
+  if (earlyStart && !isHopper) {
     b.setInsertionPointToStart(body);
     NVVM::GriddepcontrolOp::create(b, loc, Control::launch_dependents);
   }
@@ -118,8 +118,9 @@ struct PredicateKernelsPass
     : pit::impl::PitPredicateKernelsBase<PredicateKernelsPass> {
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<LLVM::LLVMFuncOp>())
-      if (kernel->hasAttr(kPredicatedAttrName))
-        predicate(kernel);
+      if (std::optional<LaunchInfo> info = LaunchInfo::of(kernel);
+          info && info->predicated)
+        predicate(kernel, info->earlyStart);
   }
 };
 } // namespace

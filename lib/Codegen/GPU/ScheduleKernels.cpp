@@ -6,6 +6,7 @@
 #include "Hopper/HopperFill.h"
 
 #include "pit/Codegen/GPU/Passes.h"
+#include "pit/Dialect/Pit/IR/LaunchInfo.h"
 #include "pit/Dialect/Pit/IR/NotTaken.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -20,8 +21,7 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// Threads of a block that adds up rows: as many as convert-pit-to-gpu gives
-/// it.
+/// Threads of a block that adds up rows.
 static constexpr int64_t kThreads = 256;
 
 namespace {
@@ -52,7 +52,7 @@ struct ScheduleKernelsPass
 
   LogicalResult schedule(func::FuncOp function, const GpuTarget &target) {
     WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
-      if (mainloop->hasAttr(kScheduleAttrName))
+      if (mainloop.getScheduleAttr())
         return success();
       std::string why;
       AmpereScheduleAttr attribute =
@@ -62,7 +62,7 @@ struct ScheduleKernelsPass
       if (!attribute)
         return mainloop.emitOpError("has a tile that no schedule takes: ")
                << why;
-      mainloop->setAttr(kScheduleAttrName, attribute);
+      mainloop.setScheduleAttr(attribute);
       return success();
     });
     return failure(walk.wasInterrupted());
@@ -71,11 +71,14 @@ struct ScheduleKernelsPass
   /// Has blocks share the rows that a kernel adds up.
   void shareRows(func::FuncOp function) {
     std::optional<RowSums> sums = matchRowSums(function, kThreads);
-    if (!sums || function->hasAttr(kPartsAttrName))
+    if (!sums || function->hasAttr(kLaunchInfoAttrName))
       return;
-    if (int64_t parts = choosePartsOfRows(*sums); parts > 1)
-      function->setAttr(kPartsAttrName,
-                        Builder(&getContext()).getI64IntegerAttr(parts));
+    LaunchInfo info;
+    info.threads = kThreads;
+    info.grid = LaunchGrid::Rows;
+    info.parts = choosePartsOfRows(*sums);
+    if (info.parts > 1)
+      info.setOn(function);
   }
 
   std::optional<AmperePlan> planProduct(func::FuncOp function,
@@ -96,7 +99,7 @@ struct ScheduleKernelsPass
   /// A kernel that is one mainloop gets a second schedule, if that takes it.
   void scheduleHopper(func::FuncOp function, const GpuTarget &target) {
     std::optional<MainloopNest> nest = matchMainloopNest(function);
-    if (nest && nest->mainloop->hasAttr(kHopperScheduleAttrName))
+    if (nest && nest->mainloop.getHopperScheduleAttr())
       return;
     std::string why = kNoNest.str();
     std::optional<HopperPlan> plan;
@@ -110,8 +113,7 @@ struct ScheduleKernelsPass
         plan->parts = 1;
     }
     if (plan)
-      nest->mainloop->setAttr(kHopperScheduleAttrName,
-                              plan->toAttribute(&getContext()));
+      nest->mainloop.setHopperScheduleAttr(plan->toAttribute(&getContext()));
     else if (explain)
       explainPortable(function, why);
   }
@@ -126,8 +128,7 @@ struct ScheduleKernelsPass
     else
       plan = planBodyByRoles(nest.mainloop, target, why);
     if (plan)
-      nest.mainloop->setAttr(kHopperScheduleAttrName,
-                             plan->toAttribute(&getContext()));
+      nest.mainloop.setHopperScheduleAttr(plan->toAttribute(&getContext()));
     else if (explain)
       nest.mainloop->emitRemark() << "kernel " << function.getName()
                                   << " has no warps that only load: " << why;

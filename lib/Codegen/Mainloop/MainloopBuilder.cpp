@@ -211,8 +211,9 @@ LogicalResult MainloopBuilder::createOp() {
       output.background, steps, ids ? innermost().getChunk() : 0,
       builder.getAffineMapArrayAttr(extraMaps),
       /*result_tile=*/DenseI64ArrayAttr(), /*sum_maps=*/ArrayAttr(),
-      sums.write.getCombineAttr(),
-      output.atomic && sums.write.getCombineAttr());
+      sums.write.getCombineAttr(), output.atomic && sums.write.getCombineAttr(),
+      /*schedule=*/Attribute(),
+      /*hopper_schedule=*/HopperScheduleAttr());
   return success();
 }
 

@@ -15,12 +15,14 @@
 // CHECK: llvm.store %[[DENSE]]
 // CHECK: llvm.store %[[AXIS]]
 // CHECK: llvm.store %[[ROWS]]
-// CHECK: call @pit_rt_choose(%[[FRAME]], {{.*}}) {pit.status}
+// CHECK: call @pit_rt_choose(%[[FRAME]], {{.*}})
+// CHECK-NEXT: pit.check_status
 // CHECK: %[[V32:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i32
 // CHECK: arith.index_cast %[[V32]] : i32 to index
 // CHECK: %[[BITS:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr
 // CHECK: scf.if
-// CHECK: func.call @pit_rt_build_chosen(%[[FRAME]], %{{.*}}, %{{.*}}, %{{.*}}, %[[BITS]], %{{.*}}, %{{.*}}) {pit.status}
+// CHECK: func.call @pit_rt_build_chosen(%[[FRAME]], %{{.*}}, %{{.*}}, %{{.*}}, %[[BITS]], %{{.*}}, %{{.*}})
+// CHECK-NEXT: pit.check_status
 func.func @f(%a: tensor<64x48xf32>, %t: f64) -> index {
   %c1 = arith.constant 1 : index
   %c0 = arith.constant 0 : index

@@ -12,7 +12,8 @@
 // CHECK: %[[ELEMENTS:.*]] = arith.muli %{{.*}}, %c48
 // CHECK: %[[WORTH:.*]] = arith.cmpi sgt, %[[READS]], %[[ELEMENTS]]
 // CHECK: %[[NEEDED:.*]] = arith.extui %[[WORTH]]
-// CHECK: call @pit_rt_keep(%arg0, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[NEEDED]], %{{.*}}, %{{.*}}) {pit.status}
+// CHECK: call @pit_rt_keep(%arg0, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[NEEDED]], %{{.*}}, %{{.*}})
+// CHECK-NEXT: pit.check_status
 // CHECK: %[[KEPT:.*]] = arith.cmpi ne, %[[STATE:.*]], %c0_i32
 // CHECK: %[[PACKED:.*]] = arith.ori %[[WORTH]], %[[KEPT]]
 // CHECK: %[[MISSING:.*]] = arith.cmpi ne, %[[STATE]], %c2_i32

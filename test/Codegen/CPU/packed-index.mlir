@@ -8,7 +8,8 @@
 // CHECK-DAG: %[[WIDTH:.*]] = arith.constant 32 : i64
 // CHECK-DAG: %[[NO:.*]] = arith.constant 0 : i32
 // CHECK-DAG: %[[NONE:.*]] = llvm.mlir.zero : !llvm.ptr
-// CHECK: call @pit_rt_build_packed(%[[FRAME]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[WIDTH]], %[[NONE]], %[[SLOT:[^,]*]], %[[DONE:[^)]*]]) {pit.status}
+// CHECK: call @pit_rt_build_packed(%[[FRAME]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[WIDTH]], %[[NONE]], %[[SLOT:[^,]*]], %[[DONE:[^)]*]])
+// CHECK-NEXT: pit.check_status
 // CHECK: %[[WORD:.*]] = llvm.load %[[DONE]] : !llvm.ptr -> i32
 // CHECK: %[[IS_DONE:.*]] = arith.cmpi {{eq|ne}}, %[[WORD]], %[[NO]] : i32
 // CHECK: llvm.load %[[SLOT]] : !llvm.ptr -> !llvm.ptr

@@ -117,7 +117,8 @@ func.func @ends(%a: memref<?xf32>, %n: index, %x: f32, %p: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   scf.for %i = %c0 to %n step %c1 {
-    %s = func.call @status() {pit.status} : () -> i32
+    %s = func.call @status() : () -> i32
+    pit.check_status %s
     scf.for %j = %c0 to %n step %c1 {
       memref.store %x, %a[%j] : memref<?xf32>
     }

@@ -9,14 +9,14 @@
 // other.
 // CHECK-LABEL: func.func @tiles
 // CHECK-SAME: %[[F:[^:]*]]: !llvm.ptr {pit.frame}
-// CHECK-SAME: attributes {pit.workspace = 192 : i64}
 // CHECK-DAG: %[[BYTES:.*]] = arith.constant 1216 : index
 // CHECK-DAG: %[[C128:.*]] = arith.constant 128 : index
 // CHECK: %[[W:.*]] = call @pit_rt_workers(%[[F]]) : (!llvm.ptr) -> i32
 // CHECK-NEXT: %[[WI:.*]] = arith.index_cast %[[W]] : i32 to index
 // CHECK-NEXT: %[[ALL:.*]] = arith.muli %[[WI]], %[[BYTES]] : index
 // CHECK-NEXT: %[[ALL64:.*]] = arith.index_cast %[[ALL]] : index to i64
-// CHECK-NEXT: call @pit_rt_alloc(%[[F]], %[[ALL64]], %{{.*}}) {pit.status} : (!llvm.ptr, i64, !llvm.ptr) -> i32
+// CHECK-NEXT: call @pit_rt_alloc(%[[F]], %[[ALL64]], %{{.*}}) : (!llvm.ptr, i64, !llvm.ptr) -> i32
+// CHECK-NEXT: pit.check_status
 // CHECK: %[[SCRATCH:.*]] = builtin.unrealized_conversion_cast {{.*}} to memref<?xi8>
 // CHECK: pit.forall
 // CHECK-NEXT: %[[T:.*]] = func.call @omp_get_thread_num() : () -> i32
@@ -34,7 +34,6 @@
 
 // One worker: no threads to ask for.
 // SEQUENTIAL-LABEL: func.func @tiles
-// SEQUENTIAL-SAME: attributes {pit.workspace = 192 : i64}
 // SEQUENTIAL-NOT: omp_get_thread_num
 // SEQUENTIAL: call @pit_rt_alloc(%{{.*}}, %c192_i64,
 // SEQUENTIAL: pit.forall
@@ -58,7 +57,7 @@ func.func @tiles(%f: !llvm.ptr {pit.frame}, %a: !m, %n: index, %b: i8) {
 
 // Loops one after another share the scratch: as much as the larger one takes.
 // CHECK-LABEL: func.func @two_loops
-// CHECK-SAME: attributes {pit.workspace = 256 : i64}
+// CHECK: arith.constant 1280 : index
 // CHECK-COUNT-1: call @pit_rt_alloc
 // CHECK-NOT: call @pit_rt_alloc
 // CHECK: pit.forall
@@ -89,9 +88,11 @@ func.func @two_loops(%f: !llvm.ptr {pit.frame}, %a: memref<?xf32>, %n: index) {
 // CHECK-DAG: %[[C128:.*]] = arith.constant 128 : index
 // CHECK: %[[BYTES:.*]] = arith.muli %[[N]], %[[C128]] : index
 // CHECK-NEXT: %[[BYTES64:.*]] = arith.index_cast %[[BYTES]] : index to i64
-// CHECK-NEXT: call @pit_rt_alloc(%[[F]], %[[BYTES64]], %{{.*}}) {pit.status}
+// CHECK-NEXT: call @pit_rt_alloc(%[[F]], %[[BYTES64]], %{{.*}})
+// CHECK-NEXT: pit.check_status
 // CHECK: %[[X:.*]] = builtin.unrealized_conversion_cast {{.*}} to memref<?x16xf64>
-// CHECK: call @pit_rt_alloc(%[[F]], %c64_i64, %{{.*}}) {pit.status}
+// CHECK: call @pit_rt_alloc(%[[F]], %c64_i64, %{{.*}})
+// CHECK-NEXT: pit.check_status
 // CHECK: %[[U:.*]] = builtin.unrealized_conversion_cast {{.*}} to memref<8xindex>
 // CHECK: pit.for
 // CHECK-NEXT: memref.store %{{.*}}, %[[U]]
@@ -127,11 +128,14 @@ func.func @no_frame(%n: index) -> memref<?x16xf64> {
 // CHECK-COUNT-6: llvm.store %{{.*}}, %{{.*}} : i64, !llvm.ptr
 // CHECK: %[[ONE:.*]] = llvm.alloca %{{.*}} x i64
 // CHECK-COUNT-6: llvm.store %{{.*}}, %{{.*}} : i64, !llvm.ptr
-// CHECK: call @pit_rt_alloc(%[[F]], %c32_i64, %{{.*}}) {pit.status}
+// CHECK: call @pit_rt_alloc(%[[F]], %c32_i64, %{{.*}})
+// CHECK-NEXT: pit.check_status
 // CHECK: scf.for
 // CHECK-NOT: @pit_rt_alloc
-// CHECK: func.call @pit_rt_realloc(%[[F]], %{{.*}}, %c0_i32, %[[ONE]], %{{.*}}) {pit.status}
-// CHECK: func.call @pit_rt_realloc(%[[F]], %{{.*}}, %c1_i32, %[[TWO]], %{{.*}}) {pit.status}
+// CHECK: func.call @pit_rt_realloc(%[[F]], %{{.*}}, %c0_i32, %[[ONE]], %{{.*}})
+// CHECK-NEXT: pit.check_status
+// CHECK: func.call @pit_rt_realloc(%[[F]], %{{.*}}, %c1_i32, %[[TWO]], %{{.*}})
+// CHECK-NEXT: pit.check_status
 // CHECK: scf.yield
 func.func @loop(%f: !llvm.ptr {pit.frame}, %a: memref<?xf32>, %n: index, %x: f32) {
   %c0 = arith.constant 0 : index
@@ -172,7 +176,7 @@ func.func @kept(%f: !llvm.ptr {pit.frame}, %a: memref<?xf32>, %n: index, %x: f32
 // Parallel loops of scf have scratch as well. The inner loop is part of the outer
 // one.
 // CHECK-LABEL: func.func @parallel
-// CHECK-SAME: attributes {pit.workspace = 128 : i64}
+// CHECK: arith.constant 1152 : index
 // CHECK: scf.forall
 // CHECK-NEXT: call @omp_get_thread_num
 // CHECK-COUNT-2: memref.view

@@ -22,7 +22,7 @@ gpu.module @kernels {
     gpu.return
   }
   gpu.func @descriptors(%n: i64, %map: !llvm.ptr) kernel
-      attributes {pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 8>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, tensor_maps = [<argument = 0, box = [64, 8], swizzle = 128>]>} {
     gpu.return
   }
 }

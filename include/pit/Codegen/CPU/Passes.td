@@ -265,12 +265,11 @@ def PitCheckBounds : Pass<"pit-check-bounds", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
-                           "::mlir::arith::ArithDialect",
-                           "::mlir::func::FuncDialect",
-                           "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect"];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::pit::PitDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 def PitSanitize : Pass<"pit-sanitize", "::mlir::ModuleOp"> {
@@ -330,7 +329,7 @@ def PitScheduleMainloops
     : Pass<"pit-schedule-mainloops", "::mlir::func::FuncOp"> {
   let summary = "decides how a CPU runs each mainloop";
   let description = [{
-    Each `pit.mainloop` on memrefs gets the attribute `pit.schedule`, a
+    Each `pit.mainloop` on memrefs gets the attribute `schedule`, a
     `#pit.cpu_schedule`: which operand is read by rows and which by lanes, how many
     rows and vectors a register block has, what is packed and what is transposed.
     `convert-pit-to-scf` does what it says, so this is the one place that decides.
@@ -365,7 +364,7 @@ def ConvertPitToSCF : Pass<"convert-pit-to-scf", "::mlir::ModuleOp"> {
     | `pit.swrite` | the mirror of it |
     | `pit.index` | a call of the runtime's builder, whose status returns through `pit-abi-return-status` |
     | an index at a function's boundary | a pointer to the runtime's `pit_index` |
-    | `pit.mainloop` | loops over blocks of sums in registers, which read their operands in place or packed, as its `pit.schedule` says (`pit-schedule-mainloops`) |
+    | `pit.mainloop` | loops over blocks of sums in registers, which read their operands in place or packed, as its `schedule` says (`pit-schedule-mainloops`) |
 
     *Packing.* Operands that many tiles of a `pit.forall` read are packed before
     it, in memory of the call:
@@ -403,8 +402,8 @@ def ConvertPitToSCF : Pass<"convert-pit-to-scf", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::amx::AMXDialect",
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect"];
+    "::mlir::memref::MemRefDialect", "::mlir::pit::PitDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 #endif // PIT_CODEGEN_CPU_PASSES_TD

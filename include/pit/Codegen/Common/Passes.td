@@ -167,10 +167,10 @@ def PlaceBuffers : Pass<"pit-place-buffers", "::mlir::ModuleOp"> {
     Option<"openmp", "openmp", "bool", /*default=*/"true",
            "pit.forall runs on OpenMP's threads, each with its own scratch">
   ];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
-                           "::mlir::arith::ArithDialect",
-                           "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect"];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::pit::PitDialect",
+    "::mlir::scf::SCFDialect"];
 }
 
 #endif // PIT_CODEGEN_COMMON_PASSES_TD

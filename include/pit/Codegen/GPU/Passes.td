@@ -8,12 +8,12 @@ include "mlir/Pass/PassBase.td"
 def PitScheduleKernels : Pass<"pit-schedule-kernels", "::mlir::ModuleOp"> {
   let summary = "decides how a GPU runs each mainloop";
   let description = [{
-    Each `pit.mainloop` of a kernel gets the attribute `pit.schedule`, a
+    Each `pit.mainloop` of a kernel gets the attribute `schedule`, a
     `#pit.ampere_schedule`: which warps or threads compute what, how deep a stage is,
     how many stages there are, how they are swizzled. This schedule runs on every GPU
     from `chip` on.
 
-    For a chip with wgmma (`sm_90a`) mainloops get a second one, `pit.hopper_schedule`,
+    For a chip with wgmma (`sm_90a`) mainloops get a second one, `hopper_schedule`,
     a `#pit.hopper_schedule`: the tile, the loaders, the stages, the cluster, in how
     many parts blocks share a tile, and which rows the kernel fills. Only kernels
     have it that are nothing but a loop over tiles with one mainloop whose operands
@@ -24,8 +24,8 @@ def PitScheduleKernels : Pass<"pit-schedule-kernels", "::mlir::ModuleOp"> {
     stages, write it.
 
     A kernel that is nothing but sums of rows, one loop over tiles of columns around one
-    over rows, gets `pit.parts`: so many blocks at most share the rows of a tile. It
-    needs no tiles: threads add what they read in registers.
+    over rows, gets a `#pit.launch_info` with a grid of `rows`: up to `parts` blocks
+    share the rows of a tile. It needs no tiles: threads add what they read in registers.
 
     Blocks share the steps of tiles where there are fewer tiles than the machine has
     room for. Their sums are then added up in the order of the parts. With `strict`
@@ -51,7 +51,7 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
     Every nested module with the attribute `pit.kernels` becomes a `gpu.module`,
     every function in it a kernel. A block of threads computes one iteration of
     the outermost `pit.forall` at a time, and takes every `grid_dim.x`-th of them.
-    So any grid is right, but for `pit.parts`.
+    So any grid is right, but for that of a tile in `parts`.
 
     All threads of the block run the scalar code. They share the elements of
     `pit.sread`, `pit.swrite` and of linalg ops, and wait for each other where one
@@ -61,51 +61,20 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
 
     Tiles lie in dynamic shared memory. If they need more than
     `max-shared-bytes`, the largest ones lie in a scratch, which the kernel gets
-    as its last argument. The attributes of a kernel say how to launch it:
+    as its last argument. The kernel's `#pit.launch_info` says how to launch it, and which
+    further parameters it takes.
 
-    - `pit.threads`: threads of a block (also `known_block_size`);
-    - `pit.shared_bytes`: dynamic shared memory of a block;
-    - `pit.scratch_bytes`: bytes of the scratch for each block, if it has one;
-    - `pit.blocks`: more blocks than these have no work, if it is there;
-    - `pit.split`: blocks along y share the chunks of a group;
-    - `pit.parts`: so many blocks along y at most share the steps of a tile (split-K),
-      or, with `pit.split`, the rows that are added up for it.
-      If there are two or more, each tile has to have its blocks along x. The last
-      arguments are memory for their sums, `pit.partial_bytes` for each block, and for
-      a counter of 4 bytes for each tile, which is 0;
-    - `pit.hopper`: a second kernel, to launch in its place where it can be.
-
-    Every `pit.mainloop` has a `pit.schedule`, which says how it is run; see
-    `pit-schedule-kernels`. A kernel whose mainloop has a `pit.hopper_schedule`, too,
+    Every `pit.mainloop` has a `schedule`, which says how it is run; see
+    `pit-schedule-kernels`. A kernel whose mainloop has a `hopper_schedule`, too,
     becomes two. `f_kernel` is as above. In `f_kernel_hopper` one warpgroup copies
     tiles into stages in shared memory (TMA and mbarriers), and two multiply them
     (wgmma). It takes the same arguments, and after them TMA descriptors of tensors.
     Whether tensors can be described depends on addresses and extents, so the
-    launch decides.
+    launch decides: the first kernel names the second as `preferred`.
 
-    The second kernel has `pit.threads`, `pit.shared_bytes` and `pit.split` like
-    others. With `pit.split` the groups' chunks are among the tiles, and nothing is
-    launched along y. It also has
-
-    - `pit.tensor_maps`, an entry for each descriptor. `argument` is the number of
-      the tensor among the kernel's arguments. `box` is how many elements one copy
-      covers along each of its dimensions. `swizzle` is the bytes in which 16 byte
-      chunks change places;
-    - `pit.persistent`: blocks take tiles in turn, so one for each multiprocessor
-      is enough;
-    - `pit.cluster`: the blocks of a cluster; their number has to be a multiple of
-      it. 1 if it is missing;
-    - `pit.partial_bytes`: where tiles may be fewer than multiprocessors, blocks
-      share them along k. Before the descriptors there is one more parameter: the
-      address of 16 KB of counters, which are zero, and after these so many bytes
-      for the partial sums of each multiprocessor's block;
-    - `pit.programmatic_launch`: the kernel may start before the one before it has
-      ended, and waits itself;
-    - `pit.fills`: the number of an argument that the launch before fills. This
-      kernel fills the rows that no tile writes, so that launch, which gets
-      `pit.fills_for_next`, is left out where this kernel is started;
-    - `pit.fills_at_most`: so many elements a block can fill. A result of more for
-      each block takes the other kernel. Any number if it is missing.
+    If a launch before fills an argument of the second kernel, that kernel fills the rows
+    that no tile writes. The launch before then becomes the `fill` of this one. The fill is
+    of the same variant, if any.
 
     An index is the address of a `pit_index` in device memory.
 
@@ -140,7 +109,8 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
     "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+    "::mlir::pit::PitDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 def ConvertPitGPUToNVVM
@@ -152,8 +122,8 @@ def ConvertPitGPUToNVVM
     roles. Rings get their places in dynamic shared memory, and tensor maps become
     parameters of the kernel, behind its others, in their order.
 
-    The attributes of a kernel say how to launch it: `known_block_size` and
-    `pit.threads`, `pit.shared_bytes`, and `pit.tensor_maps`.
+    `known_block_size` and the threads, shared bytes and tensor maps of
+    `pit.launch_info` say how to launch a kernel.
 
     Example: docs/HopperKernel.md.
   }];
@@ -207,13 +177,13 @@ def PitPredicateKernels
     : Pass<"pit-predicate-kernels", "::mlir::gpu::GPUModuleOp"> {
   let summary = "makes kernels of variants leave if theirs is not chosen";
   let description = [{
-    A kernel that some launch starts for one variant alone says so by
-    `pit.predicated`. It gets two more parameters: the address of a word in the
+    A kernel that some launch starts for one variant alone is `predicated`, as its
+    `#pit.launch_info` says. It gets two more parameters: the address of a word in the
     device's memory, or 0, and a number. It returns at once if the word is another
     number. Runs when the functions are those of the llvm dialect, after
     `pit-gpu-to-nvvm`.
 
-    Kernels that start early (`pit.programmatic_launch`) wait for the one before
+    Kernels that start early (`early_start`) wait for the one before
     them first. They let the next one come when all of their blocks have left, or
     are at work: blocks that come while others leave crowd onto the multiprocessors
     that are free by then. Hopper's kernels let it come at once: a block takes a
@@ -222,7 +192,7 @@ def PitPredicateKernels
     Example:
 
     ```mlir
-    llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel, pit.predicated} {...}
+    llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel, pit.launch_info = #pit.launch_info<threads = 64, predicated = true>} {...}
     // becomes
     llvm.func @k(%x: !llvm.ptr, %address: i64, %number: i64) {
       %conditional = llvm.icmp "ne" %address, %zero : i64

@@ -34,6 +34,7 @@
 #include "Codegen/GPU/Common/TileLoop.h"
 #include "Codegen/GPU/Common/Wgmma.h"
 
+#include "pit/Dialect/Pit/IR/LaunchInfo.h"
 #include "pit/Dialect/PitGPU/IR/PitGPU.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -487,9 +488,13 @@ public:
     kernel = createGpuFunc(
         rewriter, function, device,
         {(function.getName() + "_hopper").str(), plan.common.threads, {}});
-    kernel->setAttr(kProgrammaticLaunchAttrName, rewriter.getUnitAttr());
-    if (plan.common.blocks == 1)
-      kernel->setAttr(kPersistentAttrName, rewriter.getUnitAttr());
+    // What lowers the pipeline knows the rest.
+    LaunchInfo info;
+    info.threads = plan.common.threads;
+    info.grid =
+        plan.common.blocks == 1 ? LaunchGrid::Tiles : LaunchGrid::Iterations;
+    info.earlyStart = true;
+    info.setOn(kernel);
     rewriter.setInsertionPointToStart(&kernel.getBody().front());
     createRings();
     // The next kernel may come to where blocks of this one have ended; this one
@@ -638,7 +643,7 @@ FailureOr<gpu::GPUFuncOp> cuda::lowerBodyByRoles(MainloopOp mainloop,
                                                  gpu::GPUModuleOp device,
                                                  const GpuTarget &target) {
   auto schedule =
-      mainloop->getAttrOfType<AmpereScheduleAttr>(kHopperScheduleAttrName);
+      mlir::cast<AmpereScheduleAttr>(mainloop.getHopperScheduleAttr());
   std::string why;
   auto planOf = [&](MainloopOp op) {
     return AmpereBodyPlan::from(schedule, op, target, why);
@@ -650,8 +655,8 @@ FailureOr<gpu::GPUFuncOp> cuda::lowerBodyByRoles(MainloopOp mainloop,
   else if (plan && plan->producers == 0)
     why = "it has no producers";
   if (!plan || !why.empty())
-    return mainloop.emitOpError() << "has " << kHopperScheduleAttrName << " = "
-                                  << schedule << "; " << why;
+    return mainloop.emitOpError()
+           << "has hopper_schedule = " << schedule << "; " << why;
   return RolesKernel(function, device, *plan,
                      [&](MainloopOp op) { return *planOf(op); })
       .run();

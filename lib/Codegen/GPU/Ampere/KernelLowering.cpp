@@ -11,6 +11,8 @@
 #include "Codegen/GPU/Common/TileLoop.h"
 #include "Codegen/GPU/Common/TransposedTiles.h"
 
+#include "pit/Dialect/Pit/IR/LaunchInfo.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -55,6 +57,7 @@ private:
   LogicalResult lowerPlain(Operation *op);
   LogicalResult lowerRegions(Operation *op);
   LogicalResult share(Operation *op);
+  LaunchInfo describeLaunch();
 
   Value index(Location loc, int64_t value) {
     return constantIndex(rewriter, loc, value);
@@ -390,17 +393,17 @@ LogicalResult KernelLowering::lowerForall(ForallOp loop) {
 template <typename Plan>
 FailureOr<Plan> KernelLowering::readPlan(MainloopOp mainloop) {
   auto schedule =
-      mainloop->getAttrOfType<AmpereScheduleAttr>(kScheduleAttrName);
+      dyn_cast_or_null<AmpereScheduleAttr>(mainloop.getScheduleAttr());
   if (!schedule)
-    return mainloop.emitOpError()
-           << "has no #pit.ampere_schedule as its " << kScheduleAttrName
-           << ", which says how to run it: run pit-schedule-kernels first";
+    return mainloop.emitOpError("has no #pit.ampere_schedule as its schedule, "
+                                "which says how to run it: run "
+                                "pit-schedule-kernels first");
   std::string why;
   std::optional<Plan> plan =
       Plan::from(schedule, mainloop, options.target, why);
   if (!plan)
     return mainloop.emitOpError()
-           << "has " << kScheduleAttrName << " = " << schedule << "; " << why;
+           << "has schedule = " << schedule << "; " << why;
   return *plan;
 }
 
@@ -433,8 +436,8 @@ LogicalResult KernelLowering::readPlans() {
     if (std::string why; planned->parts > 1) {
       if (!canSplitSteps(function, mainloop, why))
         return mainloop.emitOpError()
-               << "has " << kScheduleAttrName << " = "
-               << mainloop->getAttr(kScheduleAttrName) << "; " << why;
+               << "has schedule = " << mainloop.getScheduleAttr() << "; "
+               << why;
       shared = *planned;
     }
     return take(*planned, planned->sharedBytes());
@@ -504,13 +507,45 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
+LaunchInfo KernelLowering::describeLaunch() {
+  LaunchInfo info;
+  info.threads = options.threads;
+  info.sharedBytes = plan.sharedBytes + stagingBytes;
+  info.scratchBytes = plan.scratchBytes;
+  assert((!grid.oneBlock || (!shared && partsOfRows == 1)) &&
+         "a kernel whose tiles have parts is one loop without conflicts");
+  if (partsOfRows > 1) {
+    info.grid = LaunchGrid::Rows;
+    info.parts = partsOfRows;
+    info.partBytes = rowSums->partialBytes();
+  } else if (shared) {
+    info.grid = LaunchGrid::Steps;
+    info.parts = shared->parts;
+    info.partBytes = shared->partialBytes();
+  } else if (grid.oneBlock) {
+    info.grid = LaunchGrid::OneBlock;
+  } else if (grid.split && !plan.scratchBytes) {
+    // Blocks that share a scratch have groups of their own.
+    info.grid = LaunchGrid::Groups;
+  }
+  return info;
+}
+
 FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
   if (failed(prepareKernel(rewriter, function, atomics)))
     return failure();
+  std::optional<LaunchInfo> planned = LaunchInfo::of(function);
+  if (planned)
+    options.threads = planned->threads;
   if (std::optional<RowSums> found = matchRowSums(function, options.threads)) {
     rowSums = std::make_unique<RowSumsLowering>(rewriter, *found);
-    if (auto parts = function->getAttrOfType<IntegerAttr>(kPartsAttrName))
-      partsOfRows = parts.getInt();
+    if (planned && planned->grid == LaunchGrid::Rows)
+      partsOfRows = planned->parts;
+  } else if (planned && planned->grid == LaunchGrid::Rows) {
+    return function.emitOpError()
+           << "has " << kLaunchInfoAttrName << " = "
+           << function->getAttr(kLaunchInfoAttrName)
+           << "; only a kernel that is nothing but sums of rows shares rows";
   }
   transposed.take(rewriter, function);
   FailureOr<GridPlan> gridPlan = planGrid(function);
@@ -527,29 +562,10 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();
 
-  auto setAttribute = [&](StringRef name, int64_t value) {
-    kernel->setAttr(name, rewriter.getI64IntegerAttr(value));
-  };
-  setAttribute(kThreadsAttrName, options.threads);
   if (minBlocks > 1 || hasRoles)
     kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     rewriter.getI32IntegerAttr(minBlocks));
-  setAttribute(kSharedBytesAttrName, plan.sharedBytes + stagingBytes);
-  if (plan.scratchBytes)
-    setAttribute(kScratchBytesAttrName, plan.scratchBytes);
-  if (grid.oneBlock)
-    setAttribute(kBlocksAttrName, 1);
-  if (grid.split)
-    kernel->setAttr(kSplitAttrName, rewriter.getUnitAttr());
-  if (shared) {
-    setAttribute(kPartsAttrName, shared->parts);
-    setAttribute(kPartialBytesAttrName, shared->partialBytes());
-  }
-  if (partsOfRows > 1) {
-    kernel->setAttr(kSplitAttrName, rewriter.getUnitAttr());
-    setAttribute(kPartsAttrName, partsOfRows);
-    setAttribute(kPartialBytesAttrName, rowSums->partialBytes());
-  }
+  describeLaunch().setOn(kernel);
   rewriter.eraseOp(function);
   return kernel;
 }

@@ -82,11 +82,16 @@ static std::optional<LaunchedFill> findFillBefore(LaunchOp launch,
       auto before = cast<LaunchOp>(op);
       auto function = kernels.lookupSymbol<func::FuncOp>(
           before.getKernel().getLeafReference());
-      if (before.getOuts().size() != 1 || !before.getInputs().empty())
+      if (before.getOuts().size() != 1 || !before.getInputs().empty() ||
+          !before.getElements())
+        break;
+      // Both run, or neither does.
+      if (before.getChoice() != launch.getChoice() ||
+          before.getVariant() != launch.getVariant())
         break;
       if (TypedAttr value = filledWith(function))
         return LaunchedFill{
-            {before},
+            {{before, launch}},
             static_cast<unsigned>(launch.getInputs().size() + i),
             value};
       break;

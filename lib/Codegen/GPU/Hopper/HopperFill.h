@@ -21,8 +21,9 @@ namespace mlir::pit::cuda {
 
 /// Launches that fill what later ones, of one kernel, write.
 struct LaunchedFill {
-  SmallVector<LaunchOp> launches; ///< one for each launch of the kernel
-  unsigned argument = 0;          ///< of the later launch's kernel
+  /// Each launch of the kernel, behind the one that fills.
+  SmallVector<std::pair<LaunchOp, LaunchOp>> launches;
+  unsigned argument = 0; ///< of the later launch's kernel
   TypedAttr value;
 };
 

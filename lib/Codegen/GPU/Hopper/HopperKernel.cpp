@@ -32,11 +32,10 @@ static constexpr StringLiteral kShared = "pit_hopper_shared";
 //===----------------------------------------------------------------------===//
 
 LogicalResult HopperLowering::readPlan(MainloopOp mainloop) {
-  auto schedule =
-      mainloop->getAttrOfType<HopperScheduleAttr>(kHopperScheduleAttrName);
+  auto schedule = cast<HopperScheduleAttr>(mainloop.getHopperScheduleAttr());
   auto refuse = [&](const Twine &why) {
-    return mainloop.emitOpError() << "has " << kHopperScheduleAttrName << " = "
-                                  << schedule << "; " << why;
+    return mainloop.emitOpError()
+           << "has hopper_schedule = " << schedule << "; " << why;
   };
   if (!target.wgmma)
     return refuse(target.chip + " has no wgmma, sm_90a has");
@@ -75,44 +74,40 @@ void HopperLowering::createKernel() {
   kernel = createGpuFunc(
       rewriter, function, device,
       {(function.getName() + "_hopper").str(), kHopperThreads, more});
-  auto setNumber = [&](StringRef name, int64_t value) {
-    kernel->setAttr(name, rewriter.getI64IntegerAttr(value));
-  };
   // Roles exchange registers: how many there are has to be known.
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                   rewriter.getI32IntegerAttr(1));
-  setNumber(kThreadsAttrName, kHopperThreads);
-  setNumber(kSharedBytesAttrName, hopper.sharedBytes());
-  kernel->setAttr(kPersistentAttrName, rewriter.getUnitAttr());
-  kernel->setAttr(kProgrammaticLaunchAttrName, rewriter.getUnitAttr());
-  if (hopper.parts > 1)
-    setNumber(kPartialBytesAttrName, hopper.m * hopper.n * 4);
-  MainloopNest nest = *matchMainloopNest(function);
-  if (before)
-    setNumber(kFillsAttrName, before->argument);
-  if (int64_t most = before ? elementsToFill(nest, hopper.rows) : 0)
-    setNumber(kFillsAtMostAttrName, most);
   if (hopper.cluster > 1) {
-    setNumber(kClusterAttrName, hopper.cluster);
     int32_t cluster = hopper.cluster;
     kernel->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
                     rewriter.getDenseI32ArrayAttr({cluster, 1, 1}));
   }
-  SmallVector<Attribute> attributes;
-  MainloopOp mainloop = nest.mainloop;
-  for (const HopperMap &map : hopperMaps(mainloop, hopper)) {
-    int64_t number = cast<BlockArgument>(map.source).getArgNumber();
-    NamedAttrList fields;
-    fields.set("argument", rewriter.getI64IntegerAttr(number));
-    fields.set("box", rewriter.getDenseI64ArrayAttr(map.box));
-    fields.set("swizzle", rewriter.getI64IntegerAttr(map.swizzle));
-    if (map.alongK >= 0)
-      fields.set("along_k", rewriter.getI64IntegerAttr(map.alongK));
-    if (!map.order.empty())
-      fields.set("order", rewriter.getDenseI64ArrayAttr(map.order));
-    attributes.push_back(fields.getDictionary(rewriter.getContext()));
+  describeLaunch().setOn(kernel);
+}
+
+LaunchInfo HopperLowering::describeLaunch() {
+  MainloopNest nest = *matchMainloopNest(function);
+  LaunchInfo info;
+  info.threads = kHopperThreads;
+  info.sharedBytes = hopper.sharedBytes();
+  info.grid =
+      nest.chunks || hopper.parts > 1 ? LaunchGrid::Machine : LaunchGrid::Tiles;
+  if (hopper.parts > 1)
+    info.streamBytes = hopper.m * hopper.n * 4;
+  info.cluster = hopper.cluster;
+  info.earlyStart = true;
+  if (before) {
+    info.fills = before->argument;
+    info.fillsAtMost = elementsToFill(nest, hopper.rows);
   }
-  kernel->setAttr(kTensorMapsAttrName, rewriter.getArrayAttr(attributes));
+  MainloopOp mainloop = nest.mainloop;
+  for (const HopperMap &map : hopperMaps(mainloop, hopper))
+    info.tensorMaps.push_back(TensorMapAttr::get(
+        rewriter.getContext(), cast<BlockArgument>(map.source).getArgNumber(),
+        rewriter.getDenseI64ArrayAttr(map.box), map.swizzle, map.alongK,
+        map.order.empty() ? DenseI64ArrayAttr()
+                          : rewriter.getDenseI64ArrayAttr(map.order)));
+  return info;
 }
 
 /// What a thread knows before it comes to a role; gives its number in the
@@ -149,8 +144,6 @@ Value HopperLowering::describeThread(Emitter &e) {
 
 gpu::GPUFuncOp HopperLowering::lower() {
   createKernel();
-  if (matchMainloopNest(function)->chunks)
-    kernel->setAttr(kSplitAttrName, rewriter.getUnitAttr());
   rewriter.setInsertionPointToStart(&kernel.getBody().front());
   Emitter e(rewriter, loc);
   Value thread = describeThread(e);

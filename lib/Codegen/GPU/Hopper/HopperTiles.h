@@ -9,6 +9,8 @@
 
 #include "Codegen/GPU/Common/KernelLowering.h"
 
+#include "pit/Dialect/Pit/IR/LaunchInfo.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace mlir::pit::cuda {
@@ -55,6 +57,7 @@ private:
   enum class Role { Producer, Consumer };
 
   void createKernel();
+  LaunchInfo describeLaunch();
   Value describeThread(Emitter &e);
   void lowerRoles(Emitter &e);
   void lowerRole(Block *block, func::FuncOp body, Role role);

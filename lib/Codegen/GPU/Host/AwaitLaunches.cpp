@@ -90,24 +90,29 @@ bool Awaiter::mustWait(Operation *op) const {
   });
 }
 
+/// May `op` put work of pit on the stream?
+static bool mayStartWork(Operation *op) {
+  return isa_and_present<PitDialect>(op->getDialect()) &&
+         !isa<CheckStatusOp>(op);
+}
+
 /// Goes through the ops of a block in order. `pending` says whether there may
 /// be work on the stream that the host has not waited for.
 void Awaiter::visit(Block &block, bool &pending) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (isa_and_present<PitDialect>(op.getDialect())) {
+    if (mayStartWork(&op)) {
       pending = true;
       continue;
     }
-    if (op.hasTrait<OpTrait::IsTerminator>())
+    if (op.hasTrait<OpTrait::IsTerminator>() || isa<CheckStatusOp>(op))
       continue;
     if (op.getNumRegions() &&
         op.hasTrait<OpTrait::HasRecursiveMemoryEffects>()) {
       // An iteration comes after others, a branch after what was before.
       bool before = pending, after = pending;
       WalkResult inside = op.walk([](Operation *inner) {
-        return isa_and_present<PitDialect>(inner->getDialect())
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
+        return mayStartWork(inner) ? WalkResult::interrupt()
+                                   : WalkResult::advance();
       });
       for (Region &region : op.getRegions())
         for (Block &inner : region) {

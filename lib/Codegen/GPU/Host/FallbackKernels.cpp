@@ -3,7 +3,7 @@
 #include "FallbackKernels.h"
 #include "Images.h"
 
-#include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Dialect/Pit/IR/LaunchInfo.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -35,7 +35,7 @@ void mlir::pit::cuda::separateFallbackKernels(gpu::GPUModuleOp from,
                                               KernelStarts &starts) {
   SmallVector<gpu::GPUFuncOp> fallbacks;
   for (auto &[kernel, images] : starts.images)
-    if (kernel->hasAttr(kHopperAttrName) && !starts.needed.contains(kernel))
+    if (LaunchInfo::of(kernel)->preferred && !starts.needed.contains(kernel))
       fallbacks.push_back(kernel);
   if (fallbacks.empty())
     return;
@@ -67,7 +67,9 @@ void mlir::pit::cuda::separateFallbackKernels(gpu::GPUModuleOp from,
     }
   }
   for (gpu::GPUFuncOp kernel : fallbacks) {
-    kernel->removeAttr(kHopperAttrName);
+    LaunchInfo info = *LaunchInfo::of(kernel);
+    info.preferred = {}; // is in another module now
+    info.setOn(kernel);
     kernel->moveBefore(to.getBody(), to.getBody()->end());
     for (LLVM::AddressOfOp image : starts.images[kernel])
       image.setGlobalName(kFallbackImage);

@@ -51,6 +51,13 @@ public:
   LogicalResult predicateKernels(LaunchOp launch);
 
 private:
+  /// The work of a kernel, as its launch gives it.
+  struct Iterations {
+    Value number;     ///< an index
+    bool areElements; ///< of the first output
+    bool mayBeNone;   ///< if the launch's variant is not chosen
+  };
+
   Value constant(Type type, int64_t value) {
     return LLVM::ConstantOp::create(builder, loc, type,
                                     builder.getIntegerAttr(type, value));
@@ -63,18 +70,22 @@ private:
   template <typename OpT> Value apply(Value a, int64_t b) {
     return OpT::create(builder, loc, a, constant(a.getType(), b));
   }
+  gpu::GPUFuncOp findKernel(LaunchOp launch, SymbolRefAttr name,
+                            ValueRange operands);
   gpu::GPUFuncOp findKernel(LaunchOp launch, SymbolRefAttr name);
   void addParameters(Value value, SmallVectorImpl<Value> &parameters);
-  SmallVector<Value> parametersOf(LaunchOp launch);
+  SmallVector<Value> parametersOf(ValueRange operands);
   Value symbolAddress(StringRef name, StringRef text);
   Value multiprocessors();
   LogicalResult lowerPortable(LaunchOp launch, gpu::GPUFuncOp kernel,
                               ArrayRef<Value> parameters);
-  LogicalResult lowerFill();
+  LogicalResult lowerFill(LaunchOp launch);
+  void startPortable(gpu::GPUFuncOp kernel, const Iterations &iterations,
+                     ArrayRef<Value> parameters);
   LogicalResult lowerHopper(LaunchOp launch, gpu::GPUFuncOp kernel,
                             gpu::GPUFuncOp hopper, ArrayRef<Value> parameters);
-  Value hopperBlocks(Value iterations, gpu::GPUFuncOp hopper);
-  Value partsOfTiles(gpu::GPUFuncOp kernel, Value tiles);
+  Value hopperBlocks(Value iterations, const LaunchInfo &info);
+  Value partsOfTiles(const LaunchInfo &info, Value tiles);
   SmallVector<Value> partialSums(Value bytes);
   void start(gpu::GPUFuncOp kernel, Value blocks, Value split,
              ArrayRef<Value> words, ArrayRef<Value> maps = {});
@@ -87,18 +98,11 @@ private:
   bool isFallback = false; ///< of a kernel that is started if it can be
   OpBuilder builder;
   Location loc = UnknownLoc::get(function.getContext());
-  LaunchOp fill; ///< is for the next launch, if that does not do it itself
   /// The address of a word on the device, or 0, and what it has to be.
   SmallVector<Value> condition;
 };
 
 } // namespace
-
-/// A number that a kernel says of itself; 0 if it does not.
-static int64_t numberOf(gpu::GPUFuncOp kernel, StringRef name) {
-  auto attr = kernel->getAttrOfType<IntegerAttr>(name);
-  return attr ? attr.getInt() : 0;
-}
 
 /// A kernel takes a memref as its descriptor's fields, an index as its address
 /// on the device, anything else as it is.
@@ -134,13 +138,18 @@ void LaunchLowering::addParameters(Value value,
 }
 
 /// Parameters as they lie in memory: i64, pointer, ...
-SmallVector<Value> LaunchLowering::parametersOf(LaunchOp launch) {
+SmallVector<Value> LaunchLowering::parametersOf(ValueRange operands) {
   SmallVector<Value> parameters;
-  for (Value value : launch.getInputs())
-    addParameters(value, parameters);
-  for (Value value : launch.getOuts())
+  for (Value value : operands)
     addParameters(value, parameters);
   return parameters;
+}
+
+/// The operands that are arguments of the launch's kernel.
+static SmallVector<Value> argumentsOf(LaunchOp launch) {
+  SmallVector<Value> arguments(launch.getInputs());
+  llvm::append_range(arguments, launch.getOuts());
+  return arguments;
 }
 
 /// The address of a constant string of that name.
@@ -184,9 +193,8 @@ static bool takes(MemRefType to, MemRefType from) {
 
 /// A kernel reads no strides or offset that its argument's type does not leave
 /// open.
-static LogicalResult checkLayouts(LaunchOp launch, gpu::GPUFuncOp kernel) {
-  SmallVector<Value> operands(launch.getInputs());
-  llvm::append_range(operands, launch.getOuts());
+static LogicalResult checkLayouts(LaunchOp launch, gpu::GPUFuncOp kernel,
+                                  ValueRange operands) {
   for (auto [i, operand] : llvm::enumerate(operands)) {
     auto from = dyn_cast<MemRefType>(operand.getType());
     auto to = i < kernel.getNumArguments()
@@ -203,21 +211,26 @@ static LogicalResult checkLayouts(LaunchOp launch, gpu::GPUFuncOp kernel) {
 }
 
 /// The kernel of that name; null, and reported, if it is none.
-gpu::GPUFuncOp LaunchLowering::findKernel(LaunchOp launch, SymbolRefAttr name) {
+gpu::GPUFuncOp LaunchLowering::findKernel(LaunchOp launch, SymbolRefAttr name,
+                                          ValueRange operands) {
   auto kernel = dyn_cast_or_null<gpu::GPUFuncOp>(
       SymbolTable::lookupSymbolIn(module, name));
   if (!kernel)
     launch.emitOpError() << "launches " << name
                          << ", which is no gpu.func: run convert-pit-to-gpu "
                             "first";
-  else if (failed(checkLayouts(launch, kernel)))
+  else if (failed(checkLayouts(launch, kernel, operands)))
     return {};
-  else if (!numberOf(kernel, kThreadsAttrName))
-    launch.emitOpError() << "launches " << name
-                         << ", which does not say pit.threads";
+  else if (!LaunchInfo::of(kernel))
+    launch.emitOpError() << "launches " << name << ", which has no "
+                         << kLaunchInfoAttrName;
   else
     return kernel;
   return {};
+}
+
+gpu::GPUFuncOp LaunchLowering::findKernel(LaunchOp launch, SymbolRefAttr name) {
+  return findKernel(launch, name, argumentsOf(launch));
 }
 
 /// Starts a kernel whose parameters are those words and then the tensor maps at
@@ -228,7 +241,8 @@ void LaunchLowering::start(gpu::GPUFuncOp kernel, Value blocks, Value split,
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   // Each word in a slot of its own, and the addresses of slots and maps.
   SmallVector<Value> all(words);
-  if (kernel->hasAttr(kPredicatedAttrName))
+  LaunchInfo info = *LaunchInfo::of(kernel);
+  if (info.predicated)
     llvm::append_range(all, condition);
   Value slots = storeWords(builder, loc, function, all);
   SmallVector<Value> parameters;
@@ -248,48 +262,60 @@ void LaunchLowering::start(gpu::GPUFuncOp kernel, Value blocks, Value split,
     starts.needed.insert(kernel);
   std::string name = kernel.getName().str();
   Value kernelName = symbolAddress("pit_kernel_name_" + name, name);
-  bool isProgrammatic = kernel->hasAttr(kProgrammaticLaunchAttrName);
   callRuntime(builder, loc,
-              isProgrammatic ? "pit_rt_launch_early" : "pit_rt_launch", i32,
+              info.earlyStart ? "pit_rt_launch_early" : "pit_rt_launch", i32,
               {getFrame(function), image, kernelName, blocks, split,
-               constant(i32, numberOf(kernel, kThreadsAttrName)),
-               constant(i32, numberOf(kernel, kSharedBytesAttrName)),
+               constant(i32, info.threads), constant(i32, info.sharedBytes),
                addresses},
               /*status=*/true);
 }
 
-/// The launch that a kernel of Hopper's schedule stands for, too.
-LogicalResult LaunchLowering::lowerFill() {
-  LaunchOp launch = std::exchange(fill, LaunchOp());
-  gpu::GPUFuncOp kernel = findKernel(launch, launch.getKernel());
-  return kernel ? lowerPortable(launch, kernel, parametersOf(launch))
-                : failure();
+/// Starts the kernel that fills an output before.
+LogicalResult LaunchLowering::lowerFill(LaunchOp launch) {
+  Value fill = launch.getFill();
+  gpu::GPUFuncOp kernel = findKernel(launch, launch.getFillKernelAttr(), fill);
+  if (!kernel)
+    return failure();
+  startPortable(kernel,
+                {launch.getFillElements(), /*areElements=*/true,
+                 bool(launch.getChoice())},
+                parametersOf(fill));
+  return success();
 }
 
-/// A kernel that runs on every chip: a block for each iteration, or as many as
-/// are of use.
+/// A kernel that runs on every chip.
 LogicalResult LaunchLowering::lowerPortable(LaunchOp launch,
                                             gpu::GPUFuncOp kernel,
                                             ArrayRef<Value> parameters) {
-  if (fill && failed(lowerFill()))
+  if (launch.getFill() && failed(lowerFill(launch)))
     return failure();
+  startPortable(
+      kernel,
+      {launch.getIterations(), launch.getElements(), bool(launch.getChoice())},
+      parameters);
+  return success();
+}
+
+/// A block for each iteration, or as many as are of use.
+void LaunchLowering::startPortable(gpu::GPUFuncOp kernel,
+                                   const Iterations &iterations,
+                                   ArrayRef<Value> parameters) {
   Type i64 = builder.getI64Type();
+  LaunchInfo info = *LaunchInfo::of(kernel);
   SmallVector<Value> words(parameters);
-  Value blocks = toI64(launch.getIterations());
-  int64_t scratch = numberOf(kernel, kScratchBytesAttrName);
+  Value blocks = toI64(iterations.number);
   auto fullMachine = [&] {
-    return apply<arith::MulIOp>(multiprocessors(),
-                                launch.getChoice() ? kBlocksThatAsk
-                                                   : kBlocksPerMultiprocessor);
+    return apply<arith::MulIOp>(
+        multiprocessors(),
+        iterations.mayBeNone ? kBlocksThatAsk : kBlocksPerMultiprocessor);
   };
-  if (int64_t most = numberOf(kernel, kBlocksAttrName))
-    blocks = apply<arith::MinSIOp>(blocks, most);
-  int64_t parts = numberOf(kernel, kPartsAttrName);
-  if (scratch || launch.getElements())
+  if (info.grid == LaunchGrid::OneBlock)
+    blocks = apply<arith::MinSIOp>(blocks, 1);
+  if (info.scratchBytes || iterations.areElements)
     blocks = arith::MinSIOp::create(builder, loc, blocks, fullMachine());
-  if (scratch) {
-    Value bytes =
-        apply<arith::MaxSIOp>(apply<arith::MulIOp>(blocks, scratch), 0);
+  if (info.scratchBytes) {
+    Value bytes = apply<arith::MaxSIOp>(
+        apply<arith::MulIOp>(blocks, info.scratchBytes), 0);
     bytes =
         arith::IndexCastOp::create(builder, loc, builder.getIndexType(), bytes);
     Value memory = allocateBytes(builder, loc, function, bytes);
@@ -301,36 +327,34 @@ LogicalResult LaunchLowering::lowerPortable(LaunchOp launch,
 
   // Blocks may share the chunks of a group: as many as fill the machine.
   Value split = constant(i64, 1);
-  if (kernel->hasAttr(kSplitAttrName) && !scratch) {
+  if (info.grid == LaunchGrid::Groups) {
     split = arith::DivSIOp::create(builder, loc, fullMachine(),
                                    apply<arith::MaxSIOp>(blocks, 1));
     split = apply<arith::MaxSIOp>(split, 1);
   }
-  if (parts) {
-    split = partsOfTiles(kernel, blocks);
+  if (info.hasParts()) {
+    split = partsOfTiles(info, blocks);
     Value isShared = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::sgt, split, constant(i64, 1));
     Value bytes = arith::MulIOp::create(builder, loc, blocks, split);
-    bytes =
-        apply<arith::MulIOp>(bytes, numberOf(kernel, kPartialBytesAttrName));
+    bytes = apply<arith::MulIOp>(bytes, info.partBytes);
     bytes = arith::SelectOp::create(builder, loc, isShared, bytes,
                                     constant(i64, 0));
     llvm::append_range(words, partialSums(bytes));
   }
   start(kernel, blocks, split, words);
-  return success();
 }
 
 /// In how many parts blocks share tiles, of which there are so many: as many
 /// blocks as fill the machine.
-Value LaunchLowering::partsOfTiles(gpu::GPUFuncOp kernel, Value tiles) {
-  int64_t blocks = kernel->hasAttr(kSplitAttrName)
+Value LaunchLowering::partsOfTiles(const LaunchInfo &info, Value tiles) {
+  int64_t blocks = info.grid == LaunchGrid::Rows
                        ? kBlocksOfRows
-                       : blocksThatShare(numberOf(kernel, kThreadsAttrName));
+                       : blocksThatShare(info.threads);
   Value most = apply<arith::MulIOp>(multiprocessors(), blocks);
   Value parts = arith::DivSIOp::create(builder, loc, most,
                                        apply<arith::MaxSIOp>(tiles, 1));
-  parts = apply<arith::MinSIOp>(parts, numberOf(kernel, kPartsAttrName));
+  parts = apply<arith::MinSIOp>(parts, info.parts);
   return apply<arith::MaxSIOp>(parts, 1);
 }
 
@@ -351,8 +375,8 @@ SmallVector<Value> LaunchLowering::partialSums(Value bytes) {
 }
 
 /// A block for each iteration, or as many as run at once; whole clusters.
-Value LaunchLowering::hopperBlocks(Value iterations, gpu::GPUFuncOp hopper) {
-  int64_t cluster = std::max<int64_t>(1, numberOf(hopper, kClusterAttrName));
+Value LaunchLowering::hopperBlocks(Value iterations, const LaunchInfo &info) {
+  int64_t cluster = info.cluster;
   auto inClusters = [&](Value blocks) {
     return cluster == 1 ? blocks
                         : apply<arith::MulIOp>(
@@ -361,14 +385,12 @@ Value LaunchLowering::hopperBlocks(Value iterations, gpu::GPUFuncOp hopper) {
   Value blocks = iterations;
   if (cluster > 1)
     blocks = inClusters(apply<arith::AddIOp>(blocks, cluster - 1));
-  if (!hopper->hasAttr(kPersistentAttrName))
+  if (!info.isPersistent())
     return blocks;
   Value most = inClusters(multiprocessors());
   if (cluster > 1)
     most = apply<arith::MaxSIOp>(most, cluster);
-  // Iterations are groups here; how many tiles they have, only the device
-  // knows.
-  if (hopper->hasAttr(kSplitAttrName) || hopper->hasAttr(kPartialBytesAttrName))
+  if (info.grid == LaunchGrid::Machine)
     return most;
   return arith::MinSIOp::create(builder, loc, blocks, most);
 }
@@ -392,15 +414,16 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
     return lowerPortable(launch, kernel, parameters);
   fits = arith::AndIOp::create(builder, loc, fits, can);
   // Rows are filled 16 bytes at a time.
-  if (fill) {
-    auto out = cast<TypedValue<MemRefType>>(fill.getOuts().front());
+  LaunchInfo info = *LaunchInfo::of(hopper);
+  if (launch.getFill()) {
+    auto out = cast<TypedValue<MemRefType>>(launch.getFill());
     TensorMapFit fit = canHaveTensorMap(builder, loc, out);
     if (!fit.extents || !fit.layout)
       return lowerPortable(launch, kernel, parameters);
     fits = arith::AndIOp::create(builder, loc, fits, fit.extents);
     fits = arith::AndIOp::create(builder, loc, fits, fit.layout);
-    if (int64_t most = numberOf(hopper, kFillsAtMostAttrName)) {
-      Value blocks = hopperBlocks(iterations, hopper);
+    if (int64_t most = info.fillsAtMost) {
+      Value blocks = hopperBlocks(iterations, info);
       Value can = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
                                         countElements(builder, loc, out),
                                         apply<arith::MulIOp>(blocks, most));
@@ -411,10 +434,10 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
   builder.setInsertionPointToStart(choice.thenBlock());
   SmallVector<Value> addresses = launched.make(condition);
   SmallVector<Value> words(parameters);
-  if (int64_t bytes = numberOf(hopper, kPartialBytesAttrName))
+  if (int64_t bytes = info.streamBytes)
     llvm::append_range(
         words, partialSums(apply<arith::MulIOp>(multiprocessors(), bytes)));
-  start(hopper, hopperBlocks(iterations, hopper),
+  start(hopper, hopperBlocks(iterations, info),
         constant(builder.getI64Type(), 1), words, addresses);
   builder.setInsertionPointToStart(choice.elseBlock());
   isFallback = true;
@@ -425,7 +448,7 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
 
 /// The second kernel for Hopper, by its name in the same module.
 static SymbolRefAttr getHopperName(LaunchOp launch, gpu::GPUFuncOp kernel) {
-  auto name = kernel->getAttrOfType<FlatSymbolRefAttr>(kHopperAttrName);
+  FlatSymbolRefAttr name = LaunchInfo::of(kernel)->preferred;
   return name ? SymbolRefAttr::get(launch.getKernel().getRootReference(), name)
               : SymbolRefAttr();
 }
@@ -445,9 +468,10 @@ static bool canLaunchEarly(gpu::GPUFuncOp kernel) {
 /// The first thing that a kernel does is to ask, after all before it is done.
 /// One that leaves then takes next to no time.
 void LaunchLowering::predicateKernel(gpu::GPUFuncOp kernel) {
-  kernel->setAttr(kPredicatedAttrName, builder.getUnitAttr());
-  if (canLaunchEarly(kernel))
-    kernel->setAttr(kProgrammaticLaunchAttrName, builder.getUnitAttr());
+  LaunchInfo info = *LaunchInfo::of(kernel);
+  info.predicated = true;
+  info.earlyStart |= canLaunchEarly(kernel);
+  info.setOn(kernel);
 }
 
 LogicalResult LaunchLowering::predicateKernels(LaunchOp launch) {
@@ -455,6 +479,13 @@ LogicalResult LaunchLowering::predicateKernels(LaunchOp launch) {
   if (!kernel)
     return failure();
   predicateKernel(kernel);
+  if (Value fill = launch.getFill()) {
+    gpu::GPUFuncOp before =
+        findKernel(launch, launch.getFillKernelAttr(), fill);
+    if (!before)
+      return failure();
+    predicateKernel(before);
+  }
   SymbolRefAttr name = getHopperName(launch, kernel);
   if (!name)
     return success();
@@ -500,13 +531,8 @@ LogicalResult LaunchLowering::lower(LaunchOp launch) {
   gpu::GPUFuncOp kernel = findKernel(launch, launch.getKernel());
   if (!kernel)
     return failure();
-  if (launch->hasAttr(kFillsForNextAttrName)) {
-    fill = launch;
-    return success();
-  }
-  LaunchOp done = fill;
   beginPredicate(launch);
-  SmallVector<Value> parameters = parametersOf(launch);
+  SmallVector<Value> parameters = parametersOf(argumentsOf(launch));
   if (SymbolRefAttr name = getHopperName(launch, kernel)) {
     gpu::GPUFuncOp hopper = findKernel(launch, name);
     if (!hopper || failed(lowerHopper(launch, kernel, hopper, parameters)))
@@ -515,8 +541,6 @@ LogicalResult LaunchLowering::lower(LaunchOp launch) {
     return failure();
   }
   launch.erase();
-  if (done)
-    done.erase();
   return success();
 }
 

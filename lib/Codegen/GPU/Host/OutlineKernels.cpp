@@ -311,8 +311,7 @@ void Outliner::outline(Operation *op, StringRef prefix) {
   auto launch =
       LaunchOp::create(builder, op->getLoc(), op->getResultTypes(), symbol,
                        iterations(builder, op), inputs.getArrayRef(), outs,
-                       /*choice=*/Value(), /*elements=*/!isTileLoop(op),
-                       /*variant=*/IntegerAttr());
+                       /*elements=*/!isTileLoop(op));
   op->replaceAllUsesWith(launch.getResults());
   op->erase();
 }

@@ -29,39 +29,21 @@ FailureOr<SmallVector<TensorMap>> cuda::getTensorMaps(gpu::GPUFuncOp kernel,
   SmallVector<Value> operands(launch.getInputs());
   llvm::append_range(operands, launch.getOuts());
   SmallVector<TensorMap> maps;
-  auto entries = kernel->getAttrOfType<ArrayAttr>(kTensorMapsAttrName);
-  if (!entries)
-    return maps;
-  auto fail = [&]() {
-    return launch.emitOpError()
-           << "launches @" << kernel.getName() << ", whose tensor map "
-           << maps.size() << ", " << entries[maps.size()] << ", ";
-  };
-  for (Attribute entry : entries) {
-    // The dialect verifies that these are there.
-    auto fields = cast<DictionaryAttr>(entry);
-    auto argument = fields.getAs<IntegerAttr>("argument");
-    auto box = fields.getAs<DenseI64ArrayAttr>("box");
-    auto swizzle = fields.getAs<IntegerAttr>("swizzle");
-    uint64_t number = argument.getInt();
+  for (TensorMapAttr map : LaunchInfo::of(kernel)->tensorMaps) {
+    uint64_t number = map.getArgument();
     if (number >= operands.size() ||
         !isa<MemRefType>(operands[number].getType()))
-      return fail() << "is of no memref among the launch's " << operands.size()
-                    << " operands";
-    auto memref = cast<TypedValue<MemRefType>>(operands[number]);
-    int64_t rank = memref.getType().getRank();
-    if (rank != box.size())
-      return fail() << "has a box of rank " << box.size() << ", and "
-                    << memref.getType() << " is of rank " << rank;
-    TensorMap map{memref, llvm::to_vector(box.asArrayRef()), swizzle.getInt()};
-    if (auto alongK = fields.getAs<IntegerAttr>("along_k"))
-      map.alongK = alongK.getInt();
-    if (auto order = fields.getAs<DenseI64ArrayAttr>("order"))
-      map.order = llvm::to_vector(order.asArrayRef());
-    if (map.alongK >= rank)
-      return fail() << "adds along dimension " << map.alongK << ", and "
-                    << memref.getType() << " is of rank " << rank;
-    maps.push_back(map);
+      return launch.emitOpError()
+             << "launches @" << kernel.getName() << ", whose tensor map "
+             << maps.size() << ", " << map
+             << ", is of no memref among the launch's " << operands.size()
+             << " operands";
+    SmallVector<int64_t> order;
+    if (map.getOrder())
+      order = llvm::to_vector(map.getOrder().asArrayRef());
+    maps.push_back({cast<TypedValue<MemRefType>>(operands[number]),
+                    llvm::to_vector(map.getBox().asArrayRef()),
+                    map.getSwizzle(), map.getAlongK(), order});
   }
   return maps;
 }

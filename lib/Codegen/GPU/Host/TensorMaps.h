@@ -1,25 +1,15 @@
 //===- TensorMaps.h - TMA descriptors that a kernel takes -------*- C++ -*-===//
 //
-// A kernel that copies by TMA lists the descriptors that it takes as
-//
-//   pit.tensor_maps = [{argument = 1 : i64, box = array<i64: 128, 64>,
-//                       swizzle = 128 : i64}, ...]
-//
-// each over the memref that is the launch's operand number `argument`. The host
-// makes them at each launch (pit_rt_tensor_map), where the memref allows.
-//
-// With along_k = 1 : i64, the dimension along which products are added, the
-// kernel reads the operand through descriptors alone, and the host may have it
-// copied to rows that TMA takes (pit_rt_pack_rows). With order = array<i64: 1,
-// 0> it always does, to these dimensions of the operand one after another; box
-// is of the copy.
+// A kernel that copies by TMA lists the descriptors that it takes, each over an
+// argument, as #pit.tensor_map. The host makes them at each launch, where the
+// memref allows.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PIT_LIB_CODEGEN_GPU_HOST_TENSORMAPS_H
 #define PIT_LIB_CODEGEN_GPU_HOST_TENSORMAPS_H
 
-#include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Dialect/Pit/IR/LaunchInfo.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

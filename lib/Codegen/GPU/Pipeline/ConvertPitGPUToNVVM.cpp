@@ -5,7 +5,7 @@
 #include "Codegen/GPU/Common/KernelLowering.h"
 
 #include "pit/Codegen/GPU/Passes.h"
-#include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Dialect/Pit/IR/LaunchInfo.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -117,10 +117,10 @@ struct ConvertPitGPUToNVVMPass
       return failure();
     holdFragments(kernel);
     guardLoops(rewriter, kernel);
-    addTensorMaps(rewriter, kernel);
+    addTensorMaps(rewriter, kernel, info);
     if (auto threads = kernel.getKnownBlockSize())
-      kernel->setAttr(kThreadsAttrName,
-                      rewriter.getI64IntegerAttr(threads->front()));
+      info.threads = threads->front();
+    info.setOn(kernel);
     return success();
   }
 
@@ -223,29 +223,25 @@ struct ConvertPitGPUToNVVMPass
 
   /// A descriptor is one more parameter, behind all others; the launch makes
   /// it.
-  static void addTensorMaps(IRRewriter &rewriter, gpu::GPUFuncOp kernel) {
+  static void addTensorMaps(IRRewriter &rewriter, gpu::GPUFuncOp kernel,
+                            LaunchInfo &info) {
     SmallVector<TensorMapOp> maps;
     kernel.walk([&](TensorMapOp map) { maps.push_back(map); });
-    if (maps.empty())
-      return;
     auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
-    SmallVector<Attribute> described;
     for (TensorMapOp map : maps) {
       unsigned number = kernel.getNumArguments();
       (void)kernel.insertArgument(number, pointer, {}, map.getLoc());
-      TensorMapType type = map.getType();
-      NamedAttrList fields;
-      int64_t source = cast<BlockArgument>(map.getSource()).getArgNumber();
-      fields.set("argument", rewriter.getI64IntegerAttr(source));
-      fields.set("box", rewriter.getDenseI64ArrayAttr(type.getBox()));
-      fields.set("swizzle", rewriter.getI64IntegerAttr(type.getSwizzle()));
-      described.push_back(fields.getDictionary(rewriter.getContext()));
+      pitgpu::TensorMapType type = map.getType();
+      info.tensorMaps.push_back(TensorMapAttr::get(
+          rewriter.getContext(),
+          cast<BlockArgument>(map.getSource()).getArgNumber(),
+          rewriter.getDenseI64ArrayAttr(type.getBox()), type.getSwizzle(),
+          /*along_k=*/-1, DenseI64ArrayAttr()));
       rewriter.setInsertionPoint(map);
       auto cast = UnrealizedConversionCastOp::create(
           rewriter, map.getLoc(), type, kernel.getArgument(number));
       rewriter.replaceOp(map, cast.getResults());
     }
-    kernel->setAttr(kTensorMapsAttrName, rewriter.getArrayAttr(described));
   }
 };
 } // namespace

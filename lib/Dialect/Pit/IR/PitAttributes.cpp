@@ -10,6 +10,26 @@
 using namespace mlir;
 using namespace mlir::pit;
 
+namespace mlir::pit {
+static FailureOr<SmallVector<TensorMapAttr>>
+parseTensorMaps(AsmParser &parser) {
+  SmallVector<TensorMapAttr> maps;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parser.parseCustomAttributeWithFallback(maps.emplace_back());
+      }))
+    return failure();
+  return maps;
+}
+
+static void printTensorMaps(AsmPrinter &printer, ArrayRef<TensorMapAttr> maps) {
+  printer << '[';
+  llvm::interleaveComma(maps, printer, [&](TensorMapAttr map) {
+    printer.printStrippedAttrOrType(map);
+  });
+  printer << ']';
+}
+} // namespace mlir::pit
+
 #define GET_ATTRDEF_CLASSES
 #include "pit/Dialect/Pit/IR/PitAttributes.cpp.inc"
 

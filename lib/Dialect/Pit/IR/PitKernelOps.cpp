@@ -1,4 +1,4 @@
-//===- PitKernelOps.cpp - Ops between host and kernels --------------------===//
+//===- PitKernelOps.cpp - Ops of kernels ----------------------------------===//
 
 #include "Verify.h"
 #include "pit/Dialect/Pit/IR/TileExtents.h"
@@ -9,66 +9,6 @@
 
 using namespace mlir;
 using namespace mlir::pit;
-
-LogicalResult LaunchOp::verify() {
-  bool onTensors = !getResults().empty();
-  for (auto [i, type] : llvm::enumerate(getOuts().getTypes())) {
-    if (isa<RankedTensorType>(type) != onTensors)
-      return violates(*this, "launch 1")
-             << "output " << i << " is " << type
-             << "; outputs are all tensors, with one result "
-                "each, or all memrefs without results";
-  }
-  if (onTensors && getResults().size() != getOuts().size())
-    return violates(*this, "launch 2")
-           << "has " << getOuts().size() << " outputs but "
-           << getResults().size() << " results";
-  for (auto [i, result] : llvm::enumerate(getResults()))
-    if (result.getType() != getOuts()[i].getType())
-      return violates(*this, "launch 3")
-             << "result " << i << " is " << result.getType() << " but output "
-             << i << " is " << getOuts()[i].getType();
-  if (getKernel().getNestedReferences().size() != 1)
-    return violates(*this, "launch 4")
-           << "kernel " << getKernel()
-           << " has to be named as @module::@kernel";
-  if (!getChoice())
-    return success();
-  Type choice = getChoice().getType();
-  if (!isa<BitmapType>(choice) && choice.getDialect().getNamespace() != "llvm")
-    return violates(*this, "launch 5")
-           << "choice is " << choice
-           << "; it must be the bitmap of a pit.choose, or an "
-              "!llvm.ptr when that is lowered";
-  if (onTensors)
-    return violates(*this, "launch 6")
-           << "has results and a choice; variants write memrefs";
-  IntegerAttr variant = getVariantAttr();
-  if (!variant || variant.getInt() < 0)
-    return violates(*this, "launch 7")
-           << "has a choice, and "
-           << (variant ? "variant " + std::to_string(variant.getInt())
-                       : "no variant")
-           << "; variants are numbered from 0";
-  return success();
-}
-
-void LaunchOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  for (OpOperand &input : getInputsMutable())
-    if (isa<MemRefType>(input.get().getType()))
-      effects.emplace_back(MemoryEffects::Read::get(), &input,
-                           SideEffects::DefaultResource::get());
-  for (OpOperand &out : getOutsMutable()) {
-    if (!isa<MemRefType>(out.get().getType()))
-      continue;
-    effects.emplace_back(MemoryEffects::Read::get(), &out,
-                         SideEffects::DefaultResource::get());
-    effects.emplace_back(MemoryEffects::Write::get(), &out,
-                         SideEffects::DefaultResource::get());
-  }
-}
 
 namespace {
 enum class PlaceFault { None, Ranks, Index, Ids };

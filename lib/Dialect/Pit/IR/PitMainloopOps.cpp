@@ -436,6 +436,40 @@ LogicalResult MainloopOp::verify() {
   return success();
 }
 
+/// Each dimension of the tile has one part in a CPU's schedule.
+static LogicalResult verifySchedule(MainloopOp op) {
+  Attribute hopper = op.getHopperScheduleAttr();
+  auto ofBody = dyn_cast_or_null<AmpereScheduleAttr>(hopper);
+  bool isOfBody = ofBody && ofBody.getProducers() > 0;
+  if (hopper &&
+      (op.hasTileBody() ? !isOfBody : !isa<HopperScheduleAttr>(hopper)))
+    return violates(op, "mainloop 19")
+           << "has hopper_schedule = " << hopper << "; "
+           << (op.hasTileBody()
+                   ? "of a tile body a #pit.ampere_schedule with "
+                     "producers is right"
+                   : "of a product a #pit.hopper_schedule is right");
+  auto schedule = dyn_cast_or_null<CpuScheduleAttr>(op.getScheduleAttr());
+  if (!schedule || op.hasTileBody())
+    return success();
+  SmallVector<int64_t> dims = schedule.getDims();
+  llvm::sort(dims);
+  int64_t count = op.getTile().size();
+  if (!llvm::equal(dims, llvm::seq<int64_t>(0, count)))
+    return violates(op, "mainloop 18")
+           << "has schedule = " << schedule
+           << "; m, n, batch and k have to be the tile's " << count
+           << " dimensions, each once";
+  unsigned b = 1 - schedule.getA();
+  int64_t rank =
+      cast<VectorType>(op.getContraction()->getOperand(b).getType()).getRank();
+  if (schedule.getLane() >= rank)
+    return violates(op, "mainloop 18")
+           << "has schedule = " << schedule << "; lane has to be one of the "
+           << rank << " dimensions of operand " << b;
+  return success();
+}
+
 LogicalResult MainloopOp::verifyRegions() {
   auto *loads = getLoad().front().getTerminator();
   auto views = llvm::count_if(loads->getOperands(), [&](Value v) {
@@ -475,7 +509,7 @@ LogicalResult MainloopOp::verifyRegions() {
       return violates(*this, "mainloop 4") << why;
     }
   if (failed(verifyScalars(*this)) || failed(verifyAlso(*this)) ||
-      failed(verifyLook(*this)))
+      failed(verifyLook(*this)) || failed(verifySchedule(*this)))
     return failure();
   return verifyGroups(*this);
 }

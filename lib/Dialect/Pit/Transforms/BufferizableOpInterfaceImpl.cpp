@@ -413,8 +413,8 @@ struct MainloopModel
         /*bits=*/Value(), /*background=*/TypedAttr(), mainloop.getSteps(),
         mainloop.getChunk(), mainloop.getExtraMapsAttr(),
         mainloop.getResultTileAttr(), mainloop.getSumMapsAttr(),
-        mainloop.getCombineAttr(), mainloop.getAtomic());
-    // A schedule that is written by hand.
+        mainloop.getCombineAttr(), mainloop.getAtomic(),
+        mainloop.getScheduleAttr(), mainloop.getHopperScheduleAttr());
     flat->setDiscardableAttrs(mainloop->getDiscardableAttrDictionary());
     for (auto [from, to] :
          llvm::zip(mainloop->getRegions(), flat->getRegions()))
@@ -454,8 +454,7 @@ struct LaunchModel
       return failure();
     LaunchOp::create(rewriter, op->getLoc(), TypeRange(),
                      launch.getKernelAttr(), launch.getIterations(), *inputs,
-                     *outs, /*choice=*/Value(), launch.getElementsAttr(),
-                     /*variant=*/IntegerAttr());
+                     *outs, launch.getElements());
     replaceOpWithBufferizedValues(rewriter, op, *outs);
     return success();
   }

@@ -11,13 +11,13 @@
 module {
   module @pit_kernels attributes {pit.kernels} {
     // Shared memory has the sums of 8 rows of threads, and those of the block.
-    // CHECK: gpu.func @dense({{.*}}: i64, %{{.*}}: i64) kernel attributes {{{.*}}pit.partial_bytes = 1024 : i64, pit.parts = 128 : i64, pit.shared_bytes = 9216 : i64, pit.split, pit.threads = 256 : i64}
+    // CHECK: gpu.func @dense({{.*}}: i64, %{{.*}}: i64) kernel attributes {{{.*}}pit.launch_info = #pit.launch_info<threads = 256, shared_bytes = 9216, grid = rows, parts = 128, part_bytes = 1024>}
     // CHECK: scf.for {{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32)
     // CHECK-COUNT-4: vector.load {{.*}} {alignment = 16 : i64} : memref<?x4096xbf16>, vector<8xbf16>
     // CHECK: llvm.atomicrmw uinc_wrap
     // CHECK: llvm.load volatile
     // STRICT: gpu.func @dense(
-    // STRICT-NOT: pit.parts
+    // STRICT-NOT: grid = rows
     // STRICT: vector.load {{.*}} vector<8xbf16>
     // STRICT-NOT: llvm.atomicrmw
     func.func @dense(%x: memref<?x4096xbf16>, %i: !index, %y: memref<4096xbf16>) {
@@ -44,7 +44,7 @@ module {
       return
     }
 
-    // CHECK: gpu.func @listed({{.*}} pit.parts = 128
+    // CHECK: gpu.func @listed({{.*}} grid = rows, parts = 128
     // CHECK-COUNT-4: memref.load {{.*}} : memref<?xi32>
     // CHECK-COUNT-4: vector.load {{.*}} vector<8xbf16>
     // STRICT: gpu.func @listed(
@@ -73,8 +73,8 @@ module {
     }
 
     // What pads rows that do not exist counts: a tile is made.
-    // CHECK: gpu.func @padded({{.*}} pit.shared_bytes = 33792
-    // CHECK-NOT: pit.parts
+    // CHECK: gpu.func @padded({{.*}} shared_bytes = 33792
+    // CHECK-NOT: grid = rows
     // CHECK-NOT: llvm.atomicrmw
     func.func @padded(%x: memref<?x4096xbf16>, %i: !index, %y: memref<4096xbf16>) {
       %zero = arith.constant 0.0 : f32

@@ -17,7 +17,7 @@
 // CHECK-LABEL: gpu.func @few_rows(
 // CHECK-SAME: %{{.*}}: i64, %{{.*}}: i64) kernel attributes {
 // CHECK-SAME: nvvm.minctasm = 6 : i32
-// CHECK-SAME: pit.partial_bytes = 4096 : i64, pit.parts = 4 : i64
+// CHECK-SAME: grid = steps, parts = 4, part_bytes = 4096
 // CHECK: %[[PART:.*]] = arith.index_cast %block_id_y : index to i32
 // CHECK: %[[LAUNCHED:.*]] = arith.index_cast %grid_dim_y : index to i32
 // CHECK: %[[PARTS:.*]] = arith.minsi %[[LAUNCHED]], %c4_i32
@@ -117,10 +117,10 @@ module @pit_kernels attributes {pit.kernels} {
 // SCHEDULE: parts = 32,
 
 // CHECK-LABEL: gpu.func @many_tiles(
-// CHECK-NOT: pit.parts
+// CHECK-NOT: grid = steps
 // CHECK-NOT: gpu.block_id y
 // CHECK-LABEL: gpu.func @unknown(
-// CHECK-SAME: pit.parts = 32 : i64
+// CHECK-SAME: grid = steps, parts = 32,
 // CHECK: %[[STEPS:.*]] = arith.divui %{{.*}}, %c8_i32
 // CHECK: arith.maxsi %[[STEPS]], %c1_i32
 

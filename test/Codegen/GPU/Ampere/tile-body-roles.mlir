@@ -7,7 +7,7 @@
 #mn = affine_map<(m, n, k) -> (m, n)>
 #tile = affine_map<(m, n) -> (m, n)>
 
-// CHECK: gpu.func @wide_tile_body({{.*}} nvvm.minctasm = 1 : i32{{.*}}pit.shared_bytes = 65688 : i64, pit.threads = 384 : i64
+// CHECK: gpu.func @wide_tile_body({{.*}} nvvm.minctasm = 1 : i32{{.*}}threads = 384, shared_bytes = 65688
 // The first thread makes the barriers: 256 threads' arrivals fill a stage's tile (two of each
 // producer's), those of eight warps empty it.
 // CHECK: nvvm.mbarrier.init %{{.*}}, %c256_i32

@@ -19,7 +19,7 @@ module @pit_kernels attributes {pit.kernels} {
 // dimension is the fastest.
 // CHECK-LABEL: gpu.func @transpose(
 // CHECK-SAME: %[[X:[^:]*]]: memref<?x?xf32>, %[[Y:[^:]*]]: memref<?x?xf32>) kernel
-// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>, pit.shared_bytes = 0 : i64, pit.threads = 256 : i64
+// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>, pit.launch_info = #pit.launch_info<threads = 256>
 // CHECK: %[[T:.*]] = gpu.thread_id x
 // CHECK: %[[B:.*]] = gpu.block_id x
 // CHECK: %[[F:.*]] = arith.muli %[[B]], %c256
@@ -212,7 +212,7 @@ func.func @argmax(%x: !t, %m: !v, %at: memref<?xindex>) {
 // What depends on the rest of the grid is left to one block, which waits for
 // itself.
 // CHECK-LABEL: gpu.func @one_block(
-// CHECK-SAME: pit.blocks = 1
+// CHECK-SAME: grid = one_block
 // CHECK: %[[ONE:.*]] = arith.cmpi eq, %block_id_x, %c0
 // CHECK: scf.if %[[ONE]]
 // CHECK: memref.store {{.*}} : memref<?xi1>
@@ -236,7 +236,7 @@ func.func @one_block(%x: !t, %y: memref<?x?xi1>, %z: !t) {
 
 // So are iterations that run one after another.
 // CHECK-LABEL: gpu.func @one_after_another(
-// CHECK-SAME: pit.blocks = 1
+// CHECK-SAME: grid = one_block
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %{{.*}} step
 func.func @one_after_another(%x: !t, %z: !t) {
   %c0 = arith.constant 0 : index
@@ -252,7 +252,7 @@ func.func @one_after_another(%x: !t, %z: !t) {
 
 // Two ops that do not know of each other are no reason for that.
 // CHECK-LABEL: gpu.func @independent(
-// CHECK-NOT: pit.blocks
+// CHECK-NOT: grid = one_block
 // CHECK-NOT: gpu.barrier
 // CHECK: gpu.return
 func.func @independent(%x: !t, %y: !t, %z: !t) {
@@ -399,7 +399,7 @@ func.func @atomics(%x: memref<?x?xi32>, %a: memref<?xi8>, %b: memref<?xi32>, %c:
 // stay in shared memory, 72 leave for the scratch.
 // CHECK-LABEL: gpu.func @big(
 // CHECK-SAME: %[[SCRATCH:[^:]*]]: memref<?xi8>) kernel
-// CHECK-SAME: pit.scratch_bytes = 73728 : i64, pit.shared_bytes = 73728 : i64
+// CHECK-SAME: shared_bytes = 73728, scratch_bytes = 73728
 // CHECK: llvm.mlir.addressof @pit_shared : !llvm.ptr<3>
 // CHECK: arith.muli %{{.*}}, %c73728
 func.func @big(%x: !t, %y: !t) {
@@ -427,7 +427,7 @@ func.func @big(%x: !t, %y: !t) {
 // A loop whose iterations depend on each other: one block, one after another.
 // All threads run the scalar code; none loads what another still writes.
 // CHECK-LABEL: gpu.func @sequence(
-// CHECK-SAME: pit.blocks = 1
+// CHECK-SAME: grid = one_block
 // CHECK: gpu.barrier
 // CHECK: %[[S:.*]] = memref.load %{{.*}}[%c0] : memref<40xf32>
 // CHECK: memref.store %[[S]], %{{.*}} : memref<?xf32>
@@ -458,7 +458,7 @@ func.func @sequence(%x: !t, %y: !v) {
 
 // Blocks along y share the chunks of a group: its rows are its own.
 // CHECK-LABEL: gpu.func @split(
-// CHECK-SAME: pit.split
+// CHECK-SAME: grid = groups
 // CHECK: %[[BY:.*]] = gpu.block_id y
 // CHECK: %[[GY:.*]] = gpu.grid_dim y
 // CHECK: %[[FIRST:.*]] = arith.muli %[[BY]], %c16
@@ -480,7 +480,7 @@ func.func @split(%x: memref<?x?x?xf32>, %i: !pit.index<micro_tile = [1, 1], axis
 
 // Here all chunks add to the same row: they stay in order, in one block.
 // CHECK-LABEL: gpu.func @no_split(
-// CHECK-NOT: pit.split
+// CHECK-NOT: grid = groups
 // CHECK-NOT: gpu.block_id y
 // CHECK: gpu.return
 func.func @no_split(%x: memref<?x?xf32>, %i: !pit.index<micro_tile = [1, 1], axis = 1>, %y: !t) {

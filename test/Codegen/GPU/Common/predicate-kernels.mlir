@@ -22,7 +22,7 @@ gpu.module @kernels {
   // CHECK: ^[[BODY]]:
   // CHECK: llvm.store %[[N]]
   llvm.func @variant(%map: !llvm.ptr {llvm.byval = !llvm.array<128 x i8>}, %n: i64)
-      attributes {nvvm.kernel, pit.predicated} {
+      attributes {nvvm.kernel, pit.launch_info = #pit.launch_info<threads = 64, predicated = true>} {
     llvm.store %n, %map : i64, !llvm.ptr
     %size = llvm.mlir.constant(4 : i64) : i64
     %stack = llvm.alloca %size x f32 : (i64) -> !llvm.ptr
@@ -41,7 +41,7 @@ gpu.module @kernels {
   // CHECK: ^[[BODY]]:
   // CHECK-NEXT: nvvm.griddepcontrol launch_dependents
   // CHECK-NEXT: llvm.return
-  llvm.func @early() attributes {nvvm.kernel, pit.predicated, pit.programmatic_launch} {
+  llvm.func @early() attributes {nvvm.kernel, pit.launch_info = #pit.launch_info<threads = 64, early_start = true, predicated = true>} {
     llvm.return
   }
 
@@ -50,7 +50,7 @@ gpu.module @kernels {
   // CHECK: nvvm.griddepcontrol launch_dependents
   // CHECK-NEXT: nvvm.griddepcontrol wait
   // CHECK: llvm.cond_br
-  llvm.func @hopper() attributes {nvvm.kernel, pit.predicated, pit.programmatic_launch} {
+  llvm.func @hopper() attributes {nvvm.kernel, pit.launch_info = #pit.launch_info<threads = 64, early_start = true, predicated = true>} {
     nvvm.griddepcontrol launch_dependents
     nvvm.griddepcontrol wait
     llvm.return

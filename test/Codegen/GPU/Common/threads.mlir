@@ -9,7 +9,7 @@
 // LEVEL: error: convert-pit-to-gpu: opt-level is 4; 0, 1, 2 or 3 is right
 // FAST: gpu.module @pit_kernels [#nvvm.target<O = 0, chip = "sm_80"
 // SMALL: gpu.module @pit_kernels attributes {pit.kernels} {
-// SMALL: known_block_size = array<i32: 64, 1, 1>, {{.*}}pit.threads = 64
+// SMALL: known_block_size = array<i32: 64, 1, 1>, pit.launch_info = #pit.launch_info<threads = 64
 // BLACKWELL: gpu.module @pit_kernels [#nvvm.target<O = 3, chip = "sm_100", features = "+ptx87">]
 // HOPPER: gpu.module @pit_kernels [#nvvm.target<O = 3, chip = "sm_90", features = "+ptx83">]
 module {

@@ -14,7 +14,7 @@ module @pit_kernels attributes {pit.kernels} {
 // before the first is stored, and store eight elements of a column at once.
 // CHECK-LABEL: gpu.func @tiles(
 // CHECK-SAME: %[[X:[^:]*]]: memref<?x?xbf16>, %[[Y:[^:]*]]: memref<?x?xbf16>
-// CHECK-SAME: pit.shared_bytes = 8192
+// CHECK-SAME: shared_bytes = 8192
 // CHECK: scf.if
 // CHECK: %[[A:.*]] = scf.if
 // CHECK: vector.load %[[X]]{{.*}} {alignment = 16 : i64} : memref<?x?xbf16>, vector<8xbf16>
@@ -49,7 +49,7 @@ func.func @tiles(%x: !t, %y: !t) {
 
 // Rows that hold no power of two of pieces stay two buffers; so does what is read once more.
 // CHECK-LABEL: gpu.func @odd(
-// CHECK-SAME: pit.shared_bytes = 12288
+// CHECK-SAME: shared_bytes = 12288
 // CHECK: gpu.return
 func.func @odd(%x: !t, %y: !t) {
   %c0 = arith.constant 0 : index
@@ -67,7 +67,7 @@ func.func @odd(%x: !t, %y: !t) {
 }
 
 // CHECK-LABEL: gpu.func @again(
-// CHECK-SAME: pit.shared_bytes = 16384
+// CHECK-SAME: shared_bytes = 16384
 // CHECK: gpu.return
 func.func @again(%x: !t, %y: !t, %z: !t) {
   %c0 = arith.constant 0 : index

@@ -9,7 +9,7 @@ module @pit_kernels attributes {pit.kernels} {
   // are in their own order.
   // CHECK-LABEL: gpu.func @tf32_hopper(
   // CHECK-SAME: %[[MAP_A:[a-z0-9]+]]: !llvm.ptr, %[[MAP_B:[a-z0-9]+]]: !llvm.ptr) kernel
-  // CHECK-SAME: pit.tensor_maps = [{along_k = 2 : i64, argument = 0 : i64, box = array<i64: 1, 128, 32>, swizzle = 128 : i64}, {along_k = 1 : i64, argument = 1 : i64, box = array<i64: 1, 64, 32>, order = array<i64: 0, 2, 1>, swizzle = 128 : i64}]
+  // CHECK-SAME: tensor_maps = [<argument = 0, box = [1, 128, 32], swizzle = 128, along_k = 2>, <argument = 1, box = [1, 64, 32], swizzle = 128, along_k = 1, order = [0, 2, 1]>]
   // CHECK: nvvm.mbarrier.arrive.expect_tx
   // CHECK: %[[G:.*]] = arith.index_cast %[[BATCH:.*]] : index to i32
   // CHECK-NEXT: %[[M:.*]] = arith.index_cast

@@ -18,7 +18,7 @@ module @pit_kernels attributes {pit.kernels} {
   // PLAN-NEXT: consumers: 1 wgmmas of 64 x 256, split along m
   // PLAN-NEXT: registers: 72, 216; arrivals: 4
   // CHECK-LABEL: gpu.func @rows_hopper(
-  // CHECK-SAME: pit.tensor_maps = [{along_k = 1 : i64, argument = 1 : i64, box = array<i64: 1, 64>, swizzle = 128 : i64}, {along_k = 0 : i64, argument = 2 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]
+  // CHECK-SAME: tensor_maps = [<argument = 1, box = [1, 64], swizzle = 128, along_k = 1>, <argument = 2, box = [64, 64], swizzle = 128, along_k = 0>]
   // CHECK: nvvm.setmaxregister decrease 72
   // CHECK: scf.for
   // A warp whose rows do not exist loads none of them, and says so: it would wait
@@ -141,10 +141,8 @@ module @pit_kernels attributes {pit.kernels} {
   // PLAN-LABEL: {{^}}groups:
   // PLAN: a: operand 0, 128 rows x 1 blocks by boxes of rows
   // CHECK-LABEL: gpu.func @groups_hopper(
-  // CHECK-SAME: pit.cluster = 2
-  // CHECK-SAME: pit.persistent
-  // CHECK-SAME: pit.split
-  // CHECK-SAME: pit.tensor_maps = [{along_k = 1 : i64, argument = 1 : i64, box = array<i64: 1, 64>, swizzle = 128 : i64}, {along_k = 1 : i64, argument = 3 : i64, box = array<i64: 1, 64, 64>, swizzle = 128 : i64}]
+  // CHECK-SAME: grid = machine, cluster = 2
+  // CHECK-SAME: tensor_maps = [<argument = 1, box = [1, 64], swizzle = 128, along_k = 1>, <argument = 3, box = [1, 64, 64], swizzle = 128, along_k = 1>]
   // CHECK: nvvm.setmaxregister decrease
   // Groups, tiles, stages.
   // CHECK: scf.for
@@ -159,7 +157,7 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK: nvvm.wgmma.mma_async
   // CHECK: nvvm.mbarrier.arrive
   // CHECK-LABEL: gpu.func @groups(
-  // CHECK-SAME: pit.split
+  // CHECK-SAME: grid = groups
   func.func @groups(%index: !pit.index<micro_tile = [1, 1], axis = 0>, %a: memref<?x?xbf16>, %r: memref<?x?xbf16>, %b: memref<?x?x?xbf16>, %o: memref<?x?x?xbf16>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -4,11 +4,11 @@
 // RUN: pit-opt %s --pit-schedule-kernels="chip=sm_90a explain" --convert-pit-to-gpu=chip=sm_90a --verify-diagnostics | FileCheck %s
 // RUN: sed s/expected-remark// %s | pit-opt --pit-schedule-kernels="chip=sm_90 explain" --convert-pit-to-gpu=chip=sm_90 2>&1 | FileCheck %s
 
-// CHECK-NOT: {{remark|wgmma|pit.hopper}}
+// CHECK-NOT: {{remark|wgmma|_hopper}}
 // CHECK: gpu.func @f32(
-// CHECK-NOT: {{remark|wgmma|pit.hopper}}
+// CHECK-NOT: {{remark|wgmma|_hopper}}
 // CHECK: gpu.func @masked(
-// CHECK-NOT: {{remark|wgmma|pit.hopper}}
+// CHECK-NOT: {{remark|wgmma|_hopper}}
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #km = affine_map<(m, n, k) -> (k, m)>

@@ -11,7 +11,7 @@ module @pit_kernels attributes {pit.kernels} {
   // 17 x 16 pairs of tiles, and 66 clusters: eight are left after four turns, of 64
   // steps each. Turns count whole tiles, then parts.
   // CHECK-LABEL: gpu.func @tail_hopper(
-  // CHECK-SAME: pit.partial_bytes = 131072 : i64
+  // CHECK-SAME: stream_bytes = 131072
   // CHECK: nvvm.setmaxregister decrease
   // CHECK: scf.for %[[NUMBER:[a-z0-9]+]] = %
   // CHECK-NEXT: %[[IS_WHOLE:.*]] = arith.cmpi slt, %[[NUMBER]], %[[WHOLE:.*]] : i32
@@ -57,7 +57,7 @@ module @pit_kernels attributes {pit.kernels} {
   // have neighbours along n, and each loads all of b that it needs. That makes four
   // whole turns.
   // CHECK-LABEL: gpu.func @odd_hopper(
-  // CHECK-NOT: pit.partial_bytes
+  // CHECK-NOT: stream_bytes
   // CHECK: nvvm.setmaxregister decrease
   // CHECK: %[[ALONG_N:.*]] = arith.cmpi uge, %{{.*}}, %{{.*}} : i32
   // CHECK: nvvm.cp.async.bulk.tensor
@@ -104,7 +104,7 @@ module @pit_kernels attributes {pit.kernels} {
 
   // Whole turns but for two clusters, and too few steps to be worth it.
   // CHECK-LABEL: gpu.func @whole_hopper(
-  // CHECK-NOT: pit.partial_bytes
+  // CHECK-NOT: stream_bytes
   // CHECK-LABEL: gpu.func @whole(
   func.func @whole(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %o: memref<4096x4096xf16>) {
     %c0 = arith.constant 0 : index
@@ -144,7 +144,7 @@ module @pit_kernels attributes {pit.kernels} {
   // Each block of rows has a B of its own: blocks have nothing to share.
   // CHECK-LABEL: gpu.func @diagonal_hopper(
   // CHECK-NOT: nvvm.cluster_dim
-  // CHECK-NOT: pit.cluster
+  // CHECK-NOT: cluster =
   // CHECK-LABEL: gpu.func @diagonal(
   func.func @diagonal(%a: memref<4096x4096xf16>, %b: memref<4096x4096x256xf16>, %o: memref<4096x256xf16>) {
     %c0 = arith.constant 0 : index
@@ -182,7 +182,7 @@ module @pit_kernels attributes {pit.kernels} {
   }
 
   // CHECK-LABEL: gpu.func @short_hopper(
-  // CHECK-NOT: pit.partial_bytes
+  // CHECK-NOT: stream_bytes
   // CHECK-LABEL: gpu.func @short(
   func.func @short(%a: memref<4232x1024xf16>, %b: memref<1024x4096xf16>, %o: memref<4232x4096xf16>) {
     %c0 = arith.constant 0 : index
@@ -227,11 +227,10 @@ module @pit_kernels attributes {pit.kernels} {
 // block's rows are listed, and its producers copy ones to the others after each
 // step, and after the last. They wait for what they copied.
 // CHECK-LABEL: func.func @filled
-// CHECK: pit.launch @pit_kernels::@fill {{.*}} {pit.fills_for_next}
-// CHECK: pit.launch @pit_kernels::@rows iterations
-// CHECK-NOT: pit.fills_for_next
+// CHECK-NOT: pit.launch @pit_kernels::@fill
+// CHECK: pit.launch @pit_kernels::@rows iterations(%[[N:.*]]) fill(%[[O:.*]] : memref<512x1024xf16> by @pit_kernels::@fill elements(%[[N]])) ins({{.*}}) outs(%[[O]] :
 // CHECK-LABEL: gpu.func @rows_hopper(
-// CHECK-SAME: pit.fills = 3 : i64
+// CHECK-SAME: fills = 3,
 // CHECK: %[[ONES:.*]] = arith.constant dense<1006648320> : vector<4xi32>
 // CHECK: llvm.store %[[ONES]], {{.*}}{alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<3>
 // CHECK: nvvm.fence.proxy
@@ -249,7 +248,16 @@ module @pit_kernels attributes {pit.kernels} {
 // CHECK: nvvm.mbarrier.arrive
 // CHECK: nvvm.wgmma
 // CHECK-LABEL: gpu.func @rows(
-// CHECK-SAME: pit.hopper = @rows_hopper
+// CHECK-SAME: preferred = @rows_hopper
+
+// A fill for all variants stays where the launch behind it is of one variant.
+// RUN: sed '/func @filled/,/^}/{s/@filled(/@filled(%bits: !pit.bitmap, /; s/@rows iter/@rows if(%bits : !pit.bitmap is 1) iter/}' %s | pit-opt --split-input-file --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=VARIANT
+// VARIANT-LABEL: func.func @filled
+// VARIANT: pit.launch @pit_kernels::@fill
+// VARIANT: pit.launch @pit_kernels::@rows if(%{{.*}} is 1) iterations(%{{[a-z0-9]*}}) ins(
+// VARIANT-LABEL: gpu.func @rows_hopper(
+// VARIANT-NOT: fills =
+// VARIANT-SAME: {
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
@@ -307,11 +315,11 @@ module @pit_kernels attributes {pit.kernels} {
 
 // Something else reads what was filled; or tiles do not cover the rows.
 // CHECK-LABEL: func.func @read_between
-// CHECK-NOT: pit.fills_for_next
+// CHECK-NOT: fill(
 // CHECK-LABEL: func.func @covered_in_part
-// CHECK-NOT: pit.fills_for_next
+// CHECK-NOT: fill(
 // CHECK: gpu.module
-// CHECK-NOT: pit.fills
+// CHECK-NOT: fills =
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>

@@ -24,9 +24,8 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK-SAME: %[[A:.*]]: memref<?x?xf16>, %[[B:.*]]: memref<?x?xf16>, %{{.*}}: memref<?x?xf16>, %[[MAP_A:.*]]: !llvm.ptr, %[[MAP_B:.*]]: !llvm.ptr) kernel
   // CHECK-SAME: known_block_size = array<i32: 384, 1, 1>
   // CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
-  // CHECK-SAME: pit.cluster = 2 : i64, pit.persistent, pit.programmatic_launch, pit.shared_bytes = 213120 : i64
-  // CHECK-SAME: pit.tensor_maps = [{along_k = 1 : i64, argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}, {along_k = 0 : i64, argument = 1 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]
-  // CHECK-SAME: pit.threads = 384 : i64
+  // CHECK-SAME: threads = 384, shared_bytes = 213120, grid = tiles, cluster = 2, early_start = true
+  // CHECK-SAME: tensor_maps = [<argument = 0, box = [128, 64], swizzle = 128, along_k = 1>, <argument = 1, box = [64, 64], swizzle = 128, along_k = 0>]
   // A full and an empty barrier for each of four stages, visible to the cluster
   // before anybody uses them.
   // CHECK-COUNT-8: nvvm.mbarrier.init
@@ -71,7 +70,7 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK: nvvm.cluster.wait
   // CHECK: gpu.return
   // CHECK-LABEL: gpu.func @dense(
-  // CHECK-SAME: pit.hopper = @dense_hopper
+  // CHECK-SAME: preferred = @dense_hopper
   // CHECK-NOT: wgmma
   // CHECK: nvvm.mma.sync
   func.func @dense(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
@@ -118,7 +117,7 @@ module @pit_kernels attributes {pit.kernels} {
   // PLAN-NEXT: consumers: 1 wgmmas of 64 x 256, split along m
   // PLAN-NEXT: registers: 40, 232; arrivals: 1
   // CHECK-LABEL: gpu.func @dense_bt_hopper(
-  // CHECK-SAME: {along_k = 1 : i64, argument = 1 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}]
+  // CHECK-SAME: <argument = 1, box = [128, 64], swizzle = 128, along_k = 1>]
   // CHECK-COUNT-4: nvvm.wgmma.mma_async
   // CHECK-NOT: nvvm.stmatrix
   // CHECK: llvm.store {{.*}}{alignment = 8 : i64} : vector<2xf32>
@@ -259,7 +258,7 @@ module @pit_kernels attributes {pit.kernels} {
   // PLAN-NEXT: consumers: 1 wgmmas of 64 x 160, split along n
   // PLAN-NEXT: registers: 40, 232; arrivals: 1
   // CHECK-LABEL: gpu.func @long_columns_hopper(
-  // CHECK-SAME: {along_k = 1 : i64, argument = 1 : i64, box = array<i64: 160, 64>, swizzle = 128 : i64}]
+  // CHECK-SAME: <argument = 1, box = [160, 64], swizzle = 128, along_k = 1>]
   // CHECK-LABEL: gpu.func @long_columns(
   func.func @long_columns(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
     %c0 = arith.constant 0 : index
@@ -304,7 +303,7 @@ module @pit_kernels attributes {pit.kernels} {
   // PLAN-NEXT: consumers: 1 wgmmas of 64 x 256, split along m
   // PLAN-NEXT: registers: 40, 232; arrivals: 1
   // CHECK-LABEL: gpu.func @transposed_hopper(
-  // CHECK-SAME: pit.tensor_maps = [{along_k = 0 : i64, argument = 1 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}, {along_k = 1 : i64, argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}]
+  // CHECK-SAME: tensor_maps = [<argument = 1, box = [64, 64], swizzle = 128, along_k = 0>, <argument = 0, box = [128, 64], swizzle = 128, along_k = 1>]
   // CHECK-LABEL: gpu.func @transposed(
   func.func @transposed(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
     %c0 = arith.constant 0 : index
@@ -386,7 +385,7 @@ module @pit_kernels attributes {pit.kernels} {
   // then a store of 64 columns.
   // CHECK-LABEL: gpu.func @shared_hopper(
   // CHECK-SAME: %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) kernel
-  // CHECK-SAME: pit.partial_bytes = 131072 : i64
+  // CHECK-SAME: grid = machine, stream_bytes = 131072
   // CHECK: nvvm.setmaxregister decrease
   // CHECK: nvvm.setmaxregister increase
   // CHECK: nvvm.wgmma.mma_async

@@ -20,7 +20,8 @@ func.func private @on_stream(memref<8xf32>, !gpu.async.token)
 // CHECK: call @theirs
 // CHECK-NEXT: pit.launch
 // CHECK-NEXT: pit.launch
-// CHECK-NEXT: call @pit_rt_wait(%arg0) {pit.status}
+// CHECK-NEXT: call @pit_rt_wait(%arg0)
+// CHECK-NEXT: pit.check_status
 // CHECK-NEXT: call @theirs
 // CHECK-NEXT: call @theirs
 // CHECK-NEXT: memref.alloc
@@ -47,10 +48,12 @@ func.func private @calls(%frame: !llvm.ptr {pit.frame}, %a: memref<8xf32>) attri
 // CHECK-NEXT: call @on_stream(
 // CHECK-NEXT: gpu.wait async [%arg2]
 // CHECK-NEXT: call @pit_rt_wait
+// CHECK-NEXT: pit.check_status
 // CHECK-NEXT: %[[OWN:.*]] = gpu.wait async
 // CHECK-NEXT: gpu.memcpy async [%[[OWN]]]
 // CHECK-NEXT: pit.launch
 // CHECK-NEXT: call @pit_rt_wait
+// CHECK-NEXT: pit.check_status
 // CHECK-NEXT: gpu.launch_func @others::@g
 func.func private @tokens(%frame: !llvm.ptr {pit.frame}, %a: memref<8xf32>, %t: !gpu.async.token {pit.stream}, %b: memref<8xf32>) attributes {pit.device = "cuda"} {
   %c1 = arith.constant 1 : index
@@ -71,13 +74,16 @@ func.func private @tokens(%frame: !llvm.ptr {pit.frame}, %a: memref<8xf32>, %t: 
 // CHECK-LABEL: func.func private @control(
 // CHECK: scf.for
 // CHECK-NEXT: call @pit_rt_wait
+// CHECK-NEXT: pit.check_status
 // CHECK-NEXT: func.call @theirs
 // CHECK-NEXT: pit.launch
 // CHECK: scf.if
 // CHECK-NEXT: call @pit_rt_wait
+// CHECK-NEXT: pit.check_status
 // CHECK-NEXT: func.call @theirs
 // CHECK-NEXT: }
 // CHECK-NEXT: call @pit_rt_wait
+// CHECK-NEXT: pit.check_status
 // CHECK-NEXT: call @theirs
 func.func private @control(%frame: !llvm.ptr {pit.frame}, %a: memref<8xf32>, %n: index, %c: i1) attributes {pit.device = "cuda"} {
   %c0 = arith.constant 0 : index
@@ -96,6 +102,7 @@ func.func private @control(%frame: !llvm.ptr {pit.frame}, %a: memref<8xf32>, %n:
 // CHECK-LABEL: func.func private @blocks(
 // CHECK: ^bb1:
 // CHECK-NEXT: call @pit_rt_wait
+// CHECK-NEXT: pit.check_status
 // CHECK-NEXT: call @theirs
 func.func private @blocks(%frame: !llvm.ptr {pit.frame}, %a: memref<8xf32>, %c: i1) attributes {pit.device = "cuda"} {
   %c1 = arith.constant 1 : index

@@ -1,6 +1,6 @@
 // RUN: pit-opt %s --convert-pit-launch | FileCheck %s
 
-// CHECK: gpu.func @k{{.*}}pit.predicated, pit.programmatic_launch
+// CHECK: gpu.func @k{{.*}}early_start = true, predicated = true
 
 // Where the host knows the variant, it starts the kernels of that one alone.
 // CHECK-LABEL: func.func @chosen
@@ -22,7 +22,7 @@
 // CHECK: llvm.mlir.constant(0 : i64)
 // CHECK: call @pit_rt_launch_early
 gpu.module @pit_kernels [#nvvm.target<chip = "sm_90a">] {
-  gpu.func @k(%o: memref<8xf32>) kernel attributes {pit.threads = 128 : i64} {
+  gpu.func @k(%o: memref<8xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 128>} {
     gpu.return
   }
 }

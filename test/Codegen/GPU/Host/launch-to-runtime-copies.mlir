@@ -3,12 +3,11 @@
 
 gpu.module @pit_kernels {
   gpu.func @k(%x: memref<?x?xf16>, %o: memref<?x?xf16>) kernel
-      attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
     gpu.return
   }
   gpu.func @k_hopper(%x: memref<?x?xf16>, %o: memref<?x?xf16>, %m0: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.persistent, pit.programmatic_launch,
-                  pit.tensor_maps = [{along_k = 1 : i64, argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = tiles, early_start = true, tensor_maps = [<argument = 0, box = [128, 64], swizzle = 128, along_k = 1>]>} {
     gpu.return
   }
 }
@@ -39,7 +38,8 @@ gpu.module @pit_kernels {
 // CHECK: %[[BYTES:.*]] = arith.muli %[[SIZE]], %c2_i64
 // CHECK: func.call @pit_rt_alloc(%[[FRAME]], %[[BYTES]],
 // CHECK: %[[MEMORY:.*]] = llvm.load
-// CHECK: func.call @pit_rt_pack_rows(%[[FRAME]], %[[MEMORY]], %{{.*}}, %{{.*}}) {pit.status}
+// CHECK: func.call @pit_rt_pack_rows(%[[FRAME]], %[[MEMORY]], %{{.*}}, %{{.*}})
+// CHECK-NEXT: pit.check_status
 // CHECK: %[[COPY:.*]] = llvm.ptrtoint %[[MEMORY]]
 // CHECK: scf.yield %[[COPY]], %[[PITCH]]
 // CHECK: llvm.store %[[ROWS]]
@@ -60,13 +60,11 @@ func.func @dynamic(%frame: !llvm.ptr {pit.frame}, %x: memref<?x?xf16>, %o: memre
 
 gpu.module @pit_kernels {
   gpu.func @k(%x: memref<3x100x257xf32>, %o: memref<3x400x257xf32>) kernel
-      attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
     gpu.return
   }
   gpu.func @k_hopper(%x: memref<3x100x257xf32>, %o: memref<3x400x257xf32>, %m0: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.persistent,
-                  pit.tensor_maps = [{along_k = 1 : i64, argument = 0 : i64, box = array<i64: 1, 128, 32>,
-                                      order = array<i64: 0, 2, 1>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = tiles, tensor_maps = [<argument = 0, box = [1, 128, 32], swizzle = 128, along_k = 1, order = [0, 2, 1]>]>} {
     gpu.return
   }
 }
@@ -99,13 +97,11 @@ func.func @transposed(%frame: !llvm.ptr {pit.frame}, %x: memref<3x100x257xf32>, 
 
 gpu.module @pit_kernels {
   gpu.func @k(%x: memref<100x257xf32>, %o: memref<63x257xf32>) kernel
-      attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
     gpu.return
   }
   gpu.func @k_hopper(%x: memref<100x257xf32>, %o: memref<63x257xf32>, %m0: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.persistent,
-                  pit.tensor_maps = [{along_k = 0 : i64, argument = 0 : i64, box = array<i64: 128, 32>,
-                                      order = array<i64: 1, 0>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = tiles, tensor_maps = [<argument = 0, box = [128, 32], swizzle = 128, along_k = 0, order = [1, 0]>]>} {
     gpu.return
   }
 }
@@ -124,13 +120,11 @@ func.func @few_rows(%frame: !llvm.ptr {pit.frame}, %x: memref<100x257xf32>, %o: 
 
 gpu.module @pit_kernels {
   gpu.func @k(%x: memref<256x257xf16>, %o: memref<256x257xf16>) kernel
-      attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
     gpu.return
   }
   gpu.func @k_hopper(%x: memref<256x257xf16>, %o: memref<256x257xf16>, %m0: !llvm.ptr, %m1: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.persistent,
-                  pit.tensor_maps = [{along_k = 1 : i64, argument = 0 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64},
-                                     {along_k = 1 : i64, argument = 0 : i64, box = array<i64: 32, 64>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = tiles, tensor_maps = [<argument = 0, box = [64, 64], swizzle = 128, along_k = 1>, <argument = 0, box = [32, 64], swizzle = 128, along_k = 1>]>} {
     gpu.return
   }
 }

@@ -3,14 +3,11 @@
 
 gpu.module @pit_kernels {
   gpu.func @k(%x: memref<?x?xf16>, %o: memref<?x?xf16>) kernel
-      attributes {pit.threads = 256 : i64, pit.shared_bytes = 4096 : i64, pit.scratch_bytes = 64 : i64,
-                  pit.hopper = @k_hopper} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 256, shared_bytes = 4096, scratch_bytes = 64, preferred = @k_hopper>} {
     gpu.return
   }
   gpu.func @k_hopper(%x: memref<?x?xf16>, %o: memref<?x?xf16>, %m0: !llvm.ptr, %m1: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.shared_bytes = 200000 : i64, pit.persistent, pit.cluster = 2 : i64,
-                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64},
-                                     {argument = 1 : i64, box = array<i64: 16, 32>, swizzle = 64 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, shared_bytes = 200000, grid = tiles, cluster = 2, tensor_maps = [<argument = 0, box = [128, 64], swizzle = 128>, <argument = 1, box = [16, 32], swizzle = 64>]>} {
     gpu.return
   }
 }
@@ -49,8 +46,10 @@ gpu.module @pit_kernels {
 // CHECK: llvm.store %c128_i64
 // CHECK: llvm.store %c64_i64
 // CHECK: %[[DATA:.*]] = llvm.inttoptr %[[ADDRESS]]
-// CHECK: func.call @pit_rt_tensor_map(%[[FRAME]], %[[FIRST:.*]], %[[DATA]], %[[WORDS]]) {pit.status}
-// CHECK: func.call @pit_rt_tensor_map(%[[FRAME]], %[[SECOND:.*]], %{{.*}}, %{{.*}}) {pit.status}
+// CHECK: func.call @pit_rt_tensor_map(%[[FRAME]], %[[FIRST:.*]], %[[DATA]], %[[WORDS]])
+// CHECK-NEXT: pit.check_status
+// CHECK: func.call @pit_rt_tensor_map(%[[FRAME]], %[[SECOND:.*]], %{{.*}}, %{{.*}})
+// CHECK-NEXT: pit.check_status
 // Whole clusters of two, no more than the machine runs at once.
 // CHECK: %[[MORE:.*]] = arith.addi %[[ITERATIONS]], %[[ONE:.*]] :
 // CHECK: %[[PAIRS:.*]] = arith.divsi %[[MORE]], %[[TWO:.*]] :
@@ -66,7 +65,8 @@ gpu.module @pit_kernels {
 // CHECK: llvm.store %[[FIRST]], %[[AT14]]
 // CHECK: %[[AT15:.*]] = llvm.getelementptr %[[PARAMETERS]][120]
 // CHECK: llvm.store %[[SECOND]], %[[AT15]]
-// CHECK: func.call @pit_rt_launch(%[[FRAME]], %{{.*}}, %{{.*}}, %[[BLOCKS]], %[[ONE]], %{{.*}}, %{{.*}}, %[[PARAMETERS]]) {pit.status}
+// CHECK: func.call @pit_rt_launch(%[[FRAME]], %{{.*}}, %{{.*}}, %[[BLOCKS]], %[[ONE]], %{{.*}}, %{{.*}}, %[[PARAMETERS]])
+// CHECK-NEXT: pit.check_status
 // CHECK: else
 // CHECK-NOT: pit_rt_tensor_map
 // CHECK: func.call @pit_rt_alloc
@@ -94,12 +94,11 @@ func.func @dynamic(%frame: !llvm.ptr {pit.frame}, %x: memref<?x?xf16>, %o: memre
 // -----
 
 gpu.module @pit_kernels {
-  gpu.func @k(%x: memref<256x512xf32>) kernel attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+  gpu.func @k(%x: memref<256x512xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
     gpu.return
   }
   gpu.func @k_hopper(%x: memref<256x512xf32>, %m0: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64,
-                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 32>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, tensor_maps = [<argument = 0, box = [64, 32], swizzle = 128>]>} {
     gpu.return
   }
 }
@@ -125,12 +124,11 @@ func.func @static(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf32>) -> i32
 // -----
 
 gpu.module @pit_kernels {
-  gpu.func @k(%x: memref<256x512xf32>) kernel attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+  gpu.func @k(%x: memref<256x512xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
     gpu.return
   }
   gpu.func @k_hopper(%x: memref<256x512xf32>, %sums: i64, %counters: i64, %m0: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.persistent, pit.programmatic_launch, pit.partial_bytes = 131072 : i64,
-                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 32>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = machine, stream_bytes = 131072, early_start = true, tensor_maps = [<argument = 0, box = [64, 32], swizzle = 128>]>} {
     gpu.return
   }
 }
@@ -143,7 +141,8 @@ gpu.module @pit_kernels {
 // CHECK: arith.muli %{{.*}}, %[[SIZE]]
 // CHECK: func.call @pit_rt_alloc(
 // CHECK: %[[MEMORY:.*]] = llvm.load
-// CHECK: func.call @pit_rt_counters(%{{.*}}, %[[SLOT:.*]]) {pit.status}
+// CHECK: func.call @pit_rt_counters(%{{.*}}, %[[SLOT:[^)]*]])
+// CHECK-NEXT: pit.check_status
 // CHECK: %[[COUNTERS:.*]] = llvm.load %[[SLOT]]
 // CHECK: llvm.ptrtoint %[[MEMORY]]
 // CHECK: llvm.ptrtoint %[[COUNTERS]]
@@ -167,12 +166,11 @@ func.func @shared(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf32>) -> i32
 // CHECK: addressof @pit_kernel_name_k :
 // CHECK: call @pit_rt_launch
 gpu.module @pit_kernels {
-  gpu.func @k(%x: memref<?x2004xf16>) kernel attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+  gpu.func @k(%x: memref<?x2004xf16>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
     gpu.return
   }
   gpu.func @k_hopper(%x: memref<?x2004xf16>, %m0: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64,
-                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 32>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, tensor_maps = [<argument = 0, box = [64, 32], swizzle = 128>]>} {
     gpu.return
   }
 }
@@ -185,16 +183,15 @@ func.func @never(%frame: !llvm.ptr {pit.frame}, %x: memref<?x2004xf16>, %n: inde
 // -----
 
 gpu.module @pit_kernels {
-  gpu.func @fill(%o: memref<?x?x64xf16>) kernel attributes {pit.threads = 256 : i64} {
+  gpu.func @fill(%o: memref<?x?x64xf16>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256>} {
     gpu.return
   }
   gpu.func @k(%x: memref<256x512xf16>, %o: memref<?x?x64xf16>) kernel
-      attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
     gpu.return
   }
   gpu.func @k_hopper(%x: memref<256x512xf16>, %o: memref<?x?x64xf16>, %m0: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.persistent, pit.split, pit.fills = 1 : i64, pit.fills_at_most = 1048576 : i64,
-                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = machine, fills = 1, fills_at_most = 1048576, tensor_maps = [<argument = 0, box = [64, 64], swizzle = 128>]>} {
     gpu.return
   }
 }
@@ -217,8 +214,7 @@ gpu.module @pit_kernels {
 // CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %[[FILL]],
 func.func @filled_in_part(%b: index, %s: index, %frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf16>, %o: memref<?x?x64xf16>) -> i32 {
   %n = arith.constant 4 : index
-  pit.launch @pit_kernels::@fill iterations(%n elements) outs(%o : memref<?x?x64xf16>) {pit.fills_for_next}
-  pit.launch @pit_kernels::@k iterations(%n) ins(%x : memref<256x512xf16>) outs(%o : memref<?x?x64xf16>)
+  pit.launch @pit_kernels::@k iterations(%n) fill(%o : memref<?x?x64xf16> by @pit_kernels::@fill elements(%n)) ins(%x : memref<256x512xf16>) outs(%o : memref<?x?x64xf16>)
   %ok = arith.constant 0 : i32
   return %ok : i32
 }
@@ -226,16 +222,15 @@ func.func @filled_in_part(%b: index, %s: index, %frame: !llvm.ptr {pit.frame}, %
 // -----
 
 gpu.module @pit_kernels {
-  gpu.func @fill(%o: memref<256x512xf16>) kernel attributes {pit.threads = 256 : i64} {
+  gpu.func @fill(%o: memref<256x512xf16>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256>} {
     gpu.return
   }
   gpu.func @k(%x: memref<256x512xf16>, %o: memref<256x512xf16>) kernel
-      attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
     gpu.return
   }
   gpu.func @k_hopper(%x: memref<256x512xf16>, %o: memref<256x512xf16>, %m0: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.persistent, pit.fills = 1 : i64,
-                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = tiles, fills = 1, tensor_maps = [<argument = 0, box = [64, 64], swizzle = 128>]>} {
     gpu.return
   }
 }
@@ -256,8 +251,7 @@ gpu.module @pit_kernels {
 func.func @filled(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf16>, %o: memref<256x512xf16>) -> i32 {
   %n = arith.constant 4 : index
   %all = arith.constant 131072 : index
-  pit.launch @pit_kernels::@fill iterations(%all elements) outs(%o : memref<256x512xf16>) {pit.fills_for_next}
-  pit.launch @pit_kernels::@k iterations(%n) ins(%x : memref<256x512xf16>) outs(%o : memref<256x512xf16>)
+  pit.launch @pit_kernels::@k iterations(%n) fill(%o : memref<256x512xf16> by @pit_kernels::@fill elements(%all)) ins(%x : memref<256x512xf16>) outs(%o : memref<256x512xf16>)
   %ok = arith.constant 0 : i32
   return %ok : i32
 }

@@ -1,16 +1,16 @@
 // RUN: pit-opt %s --split-input-file --convert-pit-launch --verify-diagnostics
 
 gpu.module @pit_kernels {
-  gpu.func @k(%s: f32, %x: memref<?x?xf32>) kernel attributes {pit.threads = 256 : i64, pit.hopper = @h} {
+  gpu.func @k(%s: f32, %x: memref<?x?xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @h>} {
     gpu.return
   }
   gpu.func @h(%s: f32, %x: memref<?x?xf32>, %m: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.tensor_maps = [{argument = 2 : i64, box = array<i64: 64, 32>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, tensor_maps = [<argument = 2, box = [64, 32], swizzle = 128>]>} {
     gpu.return
   }
 }
 func.func @f(%frame: !llvm.ptr {pit.frame}, %x: memref<?x?xf32>, %n: index, %s: f32) {
-  // expected-error @below {{launches @h, whose tensor map 0, {argument = 2 : i64, box = array<i64: 64, 32>, swizzle = 128 : i64}, is of no memref among the launch's 2 operands}}
+  // expected-error @below {{launches @h, whose tensor map 0, #pit.tensor_map<argument = 2, box = [64, 32], swizzle = 128>, is of no memref among the launch's 2 operands}}
   pit.launch @pit_kernels::@k iterations(%n) ins(%s : f32) outs(%x : memref<?x?xf32>)
   return
 }
@@ -18,11 +18,11 @@ func.func @f(%frame: !llvm.ptr {pit.frame}, %x: memref<?x?xf32>, %n: index, %s: 
 // -----
 
 gpu.module @pit_kernels {
-  gpu.func @k(%s: f32, %x: memref<?x?xf32>) kernel attributes {pit.threads = 256 : i64, pit.hopper = @h} {
+  gpu.func @k(%s: f32, %x: memref<?x?xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @h>} {
     gpu.return
   }
   gpu.func @h(%s: f32, %x: memref<?x?xf32>, %m: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 32>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, tensor_maps = [<argument = 0, box = [64, 32], swizzle = 128>]>} {
     gpu.return
   }
 }
@@ -35,16 +35,28 @@ func.func @f(%frame: !llvm.ptr {pit.frame}, %x: memref<?x?xf32>, %n: index, %s: 
 // -----
 
 gpu.module @pit_kernels {
-  gpu.func @k(%s: f32, %x: memref<?x?xf32>) kernel attributes {pit.threads = 256 : i64, pit.hopper = @h} {
+  gpu.func @k(%s: f32, %x: memref<?x?xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @h>} {
     gpu.return
   }
+  // expected-error @below {{has tensor map 0 = #pit.tensor_map<argument = 1, box = [64], swizzle = 128> with a box of rank 1; argument 1 is 'memref<?x?xf32>' of rank 2}}
   gpu.func @h(%s: f32, %x: memref<?x?xf32>, %m: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.tensor_maps = [{argument = 1 : i64, box = array<i64: 64>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, tensor_maps = [<argument = 1, box = [64], swizzle = 128>]>} {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @pit_kernels {
+  gpu.func @k(%s: f32, %x: memref<?x?xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @h>} {
+    gpu.return
+  }
+  gpu.func @h(%s: f32, %x: memref<?x?xf32>, %m: !llvm.ptr) kernel {
     gpu.return
   }
 }
 func.func @f(%frame: !llvm.ptr {pit.frame}, %x: memref<?x?xf32>, %n: index, %s: f32) {
-  // expected-error @below {{has a box of rank 1, and 'memref<?x?xf32>' is of rank 2}}
+  // expected-error @below {{launches @pit_kernels::@h, which has no pit.launch_info}}
   pit.launch @pit_kernels::@k iterations(%n) ins(%s : f32) outs(%x : memref<?x?xf32>)
   return
 }
@@ -52,24 +64,7 @@ func.func @f(%frame: !llvm.ptr {pit.frame}, %x: memref<?x?xf32>, %n: index, %s: 
 // -----
 
 gpu.module @pit_kernels {
-  gpu.func @k(%s: f32, %x: memref<?x?xf32>) kernel attributes {pit.threads = 256 : i64, pit.hopper = @h} {
-    gpu.return
-  }
-  gpu.func @h(%s: f32, %x: memref<?x?xf32>, %m: !llvm.ptr) kernel
-      attributes {pit.tensor_maps = []} {
-    gpu.return
-  }
-}
-func.func @f(%frame: !llvm.ptr {pit.frame}, %x: memref<?x?xf32>, %n: index, %s: f32) {
-  // expected-error @below {{launches @pit_kernels::@h, which does not say pit.threads}}
-  pit.launch @pit_kernels::@k iterations(%n) ins(%s : f32) outs(%x : memref<?x?xf32>)
-  return
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  gpu.func @k(%x: memref<4xf32>) kernel attributes {pit.threads = 256 : i64, pit.hopper = @h} {
+  gpu.func @k(%x: memref<4xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @h>} {
     gpu.return
   }
 }
@@ -82,7 +77,7 @@ func.func @f(%frame: !llvm.ptr {pit.frame}, %x: memref<4xf32>, %n: index) {
 // -----
 
 gpu.module @pit_kernels {
-  gpu.func @k(%x: memref<4x4xf32>) kernel attributes {pit.threads = 256 : i64} {
+  gpu.func @k(%x: memref<4x4xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256>} {
     gpu.return
   }
 }

@@ -5,21 +5,19 @@
 
 gpu.module @pit_kernels {
   gpu.func @k(%x: memref<64x?xf16, strided<[512, 1], offset: 8>>) kernel
-      attributes {pit.threads = 256 : i64, pit.shared_bytes = 0 : i64, pit.hopper = @k_hopper} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
     gpu.return
   }
   gpu.func @k_hopper(%x: memref<64x?xf16, strided<[512, 1], offset: 8>>, %m: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.shared_bytes = 0 : i64,
-                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, tensor_maps = [<argument = 0, box = [64, 64], swizzle = 128>]>} {
     gpu.return
   }
   gpu.func @l(%x: memref<64x60xf16, strided<[512, 1]>>) kernel
-      attributes {pit.threads = 256 : i64, pit.shared_bytes = 0 : i64, pit.hopper = @l_hopper} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @l_hopper>} {
     gpu.return
   }
   gpu.func @l_hopper(%x: memref<64x60xf16, strided<[512, 1]>>, %m: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.shared_bytes = 0 : i64,
-                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, tensor_maps = [<argument = 0, box = [64, 64], swizzle = 128>]>} {
     gpu.return
   }
 }

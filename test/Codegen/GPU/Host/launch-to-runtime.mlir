@@ -14,11 +14,12 @@
 // CHECK-DAG: %[[SPLIT:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK-DAG: %[[THREADS:.*]] = llvm.mlir.constant(128 : i32)
 // CHECK-DAG: %[[SHARED:.*]] = llvm.mlir.constant(4096 : i32)
-// CHECK: call @pit_rt_launch(%[[FRAME]], %[[IMAGE]], %[[NAME]], %[[BLOCKS]], %[[SPLIT]], %[[THREADS]], %[[SHARED]], %[[PARAMETERS]]) {pit.status}
+// CHECK: call @pit_rt_launch(%[[FRAME]], %[[IMAGE]], %[[NAME]], %[[BLOCKS]], %[[SPLIT]], %[[THREADS]], %[[SHARED]], %[[PARAMETERS]])
 // CHECK-SAME: (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i32, i32, !llvm.ptr) -> i32
+// CHECK-NEXT: pit.check_status
 gpu.module @pit_kernels {
   gpu.func @k(%s: f32, %o: memref<?xf32>) kernel
-      attributes {pit.threads = 128 : i64, pit.shared_bytes = 4096 : i64} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 128, shared_bytes = 4096>} {
     gpu.return
   }
 }

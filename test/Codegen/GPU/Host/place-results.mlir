@@ -16,7 +16,8 @@ func.func private @host(index) -> memref<?x4xf32>
 // Kernels of the call may still use what it frees.
 // CHECK-LABEL: func.func private @on_token(
 // CHECK: %[[G:.*]] = call @device
-// CHECK: call @pit_rt_wait(%arg0) {pit.status}
+// CHECK: call @pit_rt_wait(%arg0)
+// CHECK-NEXT: pit.check_status
 // CHECK-NEXT: gpu.dealloc async [%arg2] %[[G]]
 // CHECK-NEXT: %[[R:.*]], %{{.*}} = gpu.alloc async [%arg2] ()
 func.func private @on_token(%frame: !llvm.ptr {pit.frame}, %n: index, %t: !gpu.async.token {pit.stream}) -> memref<4xf32> attributes {pit.device = "cuda"} {

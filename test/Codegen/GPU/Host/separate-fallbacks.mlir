@@ -12,7 +12,7 @@
 // CHECK: gpu.module @pit_fallback_kernels [#nvvm.target<O = 1, chip = "sm_90a", features = "+ptx86">]
 // CHECK-NEXT: memref.global {{.*}} @table
 // CHECK-NEXT: gpu.func @k(
-// CHECK-NOT: pit.hopper
+// CHECK-NOT: preferred
 // CHECK: memref.get_global @table
 // CHECK: func.func @f
 // CHECK: scf.if
@@ -27,16 +27,15 @@
 // CHECK: %[[NAME:.*]] = llvm.mlir.addressof @pit_kernel_name_other
 // CHECK: call @pit_rt_launch(%{{.*}}, %[[IMAGE]], %[[NAME]]
 gpu.module @pit_kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] {
-  gpu.func @k(%o: memref<?x?xf16>) kernel attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+  gpu.func @k(%o: memref<?x?xf16>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
     %t = memref.get_global @table : memref<2xf16>
     gpu.return
   }
   gpu.func @k_hopper(%o: memref<?x?xf16>, %m: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64,
-                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, tensor_maps = [<argument = 0, box = [128, 64], swizzle = 128>]>} {
     gpu.return
   }
-  gpu.func @other(%o: memref<?x?xf16>) kernel attributes {pit.threads = 256 : i64} {
+  gpu.func @other(%o: memref<?x?xf16>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256>} {
     gpu.return
   }
   memref.global "private" constant @table : memref<2xf16> = dense<1.0>
@@ -57,12 +56,11 @@ func.func @f(%frame: !llvm.ptr {pit.frame}, %o: memref<?x?xf16>, %n: index) -> i
 // CHECK: gpu.func @k(
 // CHECK-NOT: fallback
 gpu.module @pit_kernels {
-  gpu.func @k(%o: memref<?x7xf16>) kernel attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+  gpu.func @k(%o: memref<?x7xf16>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
     gpu.return
   }
   gpu.func @k_hopper(%o: memref<?x7xf16>, %m: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64,
-                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}]} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, tensor_maps = [<argument = 0, box = [128, 64], swizzle = 128>]>} {
     gpu.return
   }
 }

@@ -1,267 +1,6 @@
-// What the attributes of plans, kernels and launches are not.
+// Invalid attributes of plans, and invalid discardable attributes.
 
 // RUN: pit-opt %s --split-input-file --verify-diagnostics
-
-func.func @dims(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
-  %c0 = arith.constant 0 : index
-  // expected-error @+1 {{'pit.mainloop' op has pit.schedule = #pit.cpu_schedule<a = 0, m = 0, n = 0, lane = 1, k = [2], lanes = 16, rows = 6, vectors = 4>; m, n, batch and k have to be the tile's 3 dimensions, each once}}
-  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {pit.schedule = #pit.cpu_schedule<a = 0, m = 0, n = 0, lane = 1, k = [2], lanes = 16, rows = 6, vectors = 4>} : memref<?x?xf32>
-  load {
-  ^bb0(%at: index):
-    %x = pit.view %a[%c0, %at : index, index] : memref<?x?xf32> -> vector<12x64xf32>
-    %y = pit.view %b[%at, %c0 : index, index] : memref<?x?xf32> -> vector<64x192xf32>
-    pit.yield %x, %y : vector<12x64xf32>, vector<64x192xf32>
-  } compute {
-  ^bb0(%xt: vector<12x64xf32>, %yt: vector<64x192xf32>, %at: vector<12x192xf32>):
-    %st = pit.contract %xt, %yt, %at tile [12, 192, 64] maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-           : vector<12x64xf32>, vector<64x192xf32>, vector<12x192xf32> {
-    ^bb0(%x: f32, %y: f32, %acc: f32):
-      %p = arith.mulf %x, %y : f32
-      %s = arith.addf %acc, %p : f32
-      pit.yield %s : f32
-    }
-    pit.yield %st : vector<12x192xf32>
-  } init {
-    %zero = arith.constant 0.0 : f32
-    pit.yield %zero : f32
-  } finish {
-  ^bb0(%sum: f32):
-    pit.yield %sum : f32
-  }
-  return
-}
-
-// -----
-
-func.func @lane(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
-  %c0 = arith.constant 0 : index
-  // expected-error @+1 {{; lane has to be one of the 2 dimensions of operand 1}}
-  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {pit.schedule = #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 2, k = [2], lanes = 16, rows = 6, vectors = 4>} : memref<?x?xf32>
-  load {
-  ^bb0(%at: index):
-    %x = pit.view %a[%c0, %at : index, index] : memref<?x?xf32> -> vector<12x64xf32>
-    %y = pit.view %b[%at, %c0 : index, index] : memref<?x?xf32> -> vector<64x192xf32>
-    pit.yield %x, %y : vector<12x64xf32>, vector<64x192xf32>
-  } compute {
-  ^bb0(%xt: vector<12x64xf32>, %yt: vector<64x192xf32>, %at: vector<12x192xf32>):
-    %st = pit.contract %xt, %yt, %at tile [12, 192, 64] maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-           : vector<12x64xf32>, vector<64x192xf32>, vector<12x192xf32> {
-    ^bb0(%x: f32, %y: f32, %acc: f32):
-      %p = arith.mulf %x, %y : f32
-      %s = arith.addf %acc, %p : f32
-      pit.yield %s : f32
-    }
-    pit.yield %st : vector<12x192xf32>
-  } init {
-    %zero = arith.constant 0.0 : f32
-    pit.yield %zero : f32
-  } finish {
-  ^bb0(%sum: f32):
-    pit.yield %sum : f32
-  }
-  return
-}
-
-// -----
-
-func.func @kind(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
-  %c0 = arith.constant 0 : index
-  // expected-error @+1 {{'pit.mainloop' op has pit.schedule = 7 : i64; it has to be a #pit.cpu_schedule or a #pit.ampere_schedule}}
-  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {pit.schedule = 7 : i64} : memref<?x?xf32>
-  load {
-  ^bb0(%at: index):
-    %x = pit.view %a[%c0, %at : index, index] : memref<?x?xf32> -> vector<12x64xf32>
-    %y = pit.view %b[%at, %c0 : index, index] : memref<?x?xf32> -> vector<64x192xf32>
-    pit.yield %x, %y : vector<12x64xf32>, vector<64x192xf32>
-  } compute {
-  ^bb0(%xt: vector<12x64xf32>, %yt: vector<64x192xf32>, %at: vector<12x192xf32>):
-    %st = pit.contract %xt, %yt, %at tile [12, 192, 64] maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-           : vector<12x64xf32>, vector<64x192xf32>, vector<12x192xf32> {
-    ^bb0(%x: f32, %y: f32, %acc: f32):
-      %p = arith.mulf %x, %y : f32
-      %s = arith.addf %acc, %p : f32
-      pit.yield %s : f32
-    }
-    pit.yield %st : vector<12x192xf32>
-  } init {
-    %zero = arith.constant 0.0 : f32
-    pit.yield %zero : f32
-  } finish {
-  ^bb0(%sum: f32):
-    pit.yield %sum : f32
-  }
-  return
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{'gpu.func' op has pit.threads = 48 : i64; it has to be a multiple of 32 up to 1024, of i64}}
-  gpu.func @threads(%x: memref<?x?xf32>) kernel attributes {pit.threads = 48 : i64} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{has pit.threads = 64 : i32; it has to be a multiple of 32 up to 1024, of i64}}
-  gpu.func @threads_type(%x: memref<?x?xf32>) kernel attributes {pit.threads = 64 : i32} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{has pit.shared_bytes = -1 : i64; it has to be 0 or more bytes, of i64}}
-  gpu.func @shared(%x: memref<?x?xf32>) kernel attributes {pit.shared_bytes = -1 : i64} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{has pit.scratch_bytes = "many"; it has to be 0 or more bytes, of i64}}
-  gpu.func @scratch(%x: memref<?x?xf32>) kernel attributes {pit.scratch_bytes = "many"} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{has pit.partial_bytes = -4 : i64; it has to be 0 or more bytes, of i64}}
-  gpu.func @partial(%x: memref<?x?xf32>) kernel attributes {pit.partial_bytes = -4 : i64} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{has pit.blocks = 0 : i64; it has to be 1 block or more, of i64}}
-  gpu.func @blocks(%x: memref<?x?xf32>) kernel attributes {pit.blocks = 0 : i64} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{has pit.cluster = 32 : i64; it has to be 1 to 16 blocks, of i64}}
-  gpu.func @cluster(%x: memref<?x?xf32>) kernel attributes {pit.cluster = 32 : i64} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{has pit.fills = 1 : i64; it has to be the number of one of its 1 arguments, of i64}}
-  gpu.func @fills(%x: memref<?x?xf32>) kernel attributes {pit.fills = 1 : i64} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{has pit.fills_at_most = 0 : i64; it has to be 1 element or more, of i64}}
-  gpu.func @fills_at_most(%x: memref<?x?xf32>) kernel attributes {pit.fills_at_most = 0 : i64} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{has pit.split = 2 : i64; it has to be without a value}}
-  gpu.func @split(%x: memref<?x?xf32>) kernel attributes {pit.split = 2 : i64} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{has pit.hopper = "k"; it has to be the name of a kernel of the same module}}
-  gpu.func @hopper(%x: memref<?x?xf32>) kernel attributes {pit.hopper = "k"} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{has pit.tensor_maps = 1 : i64; it has to be a list of tensor maps}}
-  gpu.func @maps(%x: memref<?x?xf32>) kernel attributes {pit.tensor_maps = 1 : i64} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{has tensor map 0 = {argument = 0 : i64, box = array<i64: 64, 32>} in pit.tensor_maps; {argument = 0 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64} is right}}
-  gpu.func @fields(%x: memref<?x?xf32>) kernel attributes {pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 32>}]} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{in pit.tensor_maps; argument has to be one of its 1}}
-  gpu.func @argument(%x: memref<?x?xf32>) kernel attributes {pit.tensor_maps = [{argument = 1 : i64, box = array<i64: 64, 32>, swizzle = 128 : i64}]} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{in pit.tensor_maps; box has to have 1 to 5 extents of 1 to 256}}
-  gpu.func @box(%x: memref<?x?xf32>) kernel attributes {pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 257>, swizzle = 128 : i64}]} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{in pit.tensor_maps; swizzle has to be 0, 32, 64 or 128 bytes}}
-  gpu.func @swizzle(%x: memref<?x?xf32>) kernel attributes {pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 32>, swizzle = 16 : i64}]} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{in pit.tensor_maps; along_k has to be one of the 2 dimensions}}
-  gpu.func @along_k(%x: memref<?x?xf32>) kernel attributes {pit.tensor_maps = [{along_k = 2 : i64, argument = 0 : i64, box = array<i64: 64, 32>, swizzle = 128 : i64}]} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  // expected-error @+1 {{in pit.tensor_maps; order has to list each of the 2 dimensions, beside along_k}}
-  gpu.func @order(%x: memref<?x?xf32>) kernel attributes {pit.tensor_maps = [{along_k = 0 : i64, argument = 0 : i64, box = array<i64: 64, 32>, order = array<i64: 1, 1>, swizzle = 128 : i64}]} {
-    gpu.return
-  }
-}
-
-// -----
-
-// expected-error @+1 {{'builtin.module' op has pit.threads, which is for a kernel, a function}}
-module attributes {pit.threads = 64 : i64} {
-}
-
-// -----
 
 // expected-error @+1 {{'func.func' op has pit.kernels, which is for a module}}
 func.func @kernels() attributes {pit.kernels} {
@@ -279,20 +18,6 @@ func.func @device() attributes {pit.device = "rocm"} {
 
 // expected-error @+1 {{'builtin.module' op has pit.device, which is for a function}}
 module attributes {pit.device = "cuda"} {
-}
-
-// -----
-
-// expected-error @+1 {{'func.func' op has pit.fills_for_next, which is for a pit.launch}}
-func.func @next() attributes {pit.fills_for_next} {
-  return
-}
-
-// -----
-
-// expected-error @+1 {{'func.func' op has pit.schedule, which is for a pit.mainloop}}
-func.func @schedule() attributes {pit.schedule} {
-  return
 }
 
 // -----
@@ -499,7 +224,51 @@ func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m
 
 // -----
 
-// expected-error @+1 {{'func.func' op has pit.hopper_schedule, which is for a pit.mainloop}}
-func.func @hopper() attributes {pit.hopper_schedule} {
+// expected-error @+1 {{'func.func' op has pit.hopper_schedule, which pit does not know there; the table in Dialect.md has its attributes}}
+func.func @unknown() attributes {pit.hopper_schedule} {
   return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has pit.frame, which is for an argument of a function}}
+func.func @frame() attributes {pit.frame} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has pit.element, which is for an argument or a result of a function}}
+func.func @element() attributes {pit.element = ui8} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has pit.frame = 1 : i64; it has to be without a value}}
+func.func @frame_value(%f: !llvm.ptr {pit.frame = 1 : i64}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has pit.fame, which pit does not know there}}
+func.func @misspelt(%f: !llvm.ptr {pit.fame}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has pit.stream, which pit does not know there}}
+func.func private @result() -> (!llvm.ptr {pit.stream})
+
+// -----
+
+// expected-error @+1 {{'func.func' op has pit.manifest = 1 : i64; it has to be an array of i64}}
+func.func private @manifest() attributes {pit.manifest = 1 : i64}
+
+// -----
+
+// expected-error @+1 {{'builtin.module' op has pit.require, which is for a function}}
+module attributes {pit.require = array<i64: 1>} {
 }

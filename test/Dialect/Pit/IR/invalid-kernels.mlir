@@ -56,6 +56,30 @@ func.func @choice_of_nothing(%n: index, %bits: !pit.bitmap, %m: memref<4xf32>) {
 
 // -----
 
+func.func @fill_of_others(%n: index, %m: memref<4xf32>, %o: memref<4xf32>) {
+  // expected-error@+1 {{[launch 8] fills a 'memref<4xf32>' that is none of its 1 outputs}}
+  pit.launch @kernels::@k iterations(%n) fill(%o : memref<4xf32> by @kernels::@zeros elements(%n)) outs(%m : memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @fill_kernel(%n: index, %m: memref<4xf32>) {
+  // expected-error@+1 {{[launch 9] fill_kernel @zeros has to be named as @module::@kernel}}
+  pit.launch @kernels::@k iterations(%n) fill(%m : memref<4xf32> by @zeros elements(%n)) outs(%m : memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @no_fill(%n: index, %m: memref<4xf32>) {
+  // expected-error@+1 {{[launch 9] has no fill, a fill_kernel and no number of its elements; all three stand together}}
+  pit.launch @kernels::@k iterations(%n) outs(%m : memref<4xf32>) {fill_kernel = @kernels::@zeros}
+  return
+}
+
+// -----
+
 func.func @view_rank(%i: index, %m: memref<?x?xf32>) {
   // expected-error@+1 {{[view 1] has a tile of rank 1 and 2 subscripts for a source of rank 2; all have to be equal}}
   %v = pit.view %m[%i, %i : index, index] : memref<?x?xf32> -> vector<4xf32>

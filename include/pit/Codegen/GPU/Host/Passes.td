@@ -59,11 +59,13 @@ def PitAwaitLaunches : Pass<"pit-await-launches", "::mlir::ModuleOp"> {
     call @theirs(%o) : (memref<?xf32>) -> ()
     // becomes
     pit.launch @pit_kernels::@f iterations(%n) outs(%o : memref<?xf32>)
-    %status = call @pit_rt_wait(%frame) {pit.status} : (!llvm.ptr) -> i32
+    %status = call @pit_rt_wait(%frame) : (!llvm.ptr) -> i32
+    pit.check_status %status
     call @theirs(%o) : (memref<?xf32>) -> ()
     ```
   }];
-  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let dependentDialects = [
+    "::mlir::func::FuncDialect", "::mlir::pit::PitDialect"];
 }
 
 def PitPlaceResults : Pass<"pit-place-results", "::mlir::ModuleOp"> {
@@ -97,7 +99,8 @@ def PitPlaceResults : Pass<"pit-place-results", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
     "::mlir::func::FuncDialect", "::mlir::gpu::GPUDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+    "::mlir::memref::MemRefDialect", "::mlir::pit::PitDialect",
+    "::mlir::scf::SCFDialect"];
 }
 
 def PitForwardCopies : Pass<"pit-forward-copies", "::mlir::func::FuncOp"> {
@@ -180,22 +183,21 @@ def ConvertPitLaunch : Pass<"convert-pit-launch", "::mlir::ModuleOp"> {
     A launch on memrefs becomes a call of `pit_rt_launch` with the kernel's
     parameters: of a memref its descriptor's fields, of an index the address of
     its copy on the device. Runs after `convert-pit-to-gpu`, whose kernels say
-    how many threads and how much shared memory they take. The device code is
+    in their `#pit.launch_info` how to launch them. The device code is
     the constant `pit_image`, which `pit-embed-kernels` fills in. What is left on
     the host that would read or write elements of tensors is an error.
 
-    A kernel may name a second one for Hopper, which does the same (`pit.hopper`).
-    It takes the same parameters, and then a TMA descriptor for each entry of its
-    `pit.tensor_maps`: of the memref that is the launch's operand `argument`, for
-    copies of `box` elements in rows of `swizzle` bytes. `pit_rt_tensor_map` makes
-    the descriptors. The host starts the second kernel if there are iterations,
-    and if each of these memrefs can be described:
+    A kernel may name a second one for Hopper, which does the same (`preferred`).
+    It takes the same parameters, and then a TMA descriptor for each of its
+    `tensor_maps`. `pit_rt_tensor_map` makes the descriptors. The host starts the
+    second kernel if there are iterations, and if each of these memrefs can be
+    described:
 
     - it starts at a multiple of 16 bytes,
     - its strides but the innermost are multiples of 16 bytes,
     - its extents are from 1 to 2^32 - 1.
 
-    If an entry says `along_k`, the dimension along which products are added, the
+    If a map says `along_k`, the dimension along which products are added, the
     first two need not hold: the host then has the memref copied to rows that do
     (`pit_rt_pack_rows`). With `order` it always does: the copy has the memref's
     dimensions in that order, and `box` is of the copy. Copies have to pay: the
@@ -205,14 +207,11 @@ def ConvertPitLaunch : Pass<"convert-pit-launch", "::mlir::ModuleOp"> {
     `pit_fallback_kernels` and the image `pit_fallback_image`, which the runtime
     loads when it is needed first. They are optimized at level 1.
 
-    The kernels of launches with `if` become `pit.predicated`, and take the
+    The kernels of launches with `if` become `predicated`, and take the
     address of the choice's word and the variant's number as their last
     parameters. Launches of the same kernels without it hand over 0.
 
-    With `pit.persistent` the second kernel gets no more blocks than the device
-    has multiprocessors, with `pit.cluster` a multiple of that number. For
-    `pit.partial_bytes` it gets memory, whose address comes before the
-    descriptors: counters set to zero, then so many bytes for each multiprocessor.
+    The `fill` of a launch is started before any kernel but one that `fills`.
 
     Example: `pit.launch @pit_kernels::@f iterations(%n) outs(%o : memref<?xf32>)`
   }];
@@ -220,11 +219,10 @@ def ConvertPitLaunch : Pass<"convert-pit-launch", "::mlir::ModuleOp"> {
     Option<"separateFallbacks", "separate-fallbacks", "bool",
            /*default=*/"false", "Give fallbacks a module of their own">
   ];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
-                           "::mlir::arith::ArithDialect",
-                           "::mlir::func::FuncDialect",
-                           "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect"];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::pit::PitDialect", "::mlir::scf::SCFDialect"];
 }
 
 def PitTranslateKernels : Pass<"pit-translate-kernels", "::mlir::ModuleOp"> {

@@ -16,19 +16,19 @@ namespace mlir::pit {
 
 /// The #pit.rule of a linalg op.
 inline constexpr llvm::StringLiteral kRuleAttrName = "pit.rule";
-/// How a mainloop is run: a #pit.cpu_schedule or, in a kernel, a
-/// #pit.ampere_schedule.
-inline constexpr llvm::StringLiteral kScheduleAttrName = "pit.schedule";
-/// How a second kernel runs it, for a GPU that has wgmma: a
-/// #pit.hopper_schedule.
-inline constexpr llvm::StringLiteral kHopperScheduleAttrName =
-    "pit.hopper_schedule";
 
-//===--- Entry points, see pit-drop-signs ---------------------------------===//
+//===--- Entry points, see pit-drop-signs and pit-abi-prepare -------------===//
 
 /// Of an argument or a result: the type that its elements have for callers, a
 /// signed or unsigned integer of the same width.
 inline constexpr llvm::StringLiteral kElementAttrName = "pit.element";
+/// The manifest of an entry point.
+inline constexpr llvm::StringLiteral kManifestAttr = "pit.manifest";
+/// The requirements on the shapes of a function's arguments, as the words of a
+/// manifest.
+inline constexpr llvm::StringLiteral kRequireAttr = "pit.require";
+/// The mark of the argument that is the frame of the call.
+inline constexpr llvm::StringLiteral kFrameAttr = "pit.frame";
 
 //===--- Functions of others, see pit-abi-claim-functions -----------------===//
 
@@ -42,30 +42,8 @@ inline constexpr llvm::StringLiteral kStreamAttrName = "pit.stream";
 /// Of a module: its functions become kernels. Of a gpu.module: they are kernels
 /// of pit.
 inline constexpr llvm::StringLiteral kKernelsAttrName = "pit.kernels";
-/// Numbers of a kernel.
-inline constexpr llvm::StringLiteral kThreadsAttrName = "pit.threads";
-inline constexpr llvm::StringLiteral kSharedBytesAttrName = "pit.shared_bytes";
-inline constexpr llvm::StringLiteral kScratchBytesAttrName =
-    "pit.scratch_bytes";
-inline constexpr llvm::StringLiteral kPartialBytesAttrName =
-    "pit.partial_bytes";
-inline constexpr llvm::StringLiteral kPartsAttrName = "pit.parts";
-inline constexpr llvm::StringLiteral kBlocksAttrName = "pit.blocks";
-inline constexpr llvm::StringLiteral kClusterAttrName = "pit.cluster";
-inline constexpr llvm::StringLiteral kFillsAttrName = "pit.fills";
-inline constexpr llvm::StringLiteral kFillsAtMostAttrName = "pit.fills_at_most";
-/// What a kernel does.
-inline constexpr llvm::StringLiteral kSplitAttrName = "pit.split";
-inline constexpr llvm::StringLiteral kPersistentAttrName = "pit.persistent";
-inline constexpr llvm::StringLiteral kProgrammaticLaunchAttrName =
-    "pit.programmatic_launch";
-inline constexpr llvm::StringLiteral kPredicatedAttrName = "pit.predicated";
-/// The kernel to launch in its place, and the descriptors that it takes.
-inline constexpr llvm::StringLiteral kHopperAttrName = "pit.hopper";
-inline constexpr llvm::StringLiteral kTensorMapsAttrName = "pit.tensor_maps";
-/// Of a pit.launch: the next kernel may do what this one does.
-inline constexpr llvm::StringLiteral kFillsForNextAttrName =
-    "pit.fills_for_next";
+/// The #pit.launch_info of a kernel.
+inline constexpr llvm::StringLiteral kLaunchInfoAttrName = "pit.launch_info";
 
 } // namespace mlir::pit
 

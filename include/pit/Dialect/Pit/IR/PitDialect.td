@@ -24,6 +24,21 @@ def Pit_Dialect : Dialect {
     The method is Permutation Invariant Transformation (PIT, SOSP 2023): if the
     iterations along an axis may run in any order, the live ones can be brought
     together into dense tiles, in whatever order an online index finds them.
+
+    Ops and functions of other dialects carry what passes of pit tell each other. These
+    are all of the dialect's discardable attributes:
+
+    | attribute | where | value | made by, read by |
+    |---|---|---|---|
+    | `pit.rule` | a linalg op | a `#pit.rule` | `pit-plan`; `pit-tile` |
+    | `pit.element` | an argument or a result of a function | the integer type, with a sign, that its elements have for callers | `pit-drop-signs`; `pit-abi-prepare` |
+    | `pit.device` | a function | `"cuda"`: its tensors are there, and pit has it computed there | `pit-abi-claim-functions`, or a program; `pit-abi-open-frames` |
+    | `pit.stream` | an argument of such a function | none: the stream that its work goes to | a program; `pit-abi-open-frames` |
+    | `pit.kernels` | a module | none: its functions become kernels. A `gpu.module`: they are kernels of pit | `pit-outline-kernels`; `convert-pit-to-gpu` |
+    | `pit.launch_info` | a kernel, a function | a `#pit.launch_info` | `convert-pit-to-gpu`; `convert-pit-launch` |
+    | `pit.require` | a function | words of requirements on the shapes of its arguments ([CallingConvention.md](CallingConvention.md)) | `pit-abi-require-shapes`; `pit-abi-prepare` |
+    | `pit.manifest` | an entry point | words of its manifest | `pit-abi-prepare`; `pit-abi-emit-wrapper` |
+    | `pit.frame` | an argument of a function | none: it is the frame of the call | `pit-abi-prepare`; passes that call the runtime |
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
@@ -36,6 +51,8 @@ def Pit_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
 }
 
 #endif // PIT_DIALECT_PIT_IR_PITDIALECT_TD

@@ -1,72 +1,9 @@
-//===- PitKernelOps.td - Ops between host and kernels ------*- tablegen -*-===//
+//===- PitKernelOps.td - Ops of kernels --------------------*- tablegen -*-===//
 
 #ifndef PIT_DIALECT_PIT_IR_PITKERNELOPS_TD
 #define PIT_DIALECT_PIT_IR_PITKERNELOPS_TD
 
 // Included by PitOps.td, which defines what is used here.
-
-def Pit_LaunchOp : Pit_Op<"launch", [
-    AttrSizedOperandSegments, DestinationStyleOpInterface,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "runs a kernel on the device";
-  let description = [{
-    Runs a function of a kernel module (`pit-outline-kernels`). Its arguments are
-    the inputs, then the outputs.
-
-    `iterations` bounds the iterations of the kernel's outermost loop. One block
-    of threads runs one iteration at a time, so more blocks would have nothing to
-    do. With `elements` the kernel works on whole tensors, and the number is that
-    of the elements of its output, which all blocks share.
-
-    On tensors a result is what the kernel makes of an output; on memrefs
-    outputs are written in place. Launches run one after another in the order
-    of the program, on the stream of the call, and the host does not wait.
-
-    With `if` the kernel does something only if a `pit.choose` that chooses on
-    the device has taken that variant (`pit-predicate-variants`). Only launches on
-    memrefs have that.
-
-    Example:
-
-    ```mlir
-    %c = pit.launch @pit_kernels::@f_0 iterations(%n)
-           ins(%a, %i : tensor<?x?xf32>, !pit.index<micro_tile = [32, 1], axis = 1>)
-           outs(%o : tensor<?x?xf32>) -> (tensor<?x?xf32>)
-    ```
-
-    Constraints:
-
-    - [launch 1] outputs are all tensors, or all memrefs;
-    - [launch 2] on tensors there are as many results as outputs, on memrefs
-      there are none;
-    - [launch 3] a result has the type of its output;
-    - [launch 4] the kernel is named as `@module::@kernel`;
-    - [launch 5] the choice is the bitmap of a `pit.choose`, or an `!llvm.ptr`
-      when that is lowered;
-    - [launch 6] with a choice the outputs are memrefs;
-    - [launch 7] with a choice there is the number of a variant, 0 or more.
-  }];
-  let arguments = (ins
-    SymbolRefAttr:$kernel,
-    Index:$iterations,
-    Variadic<AnyType>:$inputs,
-    Variadic<Pit_TensorOrMemRef>:$outs,
-    Optional<AnyType>:$choice,
-    UnitAttr:$elements,
-    OptionalAttr<I64Attr>:$variant);
-  let results = (outs Variadic<AnyRankedTensor>:$results);
-  let assemblyFormat = [{
-    $kernel (`if` `(` $choice^ `:` type($choice) `is` $variant `)`)?
-    `iterations` `(` $iterations (`elements` $elements^)? `)`
-    (`ins` `(` $inputs^ `:` type($inputs) `)`)?
-    (`outs` `(` $outs^ `:` type($outs) `)`)?
-    attr-dict (`->` `(` type($results)^ `)`)?
-  }];
-  let hasVerifier = 1;
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
-  }];
-}
 
 def Pit_ViewOp : Pit_Op<"view", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
@@ -360,6 +297,13 @@ def Pit_StoreOp : Pit_Op<"store", [
   let hasVerifier = 1;
 }
 
+def Pit_AnyScheduleAttr
+    : AnyAttrOf<[Pit_CpuScheduleAttr, Pit_AmpereScheduleAttr],
+                "a #pit.cpu_schedule or a #pit.ampere_schedule">;
+def Pit_AnyHopperScheduleAttr
+    : AnyAttrOf<[Pit_HopperScheduleAttr, Pit_AmpereScheduleAttr],
+                "schedule of a GPU with wgmma">;
+
 def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
@@ -416,6 +360,12 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     With `bits` it looks at the tile as well, as a `pit.look` at the same
     subscripts behind it would, but while the elements are in registers or in
     shared memory.
+
+    Two attributes say how it is run. `schedule` is a `#pit.cpu_schedule` or, in a kernel,
+    a `#pit.ampere_schedule`. With `hopper_schedule` a second kernel is made for a GPU that
+    has wgmma: a `#pit.hopper_schedule` of a product, an `#pit.ampere_schedule` with
+    producers of a tile body. Passes decide both (`pit-schedule-mainloops`, `pit-schedule-kernels`), and
+    leave one that is there already.
 
     Example:
 
@@ -606,7 +556,11 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
       accumulator, which takes its dims once each, or 0;
     - [mainloop 16] a tile body has contractions and `pit.pointwise`s only;
     - [mainloop 17] `also` stands with a tile body that writes to a memref; it has
-      `pit.pointwise`s and `pit.store`s only.
+      `pit.pointwise`s and `pit.store`s only;
+    - [mainloop 18] in a `#pit.cpu_schedule` m, n, batch and k are the dimensions of the
+      tile, each once, and `lane` is a dimension of the operand that lanes read;
+    - [mainloop 19] the `hopper_schedule` of a tile body is an `#pit.ampere_schedule` with
+      producers, that of a product a `#pit.hopper_schedule`.
   }], Pit_BitsConstraints.text, Pit_ElementConstraints.text);
   let arguments = (ins
     Variadic<Index>:$lower,
@@ -625,7 +579,9 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     OptionalAttr<DenseI64ArrayAttr>:$result_tile,
     OptionalAttr<AffineMapArrayAttr>:$sum_maps,
     OptionalAttr<AtomicRMWKindAttr>:$combine,
-    UnitAttr:$atomic);
+    UnitAttr:$atomic,
+    OptionalAttr<Pit_AnyScheduleAttr>:$schedule,
+    OptionalAttr<Pit_AnyHopperScheduleAttr>:$hopper_schedule);
   let results = (outs Optional<AnyRankedTensor>:$result);
   let regions = (region
     SizedRegion<1>:$load,

@@ -11,7 +11,7 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/LoopLikeInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "pit/Dialect/Pit/IR/PitConstraints.td"
-include "pit/Dialect/Pit/IR/PitScheduleAttributes.td"
+include "pit/Dialect/Pit/IR/PitLaunchAttributes.td"
 include "pit/Dialect/Pit/IR/PitTypes.td"
 
 class Pit_Op<string mnemonic, list<Trait> traits = []>
@@ -487,6 +487,7 @@ def Pit_YieldOp : Pit_Op<"yield", [Pure, Terminator,
 // Kernels
 //===----------------------------------------------------------------------===//
 
+include "pit/Dialect/Pit/IR/PitHostOps.td"
 include "pit/Dialect/Pit/IR/PitKernelOps.td"
 
 #endif // PIT_DIALECT_PIT_IR_PITOPS_TD

@@ -43,7 +43,7 @@ def Pit_DotScheduleAttr : Pit_Attr<"DotSchedule", "dot_schedule"> {
 def Pit_CpuScheduleAttr : Pit_Attr<"CpuSchedule", "cpu_schedule"> {
   let summary = "how a CPU runs a mainloop";
   let description = [{
-    The attribute `pit.schedule` of a `pit.mainloop`. `pit-schedule-mainloops` makes
+    The `schedule` of a `pit.mainloop`. `pit-schedule-mainloops` makes
     it, and `convert-pit-to-scf` does what it says. A mainloop is computed as
     C[m, n] += A[m, k] * B[k, n] is by a BLAS: vectors run along n, a block of rows
     and vectors stays in registers while k is run through, elements of A are
@@ -104,7 +104,7 @@ def Pit_CpuScheduleAttr : Pit_Attr<"CpuSchedule", "cpu_schedule"> {
 def Pit_AmpereScheduleAttr : Pit_Attr<"AmpereSchedule", "ampere_schedule"> {
   let summary = "how every GPU from sm_80 on runs a mainloop";
   let description = [{
-    The attribute `pit.schedule` of a `pit.mainloop` in a kernel: the portable
+    The `schedule` of a `pit.mainloop` in a kernel: the portable
     schedule. `pit-schedule-kernels` makes it, and `convert-pit-to-gpu` does what it
     says. All threads of a block copy the tiles of the next steps into stages in
     shared memory (cp.async), and multiply them from there; or some warps copy and
@@ -178,8 +178,8 @@ def Pit_Loader : I32EnumAttr<"Loader",
 def Pit_HopperScheduleAttr : Pit_Attr<"HopperSchedule", "hopper_schedule"> {
   let summary = "how sm_90a runs a mainloop";
   let description = [{
-    The attribute `pit.hopper_schedule` of a `pit.mainloop`. A kernel whose mainloop
-    has it becomes two: one by the mainloop's `pit.schedule`, and this one, which is
+    The `hopper_schedule` of a `pit.mainloop`. A kernel whose mainloop
+    has it becomes two: one by the mainloop's `schedule`, and this one, which is
     launched in its place where it can be. `pit-schedule-kernels` makes it, and
     `convert-pit-to-gpu` does what it says. One warpgroup loads tiles into stages in
     shared memory, two multiply them (wgmma). Stages swizzle lines of 128 bytes.
