@@ -5,7 +5,7 @@
 #
 #   format        sources are formatted as clang-format does
 #   layers        folders of lib/ use each other as docs/Layout.md says
-#   docs          the generated docs/Dialect.md and docs/Passes.md are not stale
+#   docs          the generated pages of docs, as Dialect.md and Passes.md, are not stale
 #   lit           every pass and tool, the Python package, and the README's program, by a
 #                 Python with torch, JAX and matplotlib, which pip installs into the build
 #                 folder (test/Python/requirements.txt)

@@ -29,6 +29,7 @@
 #include "pit/Codegen/Common/Passes.capi.h.inc"
 #include "pit/Codegen/GPU/Host/Passes.capi.h.inc"
 #include "pit/Codegen/GPU/Passes.capi.h.inc"
+#include "pit/Codegen/GPU/Pipeline/Passes.capi.h.inc"
 #include "pit/Codegen/Mainloop/Passes.capi.h.inc"
 #include "pit/Dialect/Pit/Transforms/Passes.capi.h.inc"
 #include "pit/Frontend/Passes.capi.h.inc"

@@ -4,6 +4,7 @@
 #define PIT_LIB_PIPELINES_CUDAKERNELS_H
 
 #include "pit/Codegen/GPU/Passes.h"
+#include "pit/Codegen/GPU/Pipeline/Passes.h"
 #include "pit/Codegen/Mainloop/Passes.h"
 #include "pit/Pipelines/PitToCuda.h"
 

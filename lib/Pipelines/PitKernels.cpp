@@ -5,6 +5,7 @@
 #include "pit/Codegen/Common/Passes.h"
 #include "pit/Codegen/GPU/Host/Passes.h"
 #include "pit/Codegen/GPU/Passes.h"
+#include "pit/Codegen/GPU/Pipeline/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
 
 #include "mlir/Conversion/Passes.h"

@@ -8,6 +8,7 @@
 #include "pit/Codegen/Common/Passes.h"
 #include "pit/Codegen/GPU/Host/Passes.h"
 #include "pit/Codegen/GPU/Passes.h"
+#include "pit/Codegen/GPU/Pipeline/Passes.h"
 #include "pit/Codegen/Mainloop/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/TransformOps/PitTransformOps.h"
@@ -95,6 +96,7 @@ void pit::registerAllPasses() {
   registerPitCodegenCommonPasses();
   registerPitCodegenCPUPasses();
   registerPitCodegenGPUHostPasses();
+  registerPitCodegenGPUPipelinePasses();
   registerPitCodegenGPUPasses();
   registerPitCodegenMainloopPasses();
   registerPitFrontendPasses();

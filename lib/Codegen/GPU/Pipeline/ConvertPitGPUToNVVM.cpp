@@ -4,7 +4,7 @@
 
 #include "Codegen/GPU/Common/KernelLowering.h"
 
-#include "pit/Codegen/GPU/Passes.h"
+#include "pit/Codegen/GPU/Pipeline/Passes.h"
 #include "pit/Dialect/Pit/IR/LaunchInfo.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -14,7 +14,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_CONVERTPITGPUTONVVM
-#include "pit/Codegen/GPU/Passes.h.inc"
+#include "pit/Codegen/GPU/Pipeline/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;
