@@ -50,6 +50,9 @@ void pitgpu::populatePipelineTypes(TypeConverter &converter) {
   addFragmentType(converter);
 }
 
+/// What a block of sm_90 has, the least of all chips with wgmma.
+static constexpr int64_t kMostSharedBytes = 227 * 1024;
+
 namespace {
 /// A stage with which a loop begins to carry one is not looked at.
 struct PoisonPattern : OpConversionPattern<ub::PoisonOp> {
@@ -74,6 +77,15 @@ struct ConvertPitGPUToNVVMPass
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     PipelineContext context;
+    WalkResult outside = getOperation().walk([](Operation *op) {
+      if (!isa_and_nonnull<PitGPUDialect>(op->getDialect()) ||
+          op->getParentOfType<gpu::GPUFuncOp>())
+        return WalkResult::advance();
+      op->emitOpError() << "is in no kernel; a gpu.func is one";
+      return WalkResult::interrupt();
+    });
+    if (outside.wasInterrupted())
+      return signalPassFailure();
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
       if (failed(prepare(rewriter, kernel, context)))
         return signalPassFailure();
@@ -108,6 +120,11 @@ struct ConvertPitGPUToNVVMPass
     if (!found.wasInterrupted())
       return success();
     if (int64_t bytes = placeRings(kernel)) {
+      if (bytes > kMostSharedBytes)
+        return kernel.emitOpError()
+               << "has rings of " << bytes
+               << " bytes; shared memory of a block has at most "
+               << kMostSharedBytes;
       kernel->setAttr(kSharedBytesAttrName, rewriter.getI64IntegerAttr(bytes));
       cuda::getDynamicShared(rewriter, getOperation(), kSharedName,
                              kSwizzleRepeat);

@@ -40,7 +40,7 @@ struct LoadPattern : PipelinePattern<LoadOp> {
       coords.push_back(e.toI32(coord));
     int64_t rowDim = op.getMap().getType().getRowDim();
     int64_t boxRows = rowDim < 0 ? tile.getRows() : box[rowDim];
-    inOneThread(e, pipeline.threads.at(op), [&] {
+    inOneThread(e, op, pipeline.threads.at(op), [&] {
       auto cluster = LLVM::LLVMPointerType::get(
           op.getContext(),
           static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));

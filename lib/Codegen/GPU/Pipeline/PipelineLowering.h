@@ -87,8 +87,8 @@ protected:
   PipelineContext &pipeline;
 };
 
-/// Runs `body` in one thread of the role.
-void inOneThread(cuda::Emitter &e, const ThreadInRole &self,
+/// Runs `body`, which `op` stands for, in one thread of the role.
+void inOneThread(cuda::Emitter &e, Operation *op, const ThreadInRole &self,
                  function_ref<void()> body);
 
 /// The elements of a fragment that a thread has, and back.

@@ -12,11 +12,22 @@ using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
 using cuda::Emitter;
 
-void pitgpu::inOneThread(Emitter &e, const ThreadInRole &self,
+/// Is an op run by one thread of a warp, which the kernel has elected?
+static bool isElected(Operation *op) {
+  for (; auto branch = op->getParentOfType<scf::IfOp>(); op = branch)
+    if (branch.getCondition().getDefiningOp<NVVM::ElectSyncOp>())
+      return true;
+  return false;
+}
+
+void pitgpu::inOneThread(Emitter &e, Operation *op, const ThreadInRole &self,
                          function_ref<void()> body) {
   // A condition on the thread's number would have ptxas issue each copy in a
   // loop over lanes.
   e.ifThen(e.lessThan(self.warp, e.i32(1)), [&] {
+    // All threads of a warp have to take part in an election.
+    if (isElected(op))
+      return body();
     Value elected =
         NVVM::ElectSyncOp::create(e.b, e.loc, e.b.getI1Type(), Value());
     e.ifThen(elected, body);
@@ -214,8 +225,10 @@ int64_t pitgpu::placeRings(gpu::GPUFuncOp kernel) {
   kernel.walk([&](RingOp ring) {
     if (!ring.getOffset())
       return open.push_back(ring);
-    end = std::max<int64_t>(end, *ring.getBarriers() +
-                                     16 * ring.getType().getStages());
+    RingType type = ring.getType();
+    int64_t stages = *ring.getOffset(), barriers = *ring.getBarriers();
+    end = std::max({end, stages + type.getStages() * type.getStageBytes(),
+                    barriers + 16 * type.getStages()});
   });
   // Barriers behind all stages, which start where the swizzle does.
   Builder builder(kernel.getContext());

@@ -104,7 +104,7 @@ struct CommitPattern : PipelinePattern<CommitOp> {
     Value full = adaptor.getStage()[1];
     switch (op.getKind()) {
     case CommitKind::Tma:
-      inOneThread(e, pipeline.threads.at(op), [&] {
+      inOneThread(e, op, pipeline.threads.at(op), [&] {
         NVVM::MBarrierArriveExpectTxOp::create(
             e.b, e.loc, Type(), e.sharedPointer(full), e.i32(*op.getBytes()),
             NVVM::MemScopeKind::CTA, /*relaxed=*/false, Value());

@@ -3,12 +3,21 @@
 #include "Verify.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
+using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
 
 #define GET_OP_CLASSES
 #include "pit/Dialect/PitGPU/IR/PitGPUOps.cpp.inc"
+
+/// Arrivals and bytes that an mbarrier counts.
+static constexpr int64_t kMaxCount = 1048575;
+/// No place in shared memory lies so far.
+static constexpr uint64_t kMaxPlace = 1 << 24;
+/// Rows, columns and bands of tiles.
+static constexpr int64_t kMaxStep = 65536;
 
 static bool isF8(Type type) { return type.getIntOrFloatBitWidth() == 8; }
 
@@ -30,14 +39,42 @@ static TileType tileOf(Operation *op, StringRef constraint, StageType stage,
   return {};
 }
 
+LogicalResult pitgpu::verifyInRole(Operation *op) {
+  if (RolesOp::of(op).first)
+    return success();
+  return violates(op, "roles 4")
+         << "there is no role around it; a pit_gpu.roles has roles";
+}
+
+/// Is no op of the dialect in the region of `op`? Elements are computed by one
+/// thread each, without a role.
+static LogicalResult verifyElementwise(Operation *op, StringRef constraint) {
+  Operation *wrong = nullptr;
+  op->getRegion(0).walk([&](Operation *inner) {
+    if (isa_and_nonnull<PitGPUDialect>(inner->getDialect()) &&
+        !isa<YieldOp>(inner))
+      wrong = inner;
+  });
+  if (!wrong)
+    return success();
+  return violates(op, constraint)
+         << "there is a " << wrong->getName()
+         << " in the region, which computes single elements";
+}
+
 //===----------------------------------------------------------------------===//
 // What a kernel has
 //===----------------------------------------------------------------------===//
 
 LogicalResult TensorMapOp::verify() {
   auto argument = dyn_cast<BlockArgument>(getSource());
-  if (!argument ||
-      !isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+  auto kernel =
+      argument
+          ? dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp())
+          : FunctionOpInterface();
+  // Shared memory of a kernel is an argument of its first block, too.
+  if (!kernel || !argument.getOwner()->isEntryBlock() ||
+      argument.getArgNumber() >= kernel.getNumArguments())
     return violates(*this, "tensor_map 1")
            << "the memref is no argument of the kernel; the host describes "
               "arguments only";
@@ -47,20 +84,34 @@ LogicalResult TensorMapOp::verify() {
       source.getElementType() != map.getElementType())
     return violates(*this, "tensor_map 2")
            << "boxes of " << map << " do not describe a " << source;
+  if (!hasUnitRows(source))
+    return violates(*this, "tensor_map 3")
+           << "elements of a row of " << source
+           << " do not lie side by side, as TMA reads them";
   return success();
 }
 
 LogicalResult RingOp::verify() {
   for (int64_t count : {getFull(), getEmpty()})
-    if (count <= 0)
+    if (count < 1 || count > kMaxCount)
       return violates(*this, "ring 1")
-             << "a stage after " << count << " arrivals; 1 or more is right";
+             << "a stage after " << count << " arrivals; 1 to " << kMaxCount
+             << " is right";
+  uint64_t stages = getOffset().value_or(0),
+           barriers = getBarriers().value_or(0);
   if (getOffset().has_value() != getBarriers().has_value() ||
-      getOffset().value_or(0) % kSwizzleRepeat || getBarriers().value_or(0) % 8)
+      stages % kSwizzleRepeat || barriers % 8 || stages >= kMaxPlace ||
+      barriers >= kMaxPlace)
     return violates(*this, "ring 2")
-           << "stages at " << getOffset().value_or(-1) << ", barriers at "
-           << getBarriers().value_or(-1)
-           << "; multiples of 1024 and of 8, or neither is right";
+           << "stages at " << static_cast<int64_t>(stages) << ", barriers at "
+           << static_cast<int64_t>(barriers)
+           << "; multiples of 1024 and of 8 below " << kMaxPlace
+           << ", or neither is right";
+  for (Operation *op = (*this)->getParentOp(); op; op = op->getParentOp())
+    if (isa<RolesOp, TilesOp, LoopLikeOpInterface>(op))
+      return violates(*this, "ring 3")
+             << "it is in a " << op->getName()
+             << "; all threads run it, once, before their roles begin";
   return success();
 }
 
@@ -89,12 +140,12 @@ LogicalResult RolesOp::verifyRegions() {
            << getRegisters().size() << " of registers";
   int64_t all = 0;
   for (auto [warps, registers] : llvm::zip(getWarps(), getRegisters())) {
-    if (warps <= 0 || warps % 4 || registers < 24 || registers > 256 ||
-        registers % 8)
+    if (warps <= 0 || warps % 4 || warps > 32 || registers < 24 ||
+        registers > 256 || registers % 8)
       return violates(*this, "roles 2")
              << warps << " warps with " << registers
-             << " registers; a multiple of 4, and one of 8 from 24 to 256 is "
-                "right";
+             << " registers; a multiple of 4 up to 32, and one of 8 from 24 to "
+                "256 are right";
     all += 32 * warps * registers;
   }
   int64_t blocks = getBlocks();
@@ -163,7 +214,7 @@ LogicalResult WarpgroupOp::verify() {
   return success();
 }
 
-LogicalResult InTurnOp::verify() {
+LogicalResult InTurnOp::verifyRegions() {
   if (!RolesOp::of(*this).first)
     return violates(*this, "in_turn 1")
            << "there is no role around it; a pit_gpu.roles has roles";
@@ -172,17 +223,20 @@ LogicalResult InTurnOp::verify() {
     return violates(*this, "in_turn 2")
            << "yields " << yield.getValues().size() << " values, and has "
            << getNumResults() << " results; the same types are right";
+  if ((*this)->getParentOfType<InTurnOp>())
+    return violates(*this, "in_turn 3")
+           << "it is in another one, whose turn would not end";
   return success();
 }
 
-LogicalResult TilesOp::verify() {
+LogicalResult TilesOp::verifyRegions() {
   ArrayRef<int64_t> step = getStep();
-  if (step.size() != 2 ||
-      llvm::any_of(step, [](int64_t s) { return s <= 0; }) ||
-      static_cast<int64_t>(getRaster()) <= 0)
+  int64_t raster = getRaster();
+  if (step.size() != 2 || raster < 1 || raster > kMaxStep ||
+      llvm::any_of(step, [](int64_t s) { return s < 1 || s > kMaxStep; }))
     return violates(*this, "tiles 1")
-           << "steps and the raster have to be positive, and two steps there "
-              "have to be";
+           << step.size() << " steps and a raster of " << raster
+           << "; two steps, and 1 to " << kMaxStep << " for each, are right";
   Block &body = getBody().front();
   auto yielded = cast<YieldOp>(body.getTerminator()).getValues().getTypes();
   auto carried = llvm::to_vector(body.getArgumentTypes());
@@ -277,6 +331,8 @@ ParseResult TilesOp::parse(OpAsmParser &parser, OperationState &result) {
 
 template <typename TakeOp>
 static LogicalResult verifyTake(TakeOp op, StringRef constraint) {
+  if (failed(verifyInRole(op)))
+    return failure();
   if (op.getStage().getType().getTiles() == op.getRing().getType().getTiles())
     return success();
   return violates(op, constraint)
@@ -292,19 +348,22 @@ LogicalResult CommitOp::verify() {
   bool hasBytes = getBytes().has_value();
   int64_t bytes = getBytes().value_or(1);
   if (hasBytes != (getKind() == CommitKind::Tma) || bytes < 1 ||
-      bytes > 1048575)
+      bytes > kMaxCount)
     return violates(*this, "commit 1")
            << "after " << stringifyCommitKind(getKind()) << " with "
            << (hasBytes ? std::to_string(bytes) : std::string("no number of"))
-           << " bytes; TMA has 1 to 1048575, others have none";
-  return success();
+           << " bytes; TMA has 1 to " << kMaxCount << ", others have none";
+  if (getStage().getDefiningOp<WaitOp>())
+    return violates(*this, "commit 2")
+           << "a stage that was waited for; it is released";
+  return verifyInRole(*this);
 }
 
 LogicalResult ReleaseOp::verify() {
   if (getStage().getDefiningOp<AcquireOp>())
     return violates(*this, "release 1")
            << "a stage that was acquired; it is committed";
-  return success();
+  return verifyInRole(*this);
 }
 
 LogicalResult TileOp::verify() {
@@ -358,10 +417,10 @@ LogicalResult LoadOp::verify() {
     isFlat &= extent == 1 || static_cast<int64_t>(d) == rows;
   if (tile.getElementType() != map.getElementType() ||
       tile.getSwizzle() != map.getSwizzle() || tile.getRows() % boxRows ||
-      tile.getCols() % tile.getLineElements() || !isFlat)
+      boxRows % 8 || tile.getCols() % tile.getLineElements() || !isFlat)
     return violates(*this, "load 3")
            << "boxes of " << map << " do not make up a " << tile;
-  return success();
+  return verifyInRole(*this);
 }
 
 LogicalResult GatherOp::verify() {
@@ -379,7 +438,7 @@ LogicalResult GatherOp::verify() {
   if (tile.getElementType() != source.getElementType())
     return violates(*this, "gather 2")
            << "elements of " << source << " into a " << tile;
-  return success();
+  return verifyInRole(*this);
 }
 
 LogicalResult StoreOp::verify() {
@@ -390,7 +449,7 @@ LogicalResult StoreOp::verify() {
            << getFragment().getType() << " to " << dest
            << "; a matrix of the same elements, without gaps in its rows, is "
               "right";
-  return success();
+  return verifyInRole(*this);
 }
 
 //===----------------------------------------------------------------------===//
@@ -431,7 +490,51 @@ LogicalResult MmaOp::verify() {
            << "a fragment of " << element
            << (getTransposeA() ? ", transposed" : "")
            << "; one of f16 or bf16, as it is, is right";
-  return success();
+  return verifyInRole(*this);
+}
+
+/// How many products start between the one that gives `sums` and the wait, if
+/// both are in one block but for turns, and so are all products between them.
+static std::optional<int64_t> productsAfter(MmaWaitOp wait, Value sums) {
+  while (auto turn = sums.getDefiningOp<InTurnOp>()) {
+    // It may not have been verified yet.
+    if (turn->getNumRegions() != 1 || turn.getBody().empty() ||
+        turn.getBody().front().empty())
+      return std::nullopt;
+    Operation *yield = &turn.getBody().front().back();
+    unsigned number = cast<OpResult>(sums).getResultNumber();
+    if (yield->getNumOperands() <= number)
+      return std::nullopt;
+    sums = yield->getOperand(number);
+  }
+  auto product = sums.getDefiningOp<MmaOp>();
+  if (!product)
+    return std::nullopt;
+  auto outside = [](Operation *op) {
+    while (isa<InTurnOp>(op->getParentOp()))
+      op = op->getParentOp();
+    return op;
+  };
+  Operation *from = outside(product), *to = outside(wait);
+  if (from->getBlock() != to->getBlock())
+    return std::nullopt;
+  int64_t later = 0;
+  bool isAfter = false, isKnown = true;
+  for (Operation *op = from; op; op = op->getNextNode()) {
+    WalkResult end = op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
+      if (inner == wait)
+        return WalkResult::interrupt();
+      if (isAfter && isa<MmaOp>(inner)) {
+        ++later;
+        isKnown &= outside(inner)->getBlock() == to->getBlock();
+      }
+      isAfter |= inner == product;
+      return WalkResult::advance();
+    });
+    if (end.wasInterrupted())
+      return isKnown ? std::optional(later) : std::nullopt;
+  }
+  return std::nullopt; // the wait stands before the product
 }
 
 LogicalResult MmaWaitOp::verify() {
@@ -449,7 +552,13 @@ LogicalResult MmaWaitOp::verify() {
     return violates(*this, "mma_wait 2")
            << "a fragment of f32 with the same extents for each accumulator is "
               "right";
-  return success();
+  for (Value sums : getSums())
+    if (std::optional<int64_t> later = productsAfter(*this, sums);
+        later && *later < static_cast<int64_t>(getPending()))
+      return violates(*this, "mma_wait 3")
+             << getPending() << " products may be pending, and " << *later
+             << " were started after the one that gives the sums";
+  return verifyInRole(*this);
 }
 
 LogicalResult AccumulateOp::verify() {
@@ -477,7 +586,7 @@ static bool hasSignature(Region &region, ArrayRef<Type> arguments, Type type) {
          yield.getValues()[0].getType() == type;
 }
 
-LogicalResult MapOp::verify() {
+LogicalResult MapOp::verifyRegions() {
   FragmentType result = getType();
   Type number = IntegerType::get(getContext(), 32);
   SmallVector<Type> arguments = {number, number};
@@ -495,10 +604,12 @@ LogicalResult MapOp::verify() {
            << "the region has to take two i32 and an element of each of "
            << getInputs().size() << " inputs, and to yield one "
            << result.getElementType();
-  return success();
+  if (failed(verifyElementwise(*this, "map 3")))
+    return failure();
+  return verifyInRole(*this);
 }
 
-LogicalResult ReduceRowsOp::verify() {
+LogicalResult ReduceRowsOp::verifyRegions() {
   FragmentType input = getInput().getType(), result = getType();
   Type element = input.getElementType();
   if (result.getCols() != 1 || result.getRows() != input.getRows() ||
@@ -509,5 +620,5 @@ LogicalResult ReduceRowsOp::verify() {
   if (!hasSignature(getBody(), {element, element}, element))
     return violates(*this, "reduce_rows 2")
            << "the region has to take two " << element << " and to yield one";
-  return success();
+  return verifyElementwise(*this, "reduce_rows 3");
 }

@@ -9,7 +9,8 @@
 #include "Verify.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
+
+#include <set>
 
 using namespace mlir;
 using namespace mlir::pit::pitgpu;
@@ -71,64 +72,170 @@ private:
 
   //===--- Every path -----------------------------------------------------===//
 
-  /// The op of `block` in which `op` is, or which it is.
-  static Operation *inBlock(Operation *op, Block *block) {
-    return block->findAncestorOpInBlock(*op);
-  }
+  /// What a path does with a stage until another one is taken in its place.
+  struct Path {
+    int64_t announced = 0; ///< bytes, by commits
+    int64_t loaded = 0;    ///< bytes, by loads
+    int64_t arrivals = 0;  ///< of commits
+    int64_t given = 0;     ///< releases, or commits that end the use
+    bool isCounted = true; ///< else loads are in loops
 
-  /// Is `stage` given on, on every path from the beginning of `block`? Where
-  /// one thread alone is elected, what it does is done for all.
-  bool isGivenIn(Value stage, Block *block) {
-    SmallVector<Operation *> users;
-    for (Operation *user : stage.getUsers())
-      if (Operation *own = inBlock(user, block))
-        users.push_back(own);
-    for (Operation *op : users) {
-      if (isa<CommitOp, ReleaseOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
-        return true;
-      if (isLoop(op) && llvm::is_contained(op->getOperands(), stage))
-        return true;
-      auto branch = dyn_cast<scf::IfOp>(op);
-      if (!branch)
-        continue;
-      bool elected =
-          branch.getCondition().getDefiningOp() &&
-          branch.getCondition().getDefiningOp()->getName().getStringRef() ==
-              "nvvm.elect.sync";
-      bool first = isGivenIn(stage, branch.thenBlock());
-      bool second = branch.elseBlock() && isGivenIn(stage, branch.elseBlock());
-      if (first && (second || elected))
-        return true;
+    bool operator<(const Path &other) const {
+      auto key = [](const Path &path) {
+        return std::tie(path.announced, path.loaded, path.arrivals, path.given,
+                        path.isCounted);
+      };
+      return key(*this) < key(other);
     }
-    return false;
+  };
+  using Paths = std::set<Path>;
+
+  /// Is the branch one of a single thread?
+  static bool isElected(scf::IfOp branch) {
+    Operation *condition = branch.getCondition().getDefiningOp();
+    return condition &&
+           condition->getName().getStringRef() == "nvvm.elect.sync";
   }
 
-  /// Checks a stage and, where a loop carries it, what it becomes.
-  LogicalResult checkGiven(Operation *op, Value stage, StringRef how,
-                           llvm::SmallPtrSetImpl<void *> &seen) {
+  /// Each of `before`, followed by each of `after`.
+  static Paths join(const Paths &before, const Paths &after) {
+    Paths joined;
+    for (Path path : before)
+      for (const Path &next : after) {
+        Path sum = path;
+        sum.announced += next.announced;
+        sum.loaded += next.loaded;
+        sum.arrivals += next.arrivals;
+        sum.given += next.given;
+        sum.isCounted &= next.isCounted;
+        joined.insert(sum);
+      }
+    return joined;
+  }
+
+  /// The paths of a stage: what its own uses do, and then those that it becomes
+  /// where a loop, a branch or a turn carries it on. A stage that is carried
+  /// round again begins no new path: `open` are those that are followed.
+  Paths followStage(Value stage, llvm::SmallPtrSetImpl<void *> &open) {
+    if (!open.insert(stage.getAsOpaquePointer()).second)
+      return {};
+    Paths paths = followUses(stage, stage.getParentBlock(), open);
+    open.erase(stage.getAsOpaquePointer());
+    return paths;
+  }
+
+  Paths followUses(Value stage, Block *block,
+                   llvm::SmallPtrSetImpl<void *> &open) {
+    llvm::MapVector<Operation *, SmallVector<OpOperand *>> uses;
+    for (OpOperand &use : stage.getUses())
+      if (Operation *own = block->findAncestorOpInBlock(*use.getOwner()))
+        uses[own].push_back(&use);
+    Paths paths = {Path()};
+    for (auto &[op, operands] : uses) {
+      bool isOwn = operands.front()->getOwner() == op;
+      if (auto branch = dyn_cast<scf::IfOp>(op); branch && !isOwn) {
+        Paths branches = followUses(stage, branch.thenBlock(), open);
+        if (!isElected(branch))
+          branches.merge(branch.elseBlock()
+                             ? followUses(stage, branch.elseBlock(), open)
+                             : Paths{Path()});
+        paths = join(paths, branches);
+      } else if (auto turn = dyn_cast<InTurnOp>(op); turn && !isOwn) {
+        paths = join(paths, followUses(stage, &turn.getBody().front(), open));
+      } else if (!isOwn) {
+        // A loop: how often its copies are made is not known.
+        Path inner;
+        inner.isCounted = llvm::none_of(operands, [](OpOperand *use) {
+          return isa<LoadOp, CommitOp>(use->getOwner());
+        });
+        paths = join(paths, {inner});
+      } else {
+        for (OpOperand *use : operands)
+          paths = join(paths, followUse(*use, open));
+      }
+      if (paths.size() > 64) // more than anybody writes
+        paths.erase(std::next(paths.begin(), 64), paths.end());
+    }
+    return paths;
+  }
+
+  Paths followUse(OpOperand &use, llvm::SmallPtrSetImpl<void *> &open) {
+    Path path;
+    Operation *op = use.getOwner(), *parent = op->getParentOp();
+    auto branch = dyn_cast<scf::IfOp>(parent);
+    bool elected = branch && isElected(branch);
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      StageType stage = load.getStage().getType();
+      path.loaded = stage.getTiles()[load.getNumber()].getCopiedBytes();
+    } else if (auto commit = dyn_cast<CommitOp>(op)) {
+      bool isTma = commit.getKind() == CommitKind::Tma;
+      path.announced = commit.getBytes().value_or(0);
+      path.arrivals = isTma ? 1 : (elected ? 1 : 32) * warps();
+      path.given = 1;
+    } else if (isa<ReleaseOp>(op)) {
+      path.given = !elected; // one lane of each warp, not any
+    } else if (isa<scf::YieldOp, YieldOp>(op) || isLoop(op)) {
+      bool isInit = isLoop(op);
+      Operation *carrier = isInit ? op : parent;
+      int64_t number = use.getOperandNumber();
+      if (isInit)
+        number -= isa<scf::ForOp>(op) ? 3 : 2;
+      if (number >= 0 &&
+          isa<scf::ForOp, TilesOp, scf::IfOp, InTurnOp>(carrier)) {
+        Paths next;
+        for (Value value : valuesOfYielded(carrier, number))
+          next.merge(followStage(value, open));
+        return next;
+      }
+    }
+    return {path};
+  }
+
+  /// Checks a stage and, where a loop carries it, what it becomes. Gives its
+  /// paths.
+  FailureOr<Paths> checkGiven(Operation *op, Value stage, StringRef how) {
+    llvm::SmallPtrSet<void *, 4> open;
+    Paths paths = followStage(stage, open);
+    bool releases = isa<WaitOp>(op);
+    for (const Path &path : paths) {
+      if (path.given == 0)
+        return note(violates(roles, "protocol 1")
+                        << "role \"" << name() << "\" does not " << how
+                        << " a stage on every path",
+                    op->getLoc(), "the stage");
+      if (releases && path.given > 1)
+        return note(violates(roles, "protocol 2")
+                        << "role \"" << name() << "\" releases a stage "
+                        << path.given << " times on one path",
+                    op->getLoc(), "the stage");
+    }
+    llvm::SmallPtrSet<void *, 4> seen;
+    if (failed(checkLater(stage, seen)))
+      return failure();
+    return paths;
+  }
+
+  /// Does nothing use a stage, in the block in which it is given on, after
+  /// that?
+  LogicalResult checkLater(Value stage, llvm::SmallPtrSetImpl<void *> &seen) {
     if (!seen.insert(stage.getAsOpaquePointer()).second)
       return success();
-    if (!isGivenIn(stage, stage.getParentBlock()))
-      return note(violates(roles, "protocol 1")
-                      << "role \"" << name() << "\" does not " << how
-                      << " a stage on every path",
-                  op->getLoc(), "the stage");
     for (OpOperand &use : stage.getUses()) {
       Operation *user = use.getOwner();
-      if (isa<scf::YieldOp, YieldOp>(user)) {
+      if (isa<scf::YieldOp, YieldOp>(user) &&
+          isa<scf::ForOp, TilesOp, scf::IfOp, InTurnOp>(user->getParentOp()))
         for (Value next :
              valuesOfYielded(user->getParentOp(), use.getOperandNumber()))
-          if (failed(checkGiven(op, next, how, seen)))
+          if (failed(checkLater(next, seen)))
             return failure();
-      }
       // Until other copies are committed, too, a stage is not full.
       auto gives = [&](Operation *other) {
         auto commit = dyn_cast<CommitOp>(other);
         bool isLast = isa<ReleaseOp>(other) ||
                       (commit && commit.getKind() != CommitKind::Tma);
-        return isLast && other != user &&
-               other->getBlock() == user->getBlock() &&
-               order[other] < order[user];
+        Operation *later =
+            isLast ? other->getBlock()->findAncestorOpInBlock(*user) : nullptr;
+        return later && later != other && order[other] < order[later];
       };
       if (!isa<LoadOp, CommitOp>(user) && llvm::any_of(stage.getUsers(), gives))
         return note(violates(roles, "protocol 2")
@@ -142,28 +249,20 @@ private:
   //===--- Producers ------------------------------------------------------===//
 
   LogicalResult checkAcquired(AcquireOp acquire) {
-    llvm::SmallPtrSet<void *, 4> seen;
-    if (failed(checkGiven(acquire, acquire.getStage(), "commit", seen)))
+    FailureOr<Paths> paths = checkGiven(acquire, acquire.getStage(), "commit");
+    if (failed(paths))
       return failure();
-    int64_t announced = 0, loaded = 0, arrivals = 0;
-    for (Operation *user : acquire.getStage().getUsers()) {
-      if (auto load = dyn_cast<LoadOp>(user))
-        loaded += acquire.getStage()
-                      .getType()
-                      .getTiles()[load.getNumber()]
-                      .getCopiedBytes();
-      auto commit = dyn_cast<CommitOp>(user);
-      if (!commit)
-        continue;
-      announced += commit.getBytes().value_or(0);
-      arrivals += commit.getKind() == CommitKind::Tma ? 1 : 32 * warps();
+    for (const Path &path : *paths) {
+      if (path.isCounted && path.announced != path.loaded)
+        return note(violates(roles, "protocol 3")
+                        << "role \"" << name() << "\" announces "
+                        << path.announced
+                        << " bytes of a stage, and loads bring " << path.loaded,
+                    acquire.getLoc(), "the stage");
+      if (failed(count(full, acquire.getRing(), path.arrivals)))
+        return failure();
     }
-    if (announced != loaded)
-      return note(violates(roles, "protocol 3")
-                      << "role \"" << name() << "\" announces " << announced
-                      << " bytes of a stage, and loads bring " << loaded,
-                  acquire.getLoc(), "the stage");
-    return count(full, acquire.getRing(), arrivals);
+    return success();
   }
 
   /// Each use of a ring has the same arrivals.
@@ -181,8 +280,7 @@ private:
   //===--- Consumers ------------------------------------------------------===//
 
   LogicalResult checkWaited(WaitOp wait) {
-    llvm::SmallPtrSet<void *, 4> seen;
-    if (failed(checkGiven(wait, wait.getStage(), "release", seen)) ||
+    if (failed(checkGiven(wait, wait.getStage(), "release")) ||
         failed(count(empty, wait.getRing(), warps())))
       return failure();
     SmallVector<MmaOp> products;

@@ -23,8 +23,14 @@ void PitGPUDialect::registerTypes() {
 
 using EmitError = function_ref<InFlightDiagnostic()>;
 
-static bool isF8(Type type) {
-  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
+/// Tiles are at most so large along each dimension, and so far apart in bytes,
+/// that no sum of their bytes overflows.
+static constexpr int64_t kMaxExtent = 65536, kMaxPitch = 1 << 24;
+
+/// Does wgmma know the type?
+static bool isFactor(Type type) {
+  return isa<Float16Type, BFloat16Type, Float32Type, Float8E4M3FNType,
+             Float8E5M2Type>(type);
 }
 
 static LogicalResult verifySwizzle(EmitError emitError, StringRef constraint,
@@ -59,27 +65,27 @@ int64_t TileType::getCopiedBytes() const {
 
 LogicalResult TileType::verify(EmitError emitError, int64_t rows, int64_t cols,
                                Type element, int64_t swizzle, int64_t pitch) {
-  bool isTaken =
-      element.isF16() || element.isBF16() || element.isF32() || isF8(element);
-  if (!isTaken)
+  if (!isFactor(element))
     return violates(emitError, "tile_type 3")
            << "elements of a tile are " << element
-           << "; f16, bf16, f32 or a float of 8 bits is right";
+           << "; f16, bf16, f32, f8E4M3FN or f8E5M2 is right";
   if (failed(verifySwizzle(emitError, "tile_type 2", swizzle)))
     return failure();
   int64_t line = swizzle * 8 / element.getIntOrFloatBitWidth();
-  if (rows <= 0 || cols <= 0 || rows % 8 || (cols % line && line % cols))
+  if (rows <= 0 || cols <= 0 || rows > kMaxExtent || cols > kMaxExtent ||
+      rows % 8 || (cols % line && line % cols))
     return violates(emitError, "tile_type 1")
            << "a tile of " << rows << "x" << cols
-           << "; rows are a multiple of 8, and columns a multiple "
-              "or a part of a line's "
-           << line;
-  if (pitch % kSwizzleRepeat || pitch < rows * swizzle)
-    if (cols > line || pitch != rows * swizzle)
-      return violates(emitError, "tile_type 4")
-             << "blocks of " << rows * swizzle << " bytes with a "
-             << "pitch of " << pitch << "; a multiple of " << kSwizzleRepeat
-             << " that holds a block is right";
+           << "; rows are a multiple of 8, columns a multiple or a part of a "
+              "line's "
+           << line << ", and both at most " << kMaxExtent;
+  bool isOnly = cols <= line && pitch == rows * swizzle;
+  if (!isOnly &&
+      (pitch % kSwizzleRepeat || pitch < rows * swizzle || pitch > kMaxPitch))
+    return violates(emitError, "tile_type 4")
+           << "blocks of " << rows * swizzle << " bytes with a pitch of "
+           << pitch << "; a multiple of " << kSwizzleRepeat
+           << " that holds a block, at most " << kMaxPitch << ", is right";
   return success();
 }
 
@@ -159,17 +165,20 @@ LogicalResult RingType::verify(EmitError emitError, int64_t stages,
 
 LogicalResult TensorMapType::verify(EmitError emitError, ArrayRef<int64_t> box,
                                     Type element, int64_t swizzle) {
-  if (box.empty() || box.size() > 5)
+  if (box.size() < 2 || box.size() > 5)
     return violates(emitError, "tensor_map_type 1")
-           << "a box of " << box.size() << " dimensions; 1 to 5 is right";
+           << "a box of " << box.size() << " dimensions; 2 to 5 is right";
   for (int64_t extent : box)
     if (extent < 1 || extent > 256)
       return violates(emitError, "tensor_map_type 1")
              << "a box with an extent of " << extent << "; 1 to 256 is right";
   if (failed(verifySwizzle(emitError, "tensor_map_type 2", swizzle)))
     return failure();
-  if (!element.isIntOrFloat() ||
-      box.back() * element.getIntOrFloatBitWidth() != swizzle * 8)
+  if (!isFactor(element))
+    return violates(emitError, "tensor_map_type 3")
+           << "elements of a tensor are " << element
+           << "; f16, bf16, f32, f8E4M3FN or f8E5M2 is right";
+  if (box.back() * element.getIntOrFloatBitWidth() != swizzle * 8)
     return violates(emitError, "tensor_map_type 2")
            << "a box of " << box.back() << " elements of " << element
            << " is not as wide as its swizzle of " << swizzle << " bytes";
@@ -227,6 +236,9 @@ static void printSums(SumsType type, AsmPrinter &printer) {
           << type.getElementType() << ">";
 }
 
+/// Elements that a thread may have of one matrix: sums of wgmma, and others.
+static constexpr int64_t kMaxSums = 192, kMaxElements = 256;
+
 static bool hasExtents(int64_t rows, int64_t cols) {
   return rows > 0 && rows % 64 == 0 && cols % 8 == 0 && cols >= 8 &&
          cols <= 256;
@@ -248,10 +260,10 @@ LogicalResult AccumulatorType::verify(EmitError emitError, int64_t rows,
   if (!element.isF32())
     return violates(emitError, "accumulator_type 2")
            << "an accumulator of " << element << "; f32 is right";
-  if (int64_t sums = rows * cols / 128; sums > 192)
+  if (rows > 128 * kMaxSums / cols)
     return violates(emitError, "accumulator_type 3")
-           << "an accumulator of " << rows << "x" << cols << " takes " << sums
-           << " registers of a thread; at most 192 is right";
+           << "an accumulator of " << rows << "x" << cols << " takes more than "
+           << kMaxSums << " registers of a thread";
   return success();
 }
 
@@ -272,5 +284,10 @@ LogicalResult FragmentType::verify(EmitError emitError, int64_t rows,
   if (!element.isF16() && !element.isBF16() && !element.isF32())
     return violates(emitError, "fragment_type 2")
            << "a fragment of " << element << "; f16, bf16 or f32 is right";
+  int64_t perPart = cols == 1 ? 2 : cols / 2;
+  if (rows / 64 > kMaxElements / perPart)
+    return violates(emitError, "fragment_type 3")
+           << "a fragment of " << rows << "x" << cols << " gives a thread more "
+           << "than " << kMaxElements << " elements";
   return success();
 }

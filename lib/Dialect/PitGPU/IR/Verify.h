@@ -18,6 +18,9 @@ inline InFlightDiagnostic violates(Operation *op, StringRef constraint) {
   return op->emitOpError() << '[' << constraint << "] ";
 }
 
+/// What needs to know its role is in one.
+LogicalResult verifyInRole(Operation *op);
+
 /// Do the roles use their stages as the protocol says?
 LogicalResult verifyProtocol(RolesOp roles);
 

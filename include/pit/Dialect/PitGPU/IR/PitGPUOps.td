@@ -34,7 +34,8 @@ def PitGPU_TensorMapOp : PitGPU_Op<"tensor_map", [Pure]> {
     Constraints:
 
     - [tensor_map 1] the memref is an argument of the kernel;
-    - [tensor_map 2] box and memref have one rank and one type of elements.
+    - [tensor_map 2] box and memref have one rank and one type of elements;
+    - [tensor_map 3] elements of a row lie side by side.
   }];
   let arguments = (ins AnyStridedMemRef:$source);
   let results = (outs PitGPU_TensorMapType:$result);
@@ -63,9 +64,10 @@ def PitGPU_RingOp : PitGPU_Op<"ring", []> {
 
     Constraints:
 
-    - [ring 1] numbers of arrivals are positive;
+    - [ring 1] numbers of arrivals are 1 to 1048575;
     - [ring 2] there are both places, or none; stages start at a multiple of 1024,
-      barriers at a multiple of 8.
+      barriers at a multiple of 8, and both below 16777216;
+    - [ring 3] it is in no role and in no loop.
   }];
   let arguments = (ins I64Attr:$full, I64Attr:$empty,
                        OptionalAttr<I64Attr>:$offset,
@@ -109,9 +111,12 @@ def PitGPU_RolesOp : PitGPU_Op<"roles", [NoTerminator, NoRegionArguments]> {
 
     - [roles 1] there are a name, a number of warps and one of registers for each
       region, and at least one region;
-    - [roles 2] warps are a multiple of 4, and registers one of 8 from 24 to 256;
+    - [roles 2] warps are a multiple of 4 up to 32, and registers one of 8 from 24 to
+      256;
     - [roles 3] the block has at most 1024 threads, and the registers of all `blocks`
       are at most 65536;
+    - [roles 4] ops on stages, copies, stores, products, their waits and maps are in a
+      role;
     - [protocol 1] a stage that is acquired is committed on every path, and one that
       is waited for is released: in the same iteration, or carried by a loop in the
       next one or after it;
@@ -174,7 +179,7 @@ def PitGPU_TilesOp : PitGPU_Op<"tiles", [
 
     Constraints:
 
-    - [tiles 1] steps and the raster are positive;
+    - [tiles 1] steps and the raster are 1 to 65536;
     - [tiles 2] the region has two coordinates, then an argument of the type of each
       carried value, and yields as many.
   }];
@@ -183,7 +188,7 @@ def PitGPU_TilesOp : PitGPU_Op<"tiles", [
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def PitGPU_InTurnOp : PitGPU_Op<"in_turn", [
@@ -208,12 +213,13 @@ def PitGPU_InTurnOp : PitGPU_Op<"in_turn", [
     Constraints:
 
     - [in_turn 1] it is in a role;
-    - [in_turn 2] the region yields values of the types of the results.
+    - [in_turn 2] the region yields values of the types of the results;
+    - [in_turn 3] it is in no other one.
   }];
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "(`->` type($results)^)? $body attr-dict";
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def PitGPU_YieldOp : PitGPU_Op<"yield", [
@@ -304,7 +310,8 @@ def PitGPU_CommitOp : PitGPU_Op<"commit", [MemoryEffects<[MemRead, MemWrite]>]> 
     Constraints:
 
     - [commit 1] there is a number of bytes, from 1 to 1048575, if and only if the
-      stage is full after TMA.
+      stage is full after TMA;
+    - [commit 2] the stage is one that was acquired, or carried.
   }];
   let arguments = (ins PitGPU_StageType:$stage, PitGPU_CommitKind:$kind,
                        OptionalAttr<I64Attr>:$bytes);
@@ -409,9 +416,9 @@ def PitGPU_LoadOp : PitGPU_Op<"load", [MemoryEffects<[MemRead, MemWrite]>]> {
     - [load 1] there is a coordinate for each dimension of the tensor;
     - [load 2] the stage has such a tile;
     - [load 3] tile and boxes have one type of elements and one swizzle; the last
-      dimension is that of columns, the one with a box of several elements, or else
-      the one before the last, that of rows, of which the tile has a multiple of the
-      box's.
+      dimension is that of columns, of which the tile has whole lines; the one with a
+      box of several elements, or else the one before the last, is that of rows, of
+      which a box has a multiple of 8, and the tile a multiple of the box's.
   }];
   let arguments = (ins PitGPU_TensorMapType:$map, Variadic<Index>:$coords,
                        PitGPU_StageType:$stage, I64Attr:$number);
@@ -429,7 +436,8 @@ def PitGPU_GatherOp : PitGPU_Op<"gather", [MemoryEffects<[MemRead, MemWrite]>]> 
     `ids[first + r]` of the source: SRead of rows. It is 0 where `first + r` is
     outside of the ids, where the id is negative or not below the source's rows, and
     where columns end. All threads of the role copy chunks of 16 bytes by cp.async;
-    `commit after copies` follows.
+    `commit after copies` follows. So the source's first element, its rows and `col`
+    have to lie at multiples of 16 bytes; the caller sees to that.
 
     Example:
 
@@ -542,7 +550,8 @@ def PitGPU_MmaWaitOp : PitGPU_Op<"mma_wait", [AttrSizedOperandSegments]> {
     Constraints:
 
     - [mma_wait 1] 0 to 7 products may be pending;
-    - [mma_wait 2] each fragment has the extents of its accumulator.
+    - [mma_wait 2] each fragment has the extents of its accumulator;
+    - [mma_wait 3] no product that may be pending has its sums among them.
   }];
   let arguments = (ins I64Attr:$pending, Variadic<PitGPU_AccumulatorType>:$sums,
                        Variadic<PitGPU_FragmentType>:$held);
@@ -616,7 +625,8 @@ def PitGPU_MapOp : PitGPU_Op<"map", [
 
     - [map 1] inputs have the rows of the result, and its columns or one;
     - [map 2] the region takes two i32 and an element of each input, and gives one
-      element of the result.
+      element of the result;
+    - [map 3] no op of this dialect is in the region.
   }];
   let arguments = (ins Variadic<PitGPU_FragmentType>:$inputs);
   let results = (outs PitGPU_FragmentType:$result);
@@ -625,7 +635,7 @@ def PitGPU_MapOp : PitGPU_Op<"map", [
     `(` ($inputs^ `:` type($inputs))? `)` `->` type($result) attr-dict-with-keyword
     $body
   }];
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def PitGPU_ReduceRowsOp : PitGPU_Op<"reduce_rows", [
@@ -650,7 +660,8 @@ def PitGPU_ReduceRowsOp : PitGPU_Op<"reduce_rows", [
 
     - [reduce_rows 1] the result has one column, and the rows and elements of the
       input;
-    - [reduce_rows 2] the region takes two elements and gives one.
+    - [reduce_rows 2] the region takes two elements and gives one;
+    - [reduce_rows 3] no op of this dialect is in the region.
   }];
   let arguments = (ins PitGPU_FragmentType:$input);
   let results = (outs PitGPU_FragmentType:$result);
@@ -658,7 +669,7 @@ def PitGPU_ReduceRowsOp : PitGPU_Op<"reduce_rows", [
   let assemblyFormat = [{
     $input attr-dict `:` type($input) `->` type($result) $body
   }];
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 #endif // PIT_DIALECT_PITGPU_IR_PITGPUOPS_TD

@@ -35,11 +35,12 @@ def PitGPU_TileType : PitGPU_Type<"Tile", "tile"> {
 
     Constraints:
 
-    - [tile_type 1] extents are positive; rows are a multiple of 8, and a row is a
+    - [tile_type 1] extents are 1 to 65536; rows are a multiple of 8, and a row is a
       multiple of a line, or a part of one;
     - [tile_type 2] the swizzle is 32, 64 or 128 bytes;
-    - [tile_type 3] elements are f16, bf16, f32, or floats of 8 bits;
-    - [tile_type 4] the pitch is a multiple of 1024 bytes, and blocks do not overlap.
+    - [tile_type 3] elements are f16, bf16, f32, f8E4M3FN or f8E5M2;
+    - [tile_type 4] the pitch is a multiple of 1024 bytes, at most 16777216, and blocks
+      do not overlap.
   }];
   let parameters = (ins
     "int64_t":$rows,
@@ -129,9 +130,10 @@ def PitGPU_TensorMapType : PitGPU_Type<"TensorMap", "tensor_map"> {
 
     Constraints:
 
-    - [tensor_map_type 1] there are 1 to 5 dimensions; a box has 1 to 256 elements along
+    - [tensor_map_type 1] there are 2 to 5 dimensions; a box has 1 to 256 elements along
       each of them;
-    - [tensor_map_type 2] a box is as wide as its swizzle, 32, 64 or 128 bytes.
+    - [tensor_map_type 2] a box is as wide as its swizzle, 32, 64 or 128 bytes;
+    - [tensor_map_type 3] elements are those that a tile may have.
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t">:$box,
@@ -201,7 +203,8 @@ def PitGPU_FragmentType : PitGPU_SumsType<"Fragment", "fragment"> {
 
     - [fragment_type 1] rows are a multiple of 64; columns are 1, or a multiple of 8 up to
       256;
-    - [fragment_type 2] elements are f16, bf16 or f32.
+    - [fragment_type 2] elements are f16, bf16 or f32;
+    - [fragment_type 3] a thread has at most 256 of the elements.
   }];
 }
 

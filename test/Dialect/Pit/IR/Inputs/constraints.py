@@ -3,8 +3,8 @@
     constraints.py ROOT
 
 A constraint has a name such as "tile 3". It stands before the constraint in the
-.td files, is the second argument of violates() in the verifiers, and stands in
-the messages that the tests of invalid IR expect.
+.td files, is a string of the verifiers, and stands in the messages that the tests
+of invalid IR expect.
 """
 
 import pathlib
@@ -20,22 +20,21 @@ def find(root, pattern, expression):
     return names
 
 
-def main():
-    root = pathlib.Path(sys.argv[1])
-    ir = "Dialect/Pit/IR/"
+def check(root, ir):
+    """Compares what a dialect's folders have; prints what one of them lacks."""
     places = {
         "described": find(root, f"include/pit/{ir}*.td", r"- \[(\w+ \d+)\]"),
-        "verified": find(root, f"lib/{ir}*", r'violates\([^"]*"(\w+ \d+)"'),
+        "verified": find(root, f"lib/{ir}*", r'"([a-z]\w* \d+)"'),
         "tested": find(root, f"test/{ir}invalid*.mlir",
                        r"expected-error[^\n]*\[(\w+ \d+)\]"),
     }
-    every = set.union(*places.values())
-    for name in sorted(every):
+    for name in sorted(set.union(*places.values())):
         where = [place for place, names in places.items() if name in names]
         if len(where) < len(places):
-            print(f"[{name}] is only {' and '.join(where)}")
-    print(len(set.intersection(*places.values())),
+            print(f"{ir}: [{name}] is only {' and '.join(where)}")
+    print(f"{ir}:", len(set.intersection(*places.values())),
           "constraints are described, verified and tested")
 
 
-main()
+for folder in ("Dialect/Pit/IR/", "Dialect/PitGPU/IR/"):
+    check(pathlib.Path(sys.argv[1]), folder)

@@ -1,0 +1,170 @@
+// RUN: pit-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @below {{[tile_type 1] a tile of 12x64}}
+func.func private @f(!pit_gpu.tile<12x64xbf16, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{[tile_type 1] a tile of 8x96; rows are a multiple of 8, columns a multiple or a part of a line's 64}}
+func.func private @f(!pit_gpu.tile<8x96xbf16, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{[tile_type 1] a tile of 0x64}}
+func.func private @f(!pit_gpu.tile<0x64xbf16, swizzle = 128>)
+
+// -----
+
+// No number of bytes overflows.
+// expected-error @below {{[tile_type 1] a tile of 72057594037927936x64}}
+func.func private @f(!pit_gpu.tile<72057594037927936x64xbf16, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{[tile_type 2] swizzle is 0 bytes; 32, 64 or 128 is right}}
+func.func private @f(!pit_gpu.tile<8x64xbf16, swizzle = 0>)
+
+// -----
+
+// expected-error @below {{[tile_type 3] elements of a tile are 'f64'}}
+func.func private @f(!pit_gpu.tile<8x16xf64, swizzle = 128>)
+
+// -----
+
+// wgmma has two kinds of 8 bits.
+// expected-error @below {{[tile_type 3] elements of a tile are 'f8E4M3FNUZ'; f16, bf16, f32, f8E4M3FN or f8E5M2 is right}}
+func.func private @f(!pit_gpu.tile<8x128xf8E4M3FNUZ, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{[tile_type 3] elements of a tile are 'vector<2xf16>'}}
+func.func private @f(!pit_gpu.tile<8x128xvector<2xf16>, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{[tile_type 4] blocks of 1024 bytes with a pitch of 512}}
+func.func private @f(!pit_gpu.tile<8x128xbf16, swizzle = 128, pitch = 512>)
+
+// -----
+
+// A pattern of eight lines that does not begin at 1024 bytes.
+// expected-error @below {{[tile_type 4] blocks of 1536 bytes with a pitch of 1536}}
+func.func private @f(!pit_gpu.tile<24x64xbf16, swizzle = 64>)
+
+// -----
+
+// expected-error @below {{[tile_type 4] blocks of 1024 bytes with a pitch of 1073741824}}
+func.func private @f(!pit_gpu.tile<8x128xbf16, swizzle = 128, pitch = 1073741824>)
+
+// -----
+
+// expected-error @below {{a tile has two extents, not 3}}
+func.func private @f(!pit_gpu.tile<8x8x128xbf16, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{[ring_type 1] a ring of 33 stages; 1 to 32 is right}}
+func.func private @f(!pit_gpu.ring<33, [!pit_gpu.tile<8x64xbf16, swizzle = 128>]>)
+
+// -----
+
+// expected-error @below {{[ring_type 1] a ring of 0 stages}}
+func.func private @f(!pit_gpu.ring<0, [!pit_gpu.tile<8x64xbf16, swizzle = 128>]>)
+
+// -----
+
+// expected-error @below {{expected '<'}}
+// expected-error @below {{failed to parse PitGPU_StageType parameter 'tiles'}}
+func.func private @f(!pit_gpu.stage<[]>)
+
+// -----
+
+// expected-error @below {{[tensor_map_type 1] a box of 6 dimensions; 2 to 5 is right}}
+func.func private @f(!pit_gpu.tensor_map<1x1x1x1x8x64xbf16, swizzle = 128>)
+
+// -----
+
+// A tile has eight rows at least.
+// expected-error @below {{[tensor_map_type 1] a box of 1 dimensions; 2 to 5 is right}}
+func.func private @f(!pit_gpu.tensor_map<64xbf16, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{[tensor_map_type 1] a box with an extent of 257; 1 to 256 is right}}
+func.func private @f(!pit_gpu.tensor_map<257x64xbf16, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{[tensor_map_type 2] swizzle is 16 bytes}}
+func.func private @f(!pit_gpu.tensor_map<8x8xbf16, swizzle = 16>)
+
+// -----
+
+// expected-error @below {{[tensor_map_type 2] a box of 32 elements of 'bf16' is not as wide as its swizzle of 128 bytes}}
+func.func private @f(!pit_gpu.tensor_map<8x32xbf16, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{[tensor_map_type 3] elements of a tensor are 'i32'}}
+func.func private @f(!pit_gpu.tensor_map<8x32xi32, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{[tensor_map_type 3] elements of a tensor are 'index'}}
+func.func private @f(!pit_gpu.tensor_map<8x32xindex, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{[accumulator_type 1] an accumulator of 32x64}}
+func.func private @f(!pit_gpu.accumulator<32x64xf32>)
+
+// -----
+
+// expected-error @below {{[accumulator_type 1] an accumulator of 64x264}}
+func.func private @f(!pit_gpu.accumulator<64x264xf32>)
+
+// -----
+
+// expected-error @below {{[accumulator_type 1] an accumulator of 64x1}}
+func.func private @f(!pit_gpu.accumulator<64x1xf32>)
+
+// -----
+
+// expected-error @below {{[accumulator_type 2] an accumulator of 'bf16'; f32 is right}}
+func.func private @f(!pit_gpu.accumulator<64x64xbf16>)
+
+// -----
+
+// expected-error @below {{[accumulator_type 3] an accumulator of 128x200 takes more than 192 registers of a thread}}
+func.func private @f(!pit_gpu.accumulator<128x200xf32>)
+
+// -----
+
+// The product of the extents does not fit 64 bits.
+// expected-error @below {{[accumulator_type 3] an accumulator of 4611686018427387904x8}}
+func.func private @f(!pit_gpu.accumulator<4611686018427387904x8xf32>)
+
+// -----
+
+// expected-error @below {{two extents are right, not 1}}
+func.func private @f(!pit_gpu.accumulator<64xf32>)
+
+// -----
+
+// expected-error @below {{[fragment_type 1] a fragment of 64x4}}
+func.func private @f(!pit_gpu.fragment<64x4xf32>)
+
+// -----
+
+// expected-error @below {{[fragment_type 2] a fragment of 'i32'; f16, bf16 or f32 is right}}
+func.func private @f(!pit_gpu.fragment<64x8xi32>)
+
+// -----
+
+// expected-error @below {{[fragment_type 3] a fragment of 256x256 gives a thread more than 256 elements}}
+func.func private @f(!pit_gpu.fragment<256x256xf16>)
+
+// -----
+
+// expected-error @below {{[fragment_type 3] a fragment of 4611686018427387904x1}}
+func.func private @f(!pit_gpu.fragment<4611686018427387904x1xf32>)

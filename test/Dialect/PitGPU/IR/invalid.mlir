@@ -1,0 +1,1370 @@
+// RUN: pit-opt %s -split-input-file -verify-diagnostics
+
+!map = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+
+func.func @not_an_argument(%n: index) {
+  %x = memref.alloc(%n, %n) : memref<?x?xbf16>
+  // expected-error @below {{[tensor_map 1] the memref is no argument of the kernel; the host describes arguments only}}
+  %m = pit_gpu.tensor_map %x : memref<?x?xbf16> -> !map
+  return
+}
+
+// -----
+
+!map = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+
+func.func @not_of_the_first_block(%y: memref<?x?xbf16>) {
+  cf.br ^bb1(%y : memref<?x?xbf16>)
+^bb1(%x: memref<?x?xbf16>):
+  // expected-error @below {{[tensor_map 1] the memref is no argument}}
+  %m = pit_gpu.tensor_map %x : memref<?x?xbf16> -> !map
+  return
+}
+
+// -----
+
+!map = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+
+func.func @other_elements(%x: memref<?x?xf16>) {
+  // expected-error @below {{[tensor_map 2] boxes of '!pit_gpu.tensor_map<64x64xbf16, swizzle = 128>' do not describe a 'memref<?x?xf16>'}}
+  %m = pit_gpu.tensor_map %x : memref<?x?xf16> -> !map
+  return
+}
+
+// -----
+
+!map = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+
+func.func @other_rank(%x: memref<?x?x?xbf16>) {
+  // expected-error @below {{[tensor_map 2] boxes of}}
+  %m = pit_gpu.tensor_map %x : memref<?x?x?xbf16> -> !map
+  return
+}
+
+// -----
+
+!map = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+
+func.func @gaps(%x: memref<?x?xbf16, strided<[?, 2]>>) {
+  // expected-error @below {{[tensor_map 3] elements of a row of 'memref<?x?xbf16, strided<[?, 2]>>' do not lie side by side}}
+  %m = pit_gpu.tensor_map %x : memref<?x?xbf16, strided<[?, 2]>> -> !map
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+
+func.func @no_arrivals() {
+  // expected-error @below {{[ring 1] a stage after 0 arrivals; 1 to 1048575 is right}}
+  %r = pit_gpu.ring full 0 empty 8 : !ring
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+
+func.func @too_many_arrivals() {
+  // expected-error @below {{[ring 1] a stage after 1048576 arrivals}}
+  %r = pit_gpu.ring full 1 empty 1048576 : !ring
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+
+func.func @wrong_places() {
+  // expected-error @below {{[ring 2] stages at 512, barriers at 0; multiples of 1024 and of 8 below 16777216, or neither is right}}
+  %r = pit_gpu.ring full 1 empty 1 at 512 barriers 0 : !ring
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+
+func.func @negative_places() {
+  // expected-error @below {{[ring 2] stages at -1024, barriers at 0}}
+  %r = pit_gpu.ring full 1 empty 1 at -1024 barriers 0 : !ring
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+
+func.func @one_place() {
+  // expected-error @below {{[ring 2] stages at 1024, barriers at 0}}
+  %r = "pit_gpu.ring"() {full = 1 : i64, empty = 1 : i64, offset = 1024 : i64} : () -> !ring
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+
+func.func @ring_in_a_role() {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[ring 3] it is in a pit_gpu.roles; all threads run it, once, before their roles begin}}
+      %r = pit_gpu.ring full 1 empty 8 : !ring
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+
+func.func @ring_in_a_loop(%n: index) {
+  scf.for %i = %n to %n step %n {
+    // expected-error @below {{[ring 3] it is in a scf.for}}
+    %r = pit_gpu.ring full 1 empty 8 : !ring
+  }
+  return
+}
+
+// -----
+
+func.func @no_roles() {
+  // expected-error @below {{[roles 1] 0 regions with 0 names, 0 numbers of warps and 0 of registers}}
+  pit_gpu.roles {
+  }
+  return
+}
+
+// -----
+
+func.func @numbers_of_roles() {
+  // expected-error @below {{[roles 1] 1 regions with 2 names, 0 numbers of warps and 1 of registers}}
+  "pit_gpu.roles"() <{names = ["a", "b"], warps = array<i64>, registers = array<i64: 24>}> ({
+  ^bb0:
+  }) : () -> ()
+  return
+}
+
+// -----
+
+func.func @three_warps() {
+  // expected-error @below {{[roles 2] 3 warps with 128 registers; a multiple of 4 up to 32, and one of 8 from 24 to 256 are right}}
+  pit_gpu.roles {
+    role "a" warps 3 registers 128 {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @negative_warps() {
+  // expected-error @below {{[roles 2] -4 warps with 128 registers}}
+  pit_gpu.roles {
+    role "a" warps -4 registers 128 {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @very_many_warps() {
+  // expected-error @below {{[roles 2] 576460752303423492 warps}}
+  pit_gpu.roles {
+    role "a" warps 576460752303423492 registers 128 {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @registers() {
+  // expected-error @below {{[roles 2] 4 warps with 260 registers}}
+  pit_gpu.roles {
+    role "a" warps 4 registers 260 {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @too_many_threads() {
+  // expected-error @below {{[roles 3] 1152 threads with 27648 registers; at most 1024 and 65536 is right}}
+  pit_gpu.roles {
+    role "a" warps 32 registers 24 {
+    }
+    role "b" warps 4 registers 24 {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @too_many_registers() {
+  // expected-error @below {{[roles 3] 384 threads with 69632 registers}}
+  pit_gpu.roles {
+    role "a" warps 4 registers 64 {
+    }
+    role "b" warps 8 registers 240 {
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @acquire_without_a_role(%r: !ring, %n: i32) {
+  // expected-error @below {{'pit_gpu.acquire' op [roles 4] there is no role around it}}
+  %s = pit_gpu.acquire %r[%n] : !ring -> !stage
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @wait_without_a_role(%r: !ring, %n: i32) {
+  // expected-error @below {{'pit_gpu.wait' op [roles 4] there is no role around it}}
+  %s = pit_gpu.wait %r[%n] : !ring -> !stage
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @commit_without_a_role(%s: !stage) {
+  // expected-error @below {{'pit_gpu.commit' op [roles 4] there is no role around it}}
+  pit_gpu.commit %s after copies : !stage
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @release_without_a_role(%s: !stage) {
+  // expected-error @below {{'pit_gpu.release' op [roles 4] there is no role around it}}
+  pit_gpu.release %s : !stage
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+!map = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+
+func.func @load_without_a_role(%s: !stage, %m: !map, %i: index) {
+  // expected-error @below {{'pit_gpu.load' op [roles 4] there is no role around it}}
+  pit_gpu.load %m[%i, %i] into %s[0] : !map, !stage
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @gather_without_a_role(%s: !stage, %x: memref<?x?xbf16>, %ids: memref<?xi32>, %i: index) {
+  // expected-error @below {{'pit_gpu.gather' op [roles 4] there is no role around it}}
+  pit_gpu.gather %x rows %ids[%i] cols %i into %s[0] : memref<?x?xbf16>, memref<?xi32>, !stage
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @store_without_a_role(%f: !values, %x: memref<?x?xf32>, %i: index) {
+  // expected-error @below {{'pit_gpu.store' op [roles 4] there is no role around it}}
+  pit_gpu.store %f to %x[%i, %i] : !values, memref<?x?xf32>
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!sums = !pit_gpu.accumulator<64x64xf32>
+
+func.func @mma_without_a_role(%t: !tile, %acc: !sums) {
+  // expected-error @below {{'pit_gpu.mma' op [roles 4] there is no role around it}}
+  %r = pit_gpu.mma %t, %t, %acc : !tile, !tile, !sums
+  return
+}
+
+// -----
+
+func.func @mma_wait_without_a_role() {
+  // expected-error @below {{'pit_gpu.mma_wait' op [roles 4] there is no role around it}}
+  pit_gpu.mma_wait pending 0
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @map_without_a_role() {
+  // expected-error @below {{'pit_gpu.map' op [roles 4] there is no role around it}}
+  %f = pit_gpu.map () -> !values {
+  ^bb0(%i: i32, %j: i32):
+    %x = arith.constant 0.0 : f32
+    pit_gpu.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @warpgroup() {
+  // expected-error @below {{[warpgroup 1] there is no role around it}}
+  %g = pit_gpu.warpgroup : i32
+  return
+}
+
+// -----
+
+func.func @no_step(%n: index) {
+  // expected-error @below {{[tiles 1] 2 steps and a raster of 8; two steps, and 1 to 65536 for each, are right}}
+  pit_gpu.tiles (%i, %j) to (%n, %n) step (0, 64) raster 8 {
+  }
+  return
+}
+
+// -----
+
+func.func @large_step(%n: index) {
+  // expected-error @below {{[tiles 1] 2 steps}}
+  pit_gpu.tiles (%i, %j) to (%n, %n) step (64, 4294967296) raster 8 {
+  }
+  return
+}
+
+// -----
+
+func.func @no_raster(%n: index) {
+  // expected-error @below {{[tiles 1] 2 steps and a raster of -1}}
+  pit_gpu.tiles (%i, %j) to (%n, %n) step (64, 64) raster -1 {
+  }
+  return
+}
+
+// -----
+
+func.func @one_step(%n: index) {
+  // expected-error @below {{[tiles 1] 1 steps}}
+  "pit_gpu.tiles"(%n, %n) <{step = array<i64: 64>, raster = 8 : i64}> ({
+  ^bb0(%i: index, %j: index):
+    pit_gpu.yield
+  }) : (index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @no_coordinates(%n: index) {
+  // expected-error @below {{[tiles 2] carries 0 values, has 0 arguments and yields 0}}
+  "pit_gpu.tiles"(%n, %n) <{step = array<i64: 64, 64>, raster = 8 : i64}> ({
+  ^bb0:
+    pit_gpu.yield
+  }) : (index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @yields_nothing(%n: index) {
+  // expected-error @below {{[tiles 2] carries 1 values, has 3 arguments and yields 0}}
+  %r = "pit_gpu.tiles"(%n, %n, %n) <{step = array<i64: 64, 64>, raster = 8 : i64}> ({
+  ^bb0(%i: index, %j: index, %k: index):
+    pit_gpu.yield
+  }) : (index, index, index) -> index
+  return
+}
+
+// -----
+
+func.func @too_many_results(%n: index) {
+  // expected-error @below {{[tiles 2] carries 0 values, has 2 arguments and yields 0}}
+  %r = "pit_gpu.tiles"(%n, %n) <{step = array<i64: 64, 64>, raster = 8 : i64}> ({
+  ^bb0(%i: index, %j: index):
+    pit_gpu.yield
+  }) : (index, index) -> index
+  return
+}
+
+// -----
+
+func.func @no_terminator(%n: index) {
+  // expected-error @below {{expects regions to end with 'pit_gpu.yield', found 'llvm.unreachable'}}
+  // expected-note @below {{in custom textual format, the absence of terminator implies 'pit_gpu.yield'}}
+  "pit_gpu.tiles"(%n, %n) <{step = array<i64: 64, 64>, raster = 8 : i64}> ({
+  ^bb0(%i: index, %j: index):
+    llvm.unreachable
+  }) : (index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @turn_without_a_role() {
+  // expected-error @below {{[in_turn 1] there is no role around it}}
+  pit_gpu.in_turn {
+  }
+  return
+}
+
+// -----
+
+func.func @turn_yields(%n: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[in_turn 2] yields 0 values, and has 1 results}}
+      %r = pit_gpu.in_turn -> index {
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @turn_in_a_turn() {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      pit_gpu.in_turn {
+        // expected-error @below {{[in_turn 3] it is in another one, whose turn would not end}}
+        pit_gpu.in_turn {
+        }
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @yield() {
+  // expected-error @below {{expects parent op to be one of}}
+  pit_gpu.yield
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+!other = !pit_gpu.tile<64x128xbf16, swizzle = 128>
+!others = !pit_gpu.stage<[!other]>
+
+func.func @acquired_tiles(%r: !ring, %n: i32) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[acquire 1] a stage of 1 tiles from a ring of 1; the same tiles are right}}
+      %s = pit_gpu.acquire %r[%n] : !ring -> !others
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+!other = !pit_gpu.tile<64x128xbf16, swizzle = 128>
+!others = !pit_gpu.stage<[!other]>
+
+func.func @awaited_tiles(%r: !ring, %n: i32) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[wait 1] a stage of 1 tiles from a ring of 1; the same tiles are right}}
+      %s = pit_gpu.wait %r[%n] : !ring -> !others
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @tma_without_bytes(%s: !stage) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[commit 1] after tma with no number of bytes}}
+      pit_gpu.commit %s after tma : !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @bytes_of_copies(%s: !stage) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[commit 1] after copies with 64 bytes; TMA has 1 to 1048575, others have none}}
+      pit_gpu.commit %s after copies bytes 64 : !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @too_many_bytes(%s: !stage) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[commit 1] after tma with 1048576 bytes}}
+      pit_gpu.commit %s after tma bytes 1048576 : !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @commit_awaited(%r: !ring, %n: i32) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      %s = pit_gpu.wait %r[%n] : !ring -> !stage
+      // expected-error @below {{[commit 2] a stage that was waited for; it is released}}
+      pit_gpu.commit %s after writes : !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @release_acquired(%r: !ring, %n: i32) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      %s = pit_gpu.acquire %r[%n] : !ring -> !stage
+      // expected-error @below {{[release 1] a stage that was acquired; it is committed}}
+      pit_gpu.release %s : !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @no_such_tile(%s: !stage) {
+  // expected-error @below {{[tile 1] there is no tile 1 in a stage of 1}}
+  %t = pit_gpu.tile %s[1] : !stage -> !tile
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @negative_tile(%s: !stage) {
+  // expected-error @below {{[tile 1] there is no tile -1 in a stage of 1}}
+  %t = pit_gpu.tile %s[-1] : !stage -> !tile
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+!other = !pit_gpu.tile<64x128xbf16, swizzle = 128>
+
+func.func @another_tile(%s: !stage) {
+  // expected-error @below {{[tile 1] tile 0 is a '!pit_gpu.tile<64x64xbf16, swizzle = 128>', not a '!pit_gpu.tile<64x128xbf16, swizzle = 128>'}}
+  %t = pit_gpu.tile %s[0] : !stage -> !other
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+
+func.func @larger_part(%t: !tile, %i: i32) {
+  // expected-error @below {{[subtile 1]}}
+  %p = pit_gpu.subtile %t[%i, %i] : !tile -> !pit_gpu.tile<128x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+
+func.func @other_pitch(%t: !pit_gpu.tile<128x64xbf16, swizzle = 128>, %i: i32) {
+  // expected-error @below {{is no part of}}
+  %p = pit_gpu.subtile %t[%i, %i] : !pit_gpu.tile<128x64xbf16, swizzle = 128> -> !tile
+  return
+}
+
+// -----
+
+func.func @part_of_rows(%t: !pit_gpu.tile<128x64xbf16, swizzle = 128>, %i: i32) {
+  // expected-error @below {{[subtile 2] 32x64 elements; whole rows or a multiple of 64, and whole columns or a multiple of 64 are right}}
+  %p = pit_gpu.subtile %t[%i, %i] : !pit_gpu.tile<128x64xbf16, swizzle = 128> -> !pit_gpu.tile<32x64xbf16, swizzle = 128, pitch = 16384>
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+
+func.func @part_of_a_line(%t: !tile, %i: i32) {
+  // expected-error @below {{[subtile 2] 64x32 elements}}
+  %p = pit_gpu.subtile %t[%i, %i] : !tile -> !pit_gpu.tile<64x32xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+!map = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+
+func.func @coordinates(%s: !stage, %m: !map, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[load 1] 1 coordinates in a tensor of 2 dimensions}}
+      pit_gpu.load %m[%i] into %s[0] : !map, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+!map = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+
+func.func @load_no_such_tile(%s: !stage, %m: !map, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[load 2] there is no tile 7 in a stage of 1}}
+      pit_gpu.load %m[%i, %i] into %s[7] : !map, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @boxes_rows_of_boxes(%s: !stage, %m: !pit_gpu.tensor_map<128x64xbf16, swizzle = 128>, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[load 3] boxes of '!pit_gpu.tensor_map<128x64xbf16, swizzle = 128>' do not make up a}}
+      pit_gpu.load %m[%i, %i] into %s[0] : !pit_gpu.tensor_map<128x64xbf16, swizzle = 128>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @boxes_swizzle(%s: !stage, %m: !pit_gpu.tensor_map<64x32xbf16, swizzle = 64>, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[load 3] boxes of '!pit_gpu.tensor_map<64x32xbf16, swizzle = 64>' do not make up a}}
+      pit_gpu.load %m[%i, %i] into %s[0] : !pit_gpu.tensor_map<64x32xbf16, swizzle = 64>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @boxes_elements(%s: !stage, %m: !pit_gpu.tensor_map<64x64xf16, swizzle = 128>, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[load 3] boxes of '!pit_gpu.tensor_map<64x64xf16, swizzle = 128>' do not make up a}}
+      pit_gpu.load %m[%i, %i] into %s[0] : !pit_gpu.tensor_map<64x64xf16, swizzle = 128>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @boxes_few_rows(%s: !stage, %m: !pit_gpu.tensor_map<4x64xbf16, swizzle = 128>, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[load 3] boxes of '!pit_gpu.tensor_map<4x64xbf16, swizzle = 128>' do not make up a}}
+      pit_gpu.load %m[%i, %i] into %s[0] : !pit_gpu.tensor_map<4x64xbf16, swizzle = 128>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @boxes_planes(%s: !stage, %m: !pit_gpu.tensor_map<2x64x64xbf16, swizzle = 128>, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[load 3] boxes}}
+      pit_gpu.load %m[%i, %i, %i] into %s[0] : !pit_gpu.tensor_map<2x64x64xbf16, swizzle = 128>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!map = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+
+func.func @part_of_a_box(%s: !pit_gpu.stage<[!pit_gpu.tile<64x16xbf16, swizzle = 128>]>, %m: !map, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[load 3] boxes}}
+      pit_gpu.load %m[%i, %i] into %s[0] : !map, !pit_gpu.stage<[!pit_gpu.tile<64x16xbf16, swizzle = 128>]>
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @gather_rank(%s: !stage, %x: memref<?xbf16>, %ids: memref<?xi32>, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[gather 1] rows of 'memref<?xbf16>' by ids of 'memref<?xi32>'}}
+      pit_gpu.gather %x rows %ids[%i] cols %i into %s[0] : memref<?xbf16>, memref<?xi32>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @gather_no_rank(%s: !stage, %x: memref<bf16>, %ids: memref<?xi32>, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[gather 1] rows of 'memref<bf16>' by ids of 'memref<?xi32>'}}
+      pit_gpu.gather %x rows %ids[%i] cols %i into %s[0] : memref<bf16>, memref<?xi32>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @gather_gaps(%s: !stage, %x: memref<?x?xbf16, strided<[?, ?]>>, %ids: memref<?xi32>, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[gather 1] rows of 'memref<?x?xbf16, strided<[?, ?]>>' by ids of 'memref<?xi32>'}}
+      pit_gpu.gather %x rows %ids[%i] cols %i into %s[0] : memref<?x?xbf16, strided<[?, ?]>>, memref<?xi32>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @gather_ids(%s: !stage, %x: memref<?x?xbf16>, %ids: memref<?xi64>, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[gather 1] rows of 'memref<?x?xbf16>' by ids of 'memref<?xi64>'}}
+      pit_gpu.gather %x rows %ids[%i] cols %i into %s[0] : memref<?x?xbf16>, memref<?xi64>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @gather_matrix_of_ids(%s: !stage, %x: memref<?x?xbf16>, %ids: memref<?x?xi32>, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[gather 1] rows of 'memref<?x?xbf16>' by ids of 'memref<?x?xi32>'}}
+      pit_gpu.gather %x rows %ids[%i] cols %i into %s[0] : memref<?x?xbf16>, memref<?x?xi32>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @gather_elements(%s: !stage, %x: memref<?x?xf16>, %ids: memref<?xi32>, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[gather 2] elements of 'memref<?x?xf16>' into a}}
+      pit_gpu.gather %x rows %ids[%i] cols %i into %s[0] : memref<?x?xf16>, memref<?xi32>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @gather_no_such_tile(%s: !stage, %x: memref<?x?xbf16>, %ids: memref<?xi32>, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[gather 2] there is no tile 2 in a stage of 1}}
+      pit_gpu.gather %x rows %ids[%i] cols %i into %s[2] : memref<?x?xbf16>, memref<?xi32>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @store_elements(%f: !values, %x: memref<?x?xbf16>, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[store 1] '!pit_gpu.fragment<64x64xf32>' to 'memref<?x?xbf16>'}}
+      pit_gpu.store %f to %x[%i, %i] : !values, memref<?x?xbf16>
+    }
+  }
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @store_gaps(%f: !values, %x: memref<?x?xf32, strided<[?, 4]>>, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[store 1] '!pit_gpu.fragment<64x64xf32>' to 'memref<?x?xf32, strided<[?, 4]>>'}}
+      pit_gpu.store %f to %x[%i, %i] : !values, memref<?x?xf32, strided<[?, 4]>>
+    }
+  }
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @store_rank(%f: !values, %x: memref<f32>, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[store 1] '!pit_gpu.fragment<64x64xf32>' to 'memref<f32>'}}
+      pit_gpu.store %f to %x[%i, %i] : !values, memref<f32>
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+
+func.func @mma_rows(%a: !tile, %b: !tile, %acc: !pit_gpu.accumulator<128x64xf32>) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[mma 1] 64x64 times 64x64 gives no 128x64}}
+      %r = pit_gpu.mma %a, %b, %acc : !tile, !tile, !pit_gpu.accumulator<128x64xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!sums = !pit_gpu.accumulator<64x64xf32>
+
+func.func @mma_depth(%a: !tile, %b: !pit_gpu.tile<128x64xbf16, swizzle = 128>, %acc: !sums) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[mma 1] 64x64 times 128x64 gives no 64x64}}
+      %r = pit_gpu.mma %a, %b, %acc : !tile, !pit_gpu.tile<128x64xbf16, swizzle = 128>, !sums
+    }
+  }
+  return
+}
+
+// -----
+
+!sums = !pit_gpu.accumulator<64x64xf32>
+
+func.func @mma_transposed_depth(%a: !pit_gpu.tile<128x64xbf16, swizzle = 128>, %b: !pit_gpu.tile<64x128xbf16, swizzle = 128>, %acc: !sums) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[mma 1] 64x128 times 64x128 gives no 64x64}}
+      %r = pit_gpu.mma %a transpose, %b, %acc : !pit_gpu.tile<128x64xbf16, swizzle = 128>, !pit_gpu.tile<64x128xbf16, swizzle = 128>, !sums
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!sums = !pit_gpu.accumulator<64x64xf32>
+
+func.func @mma_elements(%a: !tile, %b: !pit_gpu.tile<64x64xf16, swizzle = 128>, %acc: !sums) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[mma 2] 'bf16' times 'f16'; one type is right}}
+      %r = pit_gpu.mma %a, %b, %acc : !tile, !pit_gpu.tile<64x64xf16, swizzle = 128>, !sums
+    }
+  }
+  return
+}
+
+// -----
+
+!sums = !pit_gpu.accumulator<64x64xf32>
+
+func.func @mma_tf32(%a: !pit_gpu.tile<64x32xf32, swizzle = 128>, %b: !pit_gpu.tile<32x64xf32, swizzle = 128>, %acc: !sums) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[mma 2] 'f32' times 'f32'; a of m x k and b of n x k, and one type are right}}
+      %r = pit_gpu.mma %a, %b, %acc : !pit_gpu.tile<64x32xf32, swizzle = 128>, !pit_gpu.tile<32x64xf32, swizzle = 128>, !sums
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @mma_f8(%a: !pit_gpu.tile<128x128xf8E5M2, swizzle = 128>, %b: !pit_gpu.tile<64x128xf8E4M3FN, swizzle = 128>, %acc: !pit_gpu.accumulator<128x64xf32>) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[mma 2] 'f8E5M2' times 'f8E4M3FN'}}
+      %r = pit_gpu.mma %a transpose, %b transpose, %acc : !pit_gpu.tile<128x128xf8E5M2, swizzle = 128>, !pit_gpu.tile<64x128xf8E4M3FN, swizzle = 128>, !pit_gpu.accumulator<128x64xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+!sums = !pit_gpu.accumulator<64x64xf32>
+
+func.func @mma_step(%a: !pit_gpu.tile<64x8xbf16, swizzle = 128>, %b: !pit_gpu.tile<8x64xbf16, swizzle = 128>, %acc: !sums) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[mma 3] k of 8 elements of 'bf16'; a multiple of 32 bytes is right}}
+      %r = pit_gpu.mma %a, %b, %acc : !pit_gpu.tile<64x8xbf16, swizzle = 128>, !pit_gpu.tile<8x64xbf16, swizzle = 128>, !sums
+    }
+  }
+  return
+}
+
+// -----
+
+!sums = !pit_gpu.accumulator<64x64xf32>
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @mma_fragment(%a: !values, %b: !pit_gpu.tile<64x64xf32, swizzle = 128>, %acc: !sums) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[mma 4] a fragment of 'f32'; one of f16 or bf16, as it is, is right}}
+      %r = pit_gpu.mma %a, %b transpose, %acc : !values, !pit_gpu.tile<64x64xf32, swizzle = 128>, !sums
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!sums = !pit_gpu.accumulator<64x64xf32>
+!narrow = !pit_gpu.fragment<64x64xbf16>
+
+func.func @mma_transposed_fragment(%a: !narrow, %b: !tile, %acc: !sums) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[mma 4] a fragment of 'bf16', transposed}}
+      %r = pit_gpu.mma %a transpose, %b, %acc : !narrow, !tile, !sums
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @pending() {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[mma_wait 1] 8 products pending; 0 to 7 is right}}
+      pit_gpu.mma_wait pending 8
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @negative_pending() {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[mma_wait 1] -1 products pending}}
+      pit_gpu.mma_wait pending -1
+    }
+  }
+  return
+}
+
+// -----
+
+!sums = !pit_gpu.accumulator<64x64xf32>
+
+func.func @other_extents(%acc: !sums) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[mma_wait 2] a fragment of f32 with the same extents for each accumulator is right}}
+      %f = pit_gpu.mma_wait pending 0 of %acc : !sums -> !pit_gpu.fragment<64x32xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+!sums = !pit_gpu.accumulator<64x64xf32>
+!narrow = !pit_gpu.fragment<64x64xbf16>
+
+func.func @rounded(%acc: !sums) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[mma_wait 2]}}
+      %f = pit_gpu.mma_wait pending 0 of %acc : !sums -> !narrow
+    }
+  }
+  return
+}
+
+// -----
+
+!sums = !pit_gpu.accumulator<64x64xf32>
+
+func.func @no_fragment(%acc: !sums) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[mma_wait 2]}}
+      "pit_gpu.mma_wait"(%acc) <{pending = 0 : i64, operandSegmentSizes = array<i32: 1, 0>}> : (!sums) -> ()
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!sums = !pit_gpu.accumulator<64x64xf32>
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @still_pending(%t: !tile, %acc: !sums) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      %r = pit_gpu.mma %t, %t, %acc : !tile, !tile, !sums
+      // expected-error @below {{[mma_wait 3] 1 products may be pending, and 0 were started after the one that gives the sums}}
+      %f = pit_gpu.mma_wait pending 1 of %r : !sums -> !values
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!sums = !pit_gpu.accumulator<64x64xf32>
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @pending_of_a_turn(%t: !tile, %acc: !sums) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      %x, %y = pit_gpu.in_turn -> !sums, !sums {
+        %r = pit_gpu.mma %t, %t, %acc : !tile, !tile, !sums
+        %q = pit_gpu.mma %t, %t, %acc : !tile, !tile, !sums
+        pit_gpu.yield %r, %q : !sums, !sums
+      }
+      %f = pit_gpu.mma_wait pending 1 of %x : !sums -> !values
+      // expected-error @below {{[mma_wait 3] 1 products may be pending, and 0 were}}
+      %g = pit_gpu.mma_wait pending 1 of %y : !sums -> !values
+    }
+  }
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @accumulate(%f: !values) {
+  // expected-error @below {{[accumulate 1] '!pit_gpu.fragment<64x64xf32>' as '!pit_gpu.accumulator<64x128xf32>'; the same extents, of f32, are right}}
+  %acc = pit_gpu.accumulate %f : !values -> !pit_gpu.accumulator<64x128xf32>
+  return
+}
+
+// -----
+
+!sums = !pit_gpu.accumulator<64x64xf32>
+!narrow = !pit_gpu.fragment<64x64xbf16>
+
+func.func @accumulate_rounded(%f: !narrow) {
+  // expected-error @below {{[accumulate 1]}}
+  %acc = pit_gpu.accumulate %f : !narrow -> !sums
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @splat(%x: f16) {
+  // expected-error @below {{[splat 1] 'f16' as element of '!pit_gpu.fragment<64x64xf32>'}}
+  %f = pit_gpu.splat %x : f16 -> !values
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @map_rows(%x: !pit_gpu.fragment<128x64xf32>) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[map 1] an input '!pit_gpu.fragment<128x64xf32>' of '!pit_gpu.fragment<64x64xf32>'; the same rows, and as many columns or one, are right}}
+      %f = pit_gpu.map (%x : !pit_gpu.fragment<128x64xf32>) -> !values {
+      ^bb0(%i: i32, %j: i32, %e: f32):
+        pit_gpu.yield %e : f32
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+!column = !pit_gpu.fragment<64x1xf32>
+
+func.func @map_cols(%x: !values) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[map 1] an input}}
+      %f = pit_gpu.map (%x : !values) -> !column {
+      ^bb0(%i: i32, %j: i32, %e: f32):
+        pit_gpu.yield %e : f32
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @map_arguments(%x: !values) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[map 2] the region has to take two i32 and an element of each of 1 inputs, and to yield one 'f32'}}
+      %f = pit_gpu.map (%x : !values) -> !values {
+      ^bb0(%i: i32, %j: i32):
+        %e = arith.constant 0.0 : f32
+        pit_gpu.yield %e : f32
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @map_yields(%x: !values) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[map 2] the region}}
+      %f = pit_gpu.map (%x : !values) -> !values {
+      ^bb0(%i: i32, %j: i32, %e: f32):
+        pit_gpu.yield
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+!narrow = !pit_gpu.fragment<64x64xbf16>
+
+func.func @map_other_yield(%x: !values) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[map 2] the region}}
+      %f = pit_gpu.map (%x : !values) -> !narrow {
+      ^bb0(%i: i32, %j: i32, %e: f32):
+        pit_gpu.yield %e : f32
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @map_stores(%x: !values, %m: memref<?x?xf32>, %z: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[map 3] there is a pit_gpu.store in the region, which computes single elements}}
+      %f = pit_gpu.map (%x : !values) -> !values {
+      ^bb0(%i: i32, %j: i32, %e: f32):
+        pit_gpu.store %x to %m[%z, %z] : !values, memref<?x?xf32>
+        pit_gpu.yield %e : f32
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @map_terminator(%x: !values) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{expects regions to end with 'pit_gpu.yield'}}
+      // expected-note @below {{in custom textual format}}
+      %f = "pit_gpu.map"(%x) ({
+      ^bb0(%i: i32, %j: i32, %e: f32):
+        llvm.unreachable
+      }) : (!values) -> !values
+    }
+  }
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @reduce_columns(%x: !values) {
+  // expected-error @below {{[reduce_rows 1] '!pit_gpu.fragment<64x64xf32>' to '!pit_gpu.fragment<64x64xf32>'; one column, and the same rows and elements, are right}}
+  %r = pit_gpu.reduce_rows %x : !values -> !values {
+  ^bb0(%a: f32, %b: f32):
+    pit_gpu.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @reduce_elements(%x: !values) {
+  // expected-error @below {{[reduce_rows 1]}}
+  %r = pit_gpu.reduce_rows %x : !values -> !pit_gpu.fragment<64x1xf16> {
+  ^bb0(%a: f32, %b: f32):
+    pit_gpu.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+!column = !pit_gpu.fragment<64x1xf32>
+
+func.func @reduce_one(%x: !values) {
+  // expected-error @below {{[reduce_rows 2] the region has to take two 'f32' and to yield one}}
+  %r = pit_gpu.reduce_rows %x : !values -> !column {
+  ^bb0(%a: f32):
+    pit_gpu.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+!values = !pit_gpu.fragment<64x64xf32>
+!column = !pit_gpu.fragment<64x1xf32>
+
+func.func @reduce_splats(%x: !values) {
+  // expected-error @below {{[reduce_rows 3] there is a pit_gpu.splat in the region}}
+  %r = pit_gpu.reduce_rows %x : !values -> !column {
+  ^bb0(%a: f32, %b: f32):
+    %s = pit_gpu.splat %a : f32 -> !values
+    pit_gpu.yield %b : f32
+  }
+  return
+}

@@ -1,0 +1,158 @@
+// RUN: pit-opt %s | pit-opt | FileCheck %s
+// RUN: pit-opt --mlir-print-op-generic %s | pit-opt | FileCheck %s
+
+!a = !pit_gpu.tile<128x64xbf16, swizzle = 128>
+!half = !pit_gpu.tile<64x64xbf16, swizzle = 128, pitch = 16384>
+!b = !pit_gpu.tile<64x256xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<4, [!a, !b]>
+!stage = !pit_gpu.stage<[!a, !b]>
+!map_a = !pit_gpu.tensor_map<1x128x64xbf16, swizzle = 128>
+!map_b = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+!sums = !pit_gpu.accumulator<64x256xf32>
+!values = !pit_gpu.fragment<64x256xf32>
+!column = !pit_gpu.fragment<64x1xf32>
+!factor = !pit_gpu.fragment<64x64xbf16>
+
+// CHECK-LABEL: @types
+// CHECK-SAME: !pit_gpu.tile<128x64xbf16, swizzle = 128>, !pit_gpu.tile<64x16xf16, swizzle = 32>
+// CHECK-SAME: !pit_gpu.tile<64x16xf32, swizzle = 64>, !pit_gpu.tile<8x32xf8E4M3FN, swizzle = 128>
+// CHECK-SAME: !pit_gpu.tile<64x256xf8E5M2, swizzle = 128, pitch = 16384>
+// A pitch of its own rows is not printed.
+// CHECK-SAME: !pit_gpu.tile<64x64xbf16, swizzle = 128>
+// CHECK-SAME: !pit_gpu.ring<32, [<128x64xbf16, swizzle = 128>]>
+// CHECK-SAME: !pit_gpu.stage<[<128x64xbf16, swizzle = 128>, <64x256xbf16, swizzle = 128>]>
+// CHECK-SAME: !pit_gpu.tensor_map<1x1x1x256x32xf32, swizzle = 128>
+// CHECK-SAME: !pit_gpu.accumulator<192x128xf32>
+// CHECK-SAME: !pit_gpu.fragment<128x1xf16>, !pit_gpu.fragment<64x8xbf16>
+func.func private @types(
+    !a, !pit_gpu.tile<64x16xf16, swizzle = 32>, !pit_gpu.tile<64x16xf32, swizzle = 64>,
+    !pit_gpu.tile<8x32xf8E4M3FN, swizzle = 128>,
+    !pit_gpu.tile<64x256xf8E5M2, swizzle = 128, pitch = 16384>,
+    !pit_gpu.tile<64x64xbf16, swizzle = 128, pitch = 8192>, !pit_gpu.ring<32, [!a]>,
+    !stage, !pit_gpu.tensor_map<1x1x1x256x32xf32, swizzle = 128>,
+    !pit_gpu.accumulator<192x128xf32>, !pit_gpu.fragment<128x1xf16>,
+    !pit_gpu.fragment<64x8xbf16>)
+
+// CHECK-LABEL: @kernel
+func.func @kernel(%x: memref<2x?x?xbf16>, %w: memref<?x?xbf16>, %y: memref<?x?xf32>,
+                  %m: index, %n: i32, %f: !factor,
+                  %narrow: !pit_gpu.tile<8x128xbf16, swizzle = 128>, %small: !pit_gpu.accumulator<64x8xf32>) {
+  // CHECK: pit_gpu.tensor_map %{{.*}} : memref<2x?x?xbf16> -> {{(!pit_gpu.tensor_map)?}}<1x128x64xbf16, swizzle = 128>
+  %of_x = pit_gpu.tensor_map %x : memref<2x?x?xbf16> -> !map_a
+  %of_w = pit_gpu.tensor_map %w : memref<?x?xbf16> -> !map_b
+  // CHECK: %[[RING:.*]] = pit_gpu.ring full 1 empty 8 : {{(!pit_gpu.ring)?}}<4,
+  %ring = pit_gpu.ring full 1 empty 8 : !ring
+  // CHECK: pit_gpu.ring full 256 empty 8 at 1024 barriers 8 {note = "placed"} : {{(!pit_gpu.ring)?}}<4,
+  %placed = pit_gpu.ring full 256 empty 8 at 1024 barriers 8 {note = "placed"} : !ring
+  // CHECK: pit_gpu.roles {
+  pit_gpu.roles {
+    // CHECK-NEXT: role "producers" warps 4 registers 40 {
+    role "producers" warps 4 registers 40 {
+      // CHECK: pit_gpu.tiles (%{{.*}}, %{{.*}}) to (%{{.*}}, %{{.*}}) step (128, 256) raster 8 {
+      pit_gpu.tiles (%i, %j) to (%m, %m) step (128, 256) raster 8 {
+        // CHECK: %[[S:.*]] = pit_gpu.acquire %[[RING]][%{{.*}}] : {{(!pit_gpu.ring)?}}<4, {{.*}}> -> {{(!pit_gpu.stage)?}}<
+        %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
+        // CHECK: pit_gpu.commit %[[S]] after tma bytes 49152 : {{(!pit_gpu.stage)?}}<[
+        pit_gpu.commit %s after tma bytes 49152 : !stage
+        // CHECK: pit_gpu.load %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] into %[[S]][0] : {{(!pit_gpu.tensor_map)?}}<1x128x64xbf16, swizzle = 128>, {{(!pit_gpu.stage)?}}<[
+        pit_gpu.load %of_x[%i, %j, %m] into %s[0] : !map_a, !stage
+        pit_gpu.load %of_w[%i, %j] into %s[1] : !map_b, !stage
+        // CHECK-NOT: pit_gpu.yield
+        // CHECK: } {note}
+      } {note}
+    }
+    // CHECK: role "consumers" warps 8 registers 224 {
+    role "consumers" warps 8 registers 224 {
+      // CHECK: pit_gpu.warpgroup : i32
+      %g = pit_gpu.warpgroup : i32
+      %zero = arith.constant 0.0 : f32
+      // CHECK: pit_gpu.splat %{{.*}} : f32 -> {{(!pit_gpu.fragment)?}}<64x256xf32>
+      %zeros = pit_gpu.splat %zero : f32 -> !values
+      // CHECK: pit_gpu.accumulate %{{.*}} : {{(!pit_gpu.fragment)?}}<64x256xf32> -> {{(!pit_gpu.accumulator)?}}<64x256xf32>
+      %acc = pit_gpu.accumulate %zeros : !values -> !sums
+      // CHECK: %{{.*}}:2 = pit_gpu.tiles (%{{.*}}, %{{.*}}) to (%{{.*}}, %{{.*}}) step (128, 256) raster 8 carry (%[[U:.*]] = %{{.*}}, %{{.*}} = %{{.*}}) -> (i32, index) {
+      %end:2 = pit_gpu.tiles (%i, %j) to (%m, %m) step (128, 256) raster 8
+          carry (%used = %n, %other = %m) -> (i32, index) {
+        // CHECK: pit_gpu.wait %[[RING]][%[[U]]]
+        %s = pit_gpu.wait %ring[%used] : !ring -> !stage
+        // CHECK: pit_gpu.tile %{{.*}}[0] : {{(!pit_gpu.stage)?}}<{{.*}}> -> {{(!pit_gpu.tile)?}}<128x64xbf16, swizzle = 128>
+        %a = pit_gpu.tile %s[0] : !stage -> !a
+        %b = pit_gpu.tile %s[1] : !stage -> !b
+        // CHECK: pit_gpu.subtile %{{.*}}[%{{.*}}, %{{.*}}] : {{(!pit_gpu.tile)?}}<128x64xbf16, swizzle = 128> -> {{(!pit_gpu.tile)?}}<64x64xbf16, swizzle = 128, pitch = 16384>
+        %own = pit_gpu.subtile %a[%g, %g] : !a -> !half
+        // CHECK: %[[P:.*]] = pit_gpu.mma %{{.*}}, %{{.*}}, %{{.*}} : {{(!pit_gpu.tile)?}}<64x64xbf16, swizzle = 128, pitch = 16384>, {{(!pit_gpu.tile)?}}<64x256xbf16, swizzle = 128>, {{(!pit_gpu.accumulator)?}}<64x256xf32>
+        %p = pit_gpu.mma %own, %b, %acc : !half, !b, !sums
+        // CHECK: pit_gpu.mma %{{.*}} transpose, %{{.*}} transpose, %{{.*}} : {{(!pit_gpu.tile)?}}<128x64xbf16
+        %q = pit_gpu.mma %a transpose, %narrow transpose, %small : !a, !pit_gpu.tile<8x128xbf16, swizzle = 128>, !pit_gpu.accumulator<64x8xf32>
+        // CHECK: pit_gpu.in_turn -> {{(!pit_gpu.accumulator)?}}<64x256xf32> {
+        %r = pit_gpu.in_turn -> !sums {
+          // CHECK: pit_gpu.mma %{{.*}}, %{{.*}}, %{{.*}} : {{(!pit_gpu.fragment)?}}<64x64xbf16>, {{(!pit_gpu.tile)?}}<64x256xbf16
+          %next = pit_gpu.mma %f, %b, %p : !factor, !b, !sums
+          // CHECK: pit_gpu.yield %{{.*}} : {{(!pit_gpu.accumulator)?}}<64x256xf32>
+          pit_gpu.yield %next : !sums
+        }
+        // CHECK: pit_gpu.in_turn {
+        // CHECK-NEXT: }
+        pit_gpu.in_turn {
+        }
+        // CHECK: pit_gpu.mma_wait pending 1{{$}}
+        pit_gpu.mma_wait pending 1
+        // CHECK: pit_gpu.mma_wait pending 0 holding %{{.*}} : {{(!pit_gpu.fragment)?}}<64x64xbf16>{{$}}
+        pit_gpu.mma_wait pending 0 holding %f : !factor
+        // CHECK: pit_gpu.mma_wait pending 0 of %{{.*}} : {{(!pit_gpu.accumulator)?}}<64x256xf32> -> {{(!pit_gpu.fragment)?}}<64x256xf32> holding %{{.*}} : {{(!pit_gpu.fragment)?}}<64x64xbf16>
+        %v = pit_gpu.mma_wait pending 0 of %r : !sums -> !values holding %f : !factor
+        // CHECK: pit_gpu.release %{{.*}} : {{(!pit_gpu.stage)?}}<[
+        pit_gpu.release %s : !stage
+        // CHECK: pit_gpu.reduce_rows %{{.*}} : {{(!pit_gpu.fragment)?}}<64x256xf32> -> {{(!pit_gpu.fragment)?}}<64x1xf32> {
+        // CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f32):
+        %max = pit_gpu.reduce_rows %v : !values -> !column {
+        ^bb0(%x0: f32, %x1: f32):
+          %z = arith.maxnumf %x0, %x1 : f32
+          pit_gpu.yield %z : f32
+        }
+        // CHECK: pit_gpu.map(%{{.*}}, %{{.*}} : {{(!pit_gpu.fragment)?}}<64x256xf32>, {{(!pit_gpu.fragment)?}}<64x1xf32>) -> {{(!pit_gpu.fragment)?}}<64x256xf32> attributes {note} {
+        // CHECK-NEXT: ^bb0(%{{.*}}: i32, %{{.*}}: i32, %{{.*}}: f32, %{{.*}}: f32):
+        %d = pit_gpu.map (%v, %max : !values, !column) -> !values attributes {note} {
+        ^bb0(%row: i32, %col: i32, %x0: f32, %x1: f32):
+          %z = arith.subf %x0, %x1 : f32
+          pit_gpu.yield %z : f32
+        }
+        // CHECK: pit_gpu.map() -> {{(!pit_gpu.fragment)?}}<64x1xf32> {
+        %ones = pit_gpu.map () -> !column {
+        ^bb0(%row: i32, %col: i32):
+          %z = arith.constant 1.0 : f32
+          pit_gpu.yield %z : f32
+        }
+        // CHECK: pit_gpu.store %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] : {{(!pit_gpu.fragment)?}}<64x256xf32>, memref<?x?xf32>
+        pit_gpu.store %d to %y[%i, %j] : !values, memref<?x?xf32>
+        // CHECK: pit_gpu.yield %{{.*}}, %{{.*}} : i32, index
+        pit_gpu.yield %used, %other : i32, index
+      }
+    }
+  // CHECK: } {note}
+  } {note}
+  return
+}
+
+// CHECK-LABEL: @copies
+func.func @copies(%x: memref<?x?xbf16>, %ids: memref<?xi32>, %i: index, %n: i32, %c: i1, %ring: !ring) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
+      // CHECK: pit_gpu.gather %{{.*}} rows %{{.*}}[%{{.*}}] cols %{{.*}} into %{{.*}}[0] : memref<?x?xbf16>, memref<?xi32>, {{(!pit_gpu.stage)?}}<[
+      pit_gpu.gather %x rows %ids[%i] cols %i into %s[0] : memref<?x?xbf16>, memref<?xi32>, !stage
+      // CHECK: pit_gpu.commit %{{.*}} after writes : {{(!pit_gpu.stage)?}}<[
+      pit_gpu.commit %s after writes : !stage
+      // CHECK: pit_gpu.commit %{{.*}} after copies : {{(!pit_gpu.stage)?}}<[
+      pit_gpu.commit %s after copies : !stage
+      %t = pit_gpu.wait %ring[%n] : !ring -> !stage
+      // CHECK: pit_gpu.release %{{.*}} if %{{.*}} : {{(!pit_gpu.stage)?}}<[
+      pit_gpu.release %t if %c : !stage
+    }
+    // CHECK: role "idle \22 one" warps 4 registers 24 {
+    // CHECK-NEXT: }
+    role "idle \22 one" warps 4 registers 24 {
+    }
+  }
+  return
+}
