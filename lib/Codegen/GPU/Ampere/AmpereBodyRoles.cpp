@@ -590,7 +590,6 @@ private:
     Block *old = &body.front();
     rewriter.eraseOp(old->getTerminator());
     block->getOperations().splice(block->end(), old->getOperations());
-    body.erase();
     rewriter.setInsertionPoint(nest.forall);
     Emitter outside(rewriter, loc);
     auto x = gpu::Dimension::x;
@@ -603,7 +602,6 @@ private:
                                     gpu::BlockIdOp::create(rewriter, loc, x),
                                     gpu::GridDimOp::create(rewriter, loc, x),
                                     {zero, zero}, indices, chunks);
-    rewriter.eraseOp(nest.forall);
     rewriter.setInsertionPoint(nest.mainloop);
     Emitter e(rewriter, nest.mainloop.getLoc());
     MainloopSteps steps(e, nest.mainloop, /*stagesPerStep=*/1,
@@ -624,6 +622,9 @@ private:
     eraseMainloop(rewriter, nest.mainloop);
     rewriter.setInsertionPointToEnd(loop.getBody());
     scf::YieldOp::create(rewriter, loc, next);
+    // Ids and indices were known by their arguments.
+    rewriter.eraseOp(nest.forall);
+    body.erase();
   }
 
   func::FuncOp function;

@@ -48,6 +48,17 @@ void pitgpu::populatePipelineTypes(TypeConverter &converter) {
     return success();
   });
   addFragmentType(converter);
+  // Where ops of others have made casts, which are next to these.
+  converter.addSourceMaterialization(
+      [](OpBuilder &builder, Type type, ValueRange values, Location loc) {
+        return UnrealizedConversionCastOp::create(builder, loc, type, values)
+            .getResult(0);
+      });
+  converter.addTargetMaterialization([](OpBuilder &builder, TypeRange types,
+                                        ValueRange values, Location loc) {
+    auto cast = UnrealizedConversionCastOp::create(builder, loc, types, values);
+    return SmallVector<Value>(cast.getResults());
+  });
 }
 
 /// What a block of sm_90 has, the least of all chips with wgmma.
@@ -107,7 +118,11 @@ struct ConvertPitGPUToNVVMPass
     patterns.add<PoisonPattern>(converter, &getContext());
     if (failed(applyPartialConversion(getOperation(), target,
                                       std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    SmallVector<UnrealizedConversionCastOp> casts;
+    getOperation().walk(
+        [&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
+    reconcileUnrealizedCasts(casts);
   }
 
   LogicalResult prepare(IRRewriter &rewriter, gpu::GPUFuncOp kernel,
@@ -119,13 +134,14 @@ struct ConvertPitGPUToNVVMPass
     });
     if (!found.wasInterrupted())
       return success();
-    if (int64_t bytes = placeRings(kernel)) {
-      if (bytes > kMostSharedBytes)
-        return kernel.emitOpError()
-               << "has rings of " << bytes
-               << " bytes; shared memory of a block has at most "
-               << kMostSharedBytes;
-      kernel->setAttr(kSharedBytesAttrName, rewriter.getI64IntegerAttr(bytes));
+    LaunchInfo info = LaunchInfo::of(kernel).value_or(LaunchInfo());
+    info.sharedBytes = placeRings(kernel);
+    if (info.sharedBytes > kMostSharedBytes)
+      return kernel.emitOpError()
+             << "has rings of " << info.sharedBytes
+             << " bytes; shared memory of a block has at most "
+             << kMostSharedBytes;
+    if (info.sharedBytes) {
       cuda::getDynamicShared(rewriter, getOperation(), kSharedName,
                              kSwizzleRepeat);
     }
