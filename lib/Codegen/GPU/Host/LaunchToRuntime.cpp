@@ -395,6 +395,24 @@ Value LaunchLowering::hopperBlocks(Value iterations, const LaunchInfo &info) {
   return arith::MinSIOp::create(builder, loc, blocks, most);
 }
 
+/// A kernel fills the argument that its launch has filled before, and only that
+/// one.
+static LogicalResult checkFill(LaunchOp launch, gpu::GPUFuncOp kernel) {
+  std::optional<int64_t> fills = LaunchInfo::of(kernel)->fills, filled;
+  if (launch.getFill())
+    filled = launch.getInputs().size() +
+             std::distance(launch.getOuts().begin(),
+                           llvm::find(launch.getOuts(), launch.getFill()));
+  if (fills == filled)
+    return success();
+  auto name = [](std::optional<int64_t> number) {
+    return number ? "argument " + std::to_string(*number) : "no argument";
+  };
+  return launch.emitOpError()
+         << "launches @" << kernel.getName() << ", which fills " << name(fills)
+         << "; its fill is of " << name(filled);
+}
+
 /// TMA has conditions on addresses and extents, which are known when the
 /// program runs: then one of the two kernels is started.
 LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
@@ -402,7 +420,7 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
                                           gpu::GPUFuncOp hopper,
                                           ArrayRef<Value> parameters) {
   FailureOr<SmallVector<TensorMap>> maps = getTensorMaps(hopper, launch);
-  if (failed(maps))
+  if (failed(maps) || failed(checkFill(launch, hopper)))
     return failure();
   Value iterations = toI64(launch.getIterations());
   Value fits =

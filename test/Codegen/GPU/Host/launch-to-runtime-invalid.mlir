@@ -86,3 +86,35 @@ func.func @f(%frame: !llvm.ptr {pit.frame}, %x: memref<4x4xf32, strided<[8, 1], 
   pit.launch @pit_kernels::@k iterations(%n) outs(%x : memref<4x4xf32, strided<[8, 1], offset: ?>>)
   return
 }
+
+// -----
+
+gpu.module @pit_kernels {
+  gpu.func @k(%s: f32, %x: memref<4xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @h>} {
+    gpu.return
+  }
+  gpu.func @h(%s: f32, %x: memref<4xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = tiles>} {
+    gpu.return
+  }
+}
+func.func @f(%frame: !llvm.ptr {pit.frame}, %x: memref<4xf32>, %n: index, %s: f32) {
+  // expected-error @below {{launches @h, which fills no argument; its fill is of argument 1}}
+  pit.launch @pit_kernels::@k iterations(%n) fill(%x : memref<4xf32> by @pit_kernels::@k elements(%n)) ins(%s : f32) outs(%x : memref<4xf32>)
+  return
+}
+
+// -----
+
+gpu.module @pit_kernels {
+  gpu.func @k(%x: memref<4xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @h>} {
+    gpu.return
+  }
+  gpu.func @h(%x: memref<4xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = tiles, fills = 0>} {
+    gpu.return
+  }
+}
+func.func @f(%frame: !llvm.ptr {pit.frame}, %x: memref<4xf32>, %n: index) {
+  // expected-error @below {{launches @h, which fills argument 0; its fill is of no argument}}
+  pit.launch @pit_kernels::@k iterations(%n) outs(%x : memref<4xf32>)
+  return
+}
