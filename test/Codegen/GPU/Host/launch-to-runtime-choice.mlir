@@ -2,6 +2,9 @@
 
 // CHECK: gpu.func @k{{.*}}early_start = true, predicated = true
 
+// What fills an output before asks for the same variant.
+// CHECK: gpu.func @zeros{{.*}}early_start = true, predicated = true
+
 // Where the host knows the variant, it starts the kernels of that one alone.
 // CHECK-LABEL: func.func @chosen
 // CHECK-SAME: %[[CHOICE:[a-z0-9]*]]: !llvm.ptr)
@@ -25,6 +28,9 @@ gpu.module @pit_kernels [#nvvm.target<chip = "sm_90a">] {
   gpu.func @k(%o: memref<8xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 128>} {
     gpu.return
   }
+  gpu.func @zeros(%o: memref<8xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 64>} {
+    gpu.return
+  }
 }
 func.func @chosen(%frame: !llvm.ptr {pit.frame}, %o: memref<8xf32>, %n: index, %choice: !llvm.ptr) {
   pit.launch @pit_kernels::@k if(%choice : !llvm.ptr is 2) iterations(%n) outs(%o : memref<8xf32>)
@@ -32,5 +38,19 @@ func.func @chosen(%frame: !llvm.ptr {pit.frame}, %o: memref<8xf32>, %n: index, %
 }
 func.func @always(%frame: !llvm.ptr {pit.frame}, %o: memref<8xf32>, %n: index) {
   pit.launch @pit_kernels::@k iterations(%n) outs(%o : memref<8xf32>)
+  return
+}
+// CHECK-LABEL: func.func @filled
+// CHECK: scf.if
+// CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint %{{.*}} : !llvm.ptr to i64
+// CHECK: llvm.store %[[ADDRESS]]
+// CHECK: %[[ZEROS:.*]] = llvm.mlir.addressof @pit_kernel_name_zeros :
+// CHECK: call @pit_rt_launch_early(%{{.*}}, %{{.*}}, %[[ZEROS]],
+// CHECK: llvm.store %[[ADDRESS]]
+// CHECK: %[[K:.*]] = llvm.mlir.addressof @pit_kernel_name_k :
+// CHECK: call @pit_rt_launch_early(%{{.*}}, %{{.*}}, %[[K]],
+func.func @filled(%frame: !llvm.ptr {pit.frame}, %o: memref<8xf32>, %n: index, %choice: !llvm.ptr) {
+  pit.launch @pit_kernels::@k if(%choice : !llvm.ptr is 2) iterations(%n)
+    fill(%o : memref<8xf32> by @pit_kernels::@zeros elements(%n)) outs(%o : memref<8xf32>)
   return
 }
