@@ -13,6 +13,7 @@ import os
 import re
 import statistics
 import sys
+from math import inf
 from pathlib import Path
 
 import pit
@@ -50,7 +51,11 @@ def write(folder):
 def load(name, folder):
     if folder is None:
         function, types, constants = programs()[name]
-        program = function.specialize(*types, **constants).compile(target="cuda")
+        import torch
+
+        chip = "sm_%d%d" % torch.cuda.get_device_capability()
+        chip += "a" if chip == "sm_90" else ""
+        program = function.specialize(*types, **constants).compile(target="cuda", chip=chip)
     else:
         program = pit.load(str(folder / f"{name.replace(' ', '-')}.so"))
     return program[program.entries[0]]
