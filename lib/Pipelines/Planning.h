@@ -91,6 +91,8 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   if (options.fuseSiblings)
     func.addPass(createPitFuseSiblings());
   func.addPass(createPitFuseRowSums());
+  func.addPass(createPitWriteUnpacked());
+  func.addPass(createPitComputeLiveRows());
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
   // Indices that are built from bits are not packed as they are built.

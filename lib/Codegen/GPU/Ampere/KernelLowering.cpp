@@ -4,6 +4,7 @@
 
 #include "AmpereMainloop.h"
 #include "RowSums.h"
+#include "RowsInPlace.h"
 #include "SplitK.h"
 
 #include "Codegen/Common/TileInput.h"
@@ -51,6 +52,7 @@ private:
   LogicalResult lowerForall(ForallOp loop);
   LogicalResult lowerFor(ForOp loop);
   void lowerRowSums();
+  LogicalResult lowerRowsInPlace();
   template <typename Plan> FailureOr<Plan> readPlan(MainloopOp mainloop);
   LogicalResult readPlans();
   LogicalResult lowerMainloop(MainloopOp mainloop);
@@ -77,6 +79,7 @@ private:
   std::optional<AmperePlan> shared;
   Value partials, counters; ///< for these, or for parts of rows (i64)
   std::unique_ptr<RowSumsLowering> rowSums;
+  std::optional<RowsInPlace> rowsInPlace;
   TransposedTiles transposed;
   int64_t partsOfRows = 1; ///< at most, that blocks share
   /// Roles exchange registers: how many there are has to be known.
@@ -346,6 +349,15 @@ void KernelLowering::lowerRowSums() {
                  indices);
 }
 
+LogicalResult KernelLowering::lowerRowsInPlace() {
+  auto staging = [&](OpBuilder &builder, Location loc, unsigned output,
+                     MemRefType type) {
+    return stagingFor(builder, loc, output, type);
+  };
+  return cuda::lowerRowsInPlace(
+      rewriter, *rowsInPlace, grid.oneBlock ? block : blocks, indices, staging);
+}
+
 LogicalResult KernelLowering::lowerFor(ForOp loop) {
   if (rowSums && loop == rowSums->getLoop()) {
     lowerRowSums();
@@ -371,6 +383,8 @@ LogicalResult KernelLowering::lowerFor(ForOp loop) {
 }
 
 LogicalResult KernelLowering::lowerForall(ForallOp loop) {
+  if (rowsInPlace && loop == rowsInPlace->loop)
+    return lowerRowsInPlace();
   Operation *lowered;
   if (loop->getParentOp() == kernel && !grid.oneBlock) {
     lowered = loopOverTiles(rewriter, loop, blocks.block, blocks.blocks, {},
@@ -547,6 +561,7 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
            << function->getAttr(kLaunchInfoAttrName)
            << "; only a kernel that is nothing but sums of rows shares rows";
   }
+  rowsInPlace = takeRowsInPlace(rewriter, function);
   transposed.take(rewriter, function);
   FailureOr<GridPlan> gridPlan = planGrid(function);
   if (failed(gridPlan))

@@ -404,6 +404,75 @@ def PitFuseRowSums : Pass<"pit-fuse-row-sums", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def PitWriteUnpacked : Pass<"pit-write-unpacked", "::mlir::func::FuncOp"> {
+  let summary = "writes what is only unpacked where it belongs";
+  let description = [{
+    A `pit.forall` that writes tiles of a packed tensor, and one that does nothing
+    but unpack that by the same index, become one loop that writes the unpacked
+    tensor. Nothing else reads what is packed, and the second loop reads all of it.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<?x64xf32>, %i: !pit.index<micro_tile = [1], axis = 0>, %e: tensor<?x64xf32>,
+                 %z: tensor<?x64xf32>) -> tensor<?x64xf32> {
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %p = pit.forall %ids at %pos in %i : !pit.index<micro_tile = [1], axis = 0> chunk 32
+             iter_args(%o = %e) -> (tensor<?x64xf32>) {
+        %t = pit.sread %x[%ids : !pit.ids<32>, %c0] : tensor<?x64xf32> -> tensor<32x64xf32>
+        %w = pit.swrite %t into %o[%pos : !pit.ids<32>, %c0] : tensor<32x64xf32> into tensor<?x64xf32>
+        pit.yield %w : tensor<?x64xf32>
+      }
+      %y = pit.forall (%n) = (%c0) to (%c64) step (64), %ids at %pos in %i : !pit.index<micro_tile = [1], axis = 0>
+             chunk 16 iter_args(%o = %z) -> (tensor<?x64xf32>) {
+        %t = pit.sread %p[%pos : !pit.ids<16>, %n] : tensor<?x64xf32> -> tensor<16x64xf32>
+        %w = pit.swrite %t into %o[%ids : !pit.ids<16>, %n] : tensor<16x64xf32> into tensor<?x64xf32>
+        pit.yield %w : tensor<?x64xf32>
+      }
+      return %y : tensor<?x64xf32>
+    }
+    ```
+
+    becomes a loop that reads tiles of `%x` at `%ids` and writes them there into `%z`.
+  }];
+  let dependentDialects = ["::mlir::pit::PitDialect"];
+}
+
+def PitComputeLiveRows : Pass<"pit-compute-live-rows", "::mlir::func::FuncOp"> {
+  let summary = "computes element-wise ops on the packed rows that there are";
+  let description = [{
+    A packed tensor may have room for more rows than an index lists, where a call
+    alone knows how many there are. An element-wise op on such tensors becomes a
+    `pit.forall` over the index if nobody reads other rows of its results, or if
+    other rows of an operand are nothing. It computes the rows that have positions.
+    The conditions are L1 to L3 of docs/Legality.md.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<?x64xf32>, %i: !pit.index<micro_tile = [1], axis = 0>, %e: tensor<?x64xf32>,
+                 %z: tensor<?x64xf32>) -> tensor<?x64xf32> {
+      %c0 = arith.constant 0 : index
+      %h = linalg.exp ins(%x : tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+      %y = pit.forall %ids at %pos in %i : !pit.index<micro_tile = [1], axis = 0> chunk 16
+             iter_args(%o = %z) -> (tensor<?x64xf32>) {
+        %t = pit.sread %h[%pos : !pit.ids<16>, %c0] : tensor<?x64xf32> -> tensor<16x64xf32>
+        %w = pit.swrite %t into %o[%ids : !pit.ids<16>, %c0] : tensor<16x64xf32> into tensor<?x64xf32>
+        pit.yield %w : tensor<?x64xf32>
+      }
+      return %y : tensor<?x64xf32>
+    }
+    ```
+
+    becomes two loops over `%i`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PitNarrowSiblings : Pass<"pit-narrow-siblings", "::mlir::func::FuncOp"> {
   let summary = "makes room for several sums in a tile";
   let description = [{

@@ -1,0 +1,316 @@
+//===- RowsInPlace.cpp - Element-wise ops on listed rows ------------------===//
+
+#include "RowsInPlace.h"
+
+#include "Codegen/GPU/Common/Emitter.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+//===----------------------------------------------------------------------===//
+// What is such a loop
+//===----------------------------------------------------------------------===//
+
+static bool isZero(TypedAttr number) {
+  if (auto floating = dyn_cast<FloatAttr>(number))
+    return floating.getValue().isPosZero();
+  auto integer = dyn_cast<IntegerAttr>(number);
+  return integer && integer.getValue().isZero();
+}
+
+/// Does `memref` come from outside of the loop, and do the subscripts select
+/// rows of it, whole ones, by positions of the loop, or all of it?
+static bool selectsRows(ForallOp loop, Value memref, ValueRange subscripts,
+                        ShapedType tile) {
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  if (!type || loop->isAncestor(memref.getParentRegion()->getParentOp()) ||
+      type.getElementType() != tile.getElementType())
+    return false;
+  for (auto [d, subscript] : llvm::enumerate(subscripts)) {
+    if (d == 0 && subscript == loop.getPositions())
+      continue;
+    if (!matchPattern(subscript, m_Zero()) || type.isDynamicDim(d) ||
+        type.getDimSize(d) != tile.getDimSize(d))
+      return false;
+  }
+  return true;
+}
+
+/// Is the op element-wise, with rows as its first dimension?
+static bool isOfRows(linalg::LinalgOp op) {
+  if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0 ||
+      op.getNumParallelLoops() != op.getNumLoops() || op.hasIndexSemantics())
+    return false;
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (!op.getMatchingIndexingMap(&init).isIdentity() ||
+        op.payloadUsesValueFromOperand(&init))
+      return false;
+  return llvm::all_of(op.getBlock()->without_terminator(),
+                      [](Operation &inner) { return isPure(&inner); });
+}
+
+namespace {
+/// The ops of the loop, by what they do.
+struct Parts {
+  linalg::LinalgOp op;
+  SmallVector<SReadOp> reads;
+  SmallVector<SWriteOp> writes;
+  SmallVector<Operation *> others; ///< that make and end tiles
+  /// What is in the place of a tile.
+  IRMapping memrefs;
+};
+} // namespace
+
+/// Is row `d` of the tile row `d` of all loops' points?
+static bool isByRows(linalg::LinalgOp op, OpOperand &operand, bool hasRows) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!map.isProjectedPermutation())
+    return false;
+  bool isFirst = map.getNumResults() > 0 && map.getDimPosition(0) == 0;
+  return hasRows ? isFirst : !map.isFunctionOfDim(0);
+}
+
+static std::optional<Parts> findParts(ForallOp loop) {
+  Parts parts;
+  for (Operation &inner : loop.getBody()->without_terminator()) {
+    if (auto read = dyn_cast<SReadOp>(inner)) {
+      bool isPadded = read.getPadAttr() && !isZero(read.getPadAttr());
+      if (!read.getDest() || read.isWhole() || isPadded ||
+          !read.getDest().getDefiningOp<memref::AllocOp>() ||
+          parts.memrefs.contains(read.getDest()) ||
+          !selectsRows(loop, read.getSrc(), read.getSubscripts(),
+                       read.getTileType()))
+        return std::nullopt;
+      parts.memrefs.map(read.getDest(), read.getSrc());
+      parts.reads.push_back(read);
+    } else if (auto write = dyn_cast<SWriteOp>(inner)) {
+      if (write.isWhole() || write.getCombine() ||
+          write.getSubscripts().empty() ||
+          write.getSubscripts().front() != loop.getPositions() ||
+          !write.getTile().getDefiningOp<memref::AllocOp>() ||
+          parts.memrefs.contains(write.getTile()) ||
+          !selectsRows(loop, write.getDest(), write.getSubscripts(),
+                       write.getTileType()))
+        return std::nullopt;
+      parts.memrefs.map(write.getTile(), write.getDest());
+      parts.writes.push_back(write);
+    } else if (auto op = dyn_cast<linalg::LinalgOp>(inner)) {
+      if (parts.op)
+        return std::nullopt;
+      parts.op = op;
+    } else if (isa<memref::AllocOp, memref::DeallocOp>(inner)) {
+      parts.others.push_back(&inner);
+    } else if (!inner.hasTrait<OpTrait::ConstantLike>()) {
+      return std::nullopt;
+    }
+  }
+  if (!parts.op || !isOfRows(parts.op) || parts.writes.empty())
+    return std::nullopt;
+  return parts;
+}
+
+/// Does the op read just what is read, and write just what is written?
+static bool connects(const Parts &parts) {
+  linalg::LinalgOp op = parts.op;
+  auto isOf = [](auto &&list, Value tile, auto &&tileOf) {
+    return llvm::find_if(list, [&](auto each) { return tileOf(each) == tile; });
+  };
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    if (op.isDpsInit(&operand)) {
+      auto write = isOf(parts.writes, operand.get(),
+                        [](SWriteOp each) { return each.getTile(); });
+      if (write == parts.writes.end())
+        return false;
+      continue;
+    }
+    auto read = isOf(parts.reads, operand.get(),
+                     [](SReadOp each) { return each.getDest(); });
+    if (read == parts.reads.end())
+      return false;
+    SReadOp found = *read;
+    bool hasRows = !found.getSubscripts().empty() &&
+                   isa<IdsType>(found.getSubscripts().front().getType());
+    if (!isByRows(op, operand, hasRows))
+      return false;
+  }
+  // Each tile is written once, to memory that is not read.
+  return op.getNumDpsInits() == static_cast<int64_t>(parts.writes.size());
+}
+
+std::optional<RowsInPlace> cuda::takeRowsInPlace(RewriterBase &rewriter,
+                                                 func::FuncOp function) {
+  if (function.isExternal() || !function.getBody().hasOneBlock())
+    return std::nullopt;
+  ForallOp loop;
+  for (Operation &op : function.front().without_terminator()) {
+    if (auto next = dyn_cast<ForallOp>(op); next && !loop)
+      loop = next;
+    else if (!isMemoryEffectFree(&op))
+      return std::nullopt;
+  }
+  if (!loop || !loop.getIndex() || !loop.getGroup().empty() ||
+      loop.getNumDense() || loop.getConflicts() != Conflicts::None ||
+      !cast<SparsityIndexType>(loop.getIndex().getType())
+           .getGroupDims()
+           .empty())
+    return std::nullopt;
+  std::optional<Parts> parts = findParts(loop);
+  if (!parts || !connects(*parts))
+    return std::nullopt;
+  for (SWriteOp write : parts->writes)
+    rewriter.eraseOp(write);
+  for (SReadOp read : parts->reads)
+    rewriter.eraseOp(read);
+  rewriter.modifyOpInPlace(parts->op, [&] {
+    for (OpOperand &operand : parts->op->getOpOperands())
+      operand.set(parts->memrefs.lookupOrDefault(operand.get()));
+  });
+  for (Operation *op : llvm::reverse(parts->others))
+    rewriter.eraseOp(op);
+  return RowsInPlace{loop, parts->op};
+}
+
+//===----------------------------------------------------------------------===//
+// The code
+//===----------------------------------------------------------------------===//
+
+/// Has the op, which has as many rows as it has, compute rows [from, to) of
+/// what it writes. Operands without rows stay as they are.
+static linalg::LinalgOp cloneForRows(RewriterBase &rewriter,
+                                     linalg::LinalgOp op, Value from,
+                                     Value to) {
+  Location loc = op.getLoc();
+  Value count = arith::SubIOp::create(rewriter, loc, to, from);
+  SmallVector<Value> operands;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value memref = operand.get();
+    auto type = dyn_cast<MemRefType>(memref.getType());
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (!type || !map.isFunctionOfDim(0)) {
+      operands.push_back(memref);
+      continue;
+    }
+    SmallVector<OpFoldResult> sizes =
+        memref::getMixedSizes(rewriter, loc, memref);
+    SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0)),
+        steps(sizes.size(), rewriter.getIndexAttr(1));
+    offsets.front() = from;
+    sizes.front() = count;
+    operands.push_back(memref::SubViewOp::create(rewriter, loc, memref, offsets,
+                                                 sizes, steps));
+  }
+  return cast<linalg::LinalgOp>(clone(rewriter, op, TypeRange(), operands));
+}
+
+/// Computes rows of which some operand has none: a tile has 0 there. Rows of
+/// what is written that do not exist are left out.
+static void computeMissing(RewriterBase &rewriter, linalg::LinalgOp op,
+                           const Workers &workers, Value from, Value to) {
+  Location loc = op.getLoc();
+  SmallVector<OpFoldResult> extents;
+  for (const Range &range : op.createLoopRanges(rewriter, loc))
+    extents.push_back(range.size);
+  extents.front() = arith::SubIOp::create(rewriter, loc, to, from).getResult();
+  Value total = getValueOrCreateConstantIndexOp(rewriter, loc,
+                                                volume(rewriter, loc, extents));
+  workers.share(rewriter, loc, total, [&](Value number) {
+    SmallVector<Value> at = delinearize(rewriter, loc, number, extents);
+    at.front() = arith::AddIOp::create(rewriter, loc, at.front(), from);
+    auto placeOf = [&](OpOperand &operand) {
+      SmallVector<Value> place;
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      for (unsigned d = 0; d < map.getNumResults(); ++d)
+        place.push_back(at[map.getDimPosition(d)]);
+      return place;
+    };
+    auto ifThere = [&](OpOperand &operand, TypeRange types,
+                       function_ref<void(ArrayRef<Value>)> then) {
+      Value rows = memref::DimOp::create(rewriter, loc, operand.get(), 0);
+      Value isThere = arith::CmpIOp::create(
+          rewriter, loc, arith::CmpIPredicate::ult, at.front(), rows);
+      auto branch = scf::IfOp::create(rewriter, loc, types, isThere,
+                                      /*withElseRegion=*/!types.empty());
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(branch.thenBlock());
+      then(placeOf(operand));
+      if (types.empty())
+        return branch;
+      rewriter.setInsertionPointToStart(branch.elseBlock());
+      Value zero = arith::ConstantOp::create(
+          rewriter, loc, rewriter.getZeroAttr(types.front()));
+      scf::YieldOp::create(rewriter, loc, zero);
+      return branch;
+    };
+    IRMapping mapping;
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      BlockArgument argument = op.getMatchingBlockArgument(operand);
+      auto type = dyn_cast<MemRefType>(operand->get().getType());
+      Value value = operand->get();
+      if (type && !op.getMatchingIndexingMap(operand).isFunctionOfDim(0))
+        value = memref::LoadOp::create(rewriter, loc, value, placeOf(*operand));
+      else if (type)
+        value = ifThere(*operand, type.getElementType(), [&](auto place) {
+                  scf::YieldOp::create(
+                      rewriter, loc,
+                      memref::LoadOp::create(rewriter, loc, value, place)
+                          .getResult());
+                }).getResult(0);
+      mapping.map(argument, value);
+    }
+    for (Operation &inner : op.getBlock()->without_terminator())
+      rewriter.clone(inner, mapping);
+    for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
+      OpOperand &init = *op.getDpsInitOperand(i);
+      Value value = op.getBlock()->getTerminator()->getOperand(i);
+      ifThere(init, TypeRange(), [&](auto place) {
+        memref::StoreOp::create(rewriter, loc, mapping.lookupOrDefault(value),
+                                init.get(), place);
+      });
+    }
+  });
+}
+
+LogicalResult cuda::lowerRowsInPlace(RewriterBase &rewriter,
+                                     const RowsInPlace &rows,
+                                     const Workers &workers,
+                                     const IndexMap &indices, Staging staging) {
+  ForallOp loop = rows.loop;
+  linalg::LinalgOp op = rows.op;
+  Location loc = loop.getLoc();
+  rewriter.moveOpBefore(op, loop);
+  rewriter.setInsertionPoint(op);
+  for (Operation &inner :
+       llvm::make_early_inc_range(loop.getBody()->without_terminator()))
+    rewriter.moveOpBefore(&inner, op);
+  Emitter e(rewriter, loc);
+  LoopBounds bounds = loopBounds(rewriter, loop, indices);
+  Value first = bounds.offset, end = e.add(first, bounds.count);
+  // Packed memrefs have all rows, but a tile may be read beyond their ends.
+  Value last = end;
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (isa<MemRefType>(operand.get().getType()) && map.isFunctionOfDim(0))
+      last =
+          e.min(last, memref::DimOp::create(rewriter, loc, operand.get(), 0));
+  }
+  last = e.max(last, first);
+  linalg::LinalgOp whole = cloneForRows(rewriter, op, first, last);
+  if (failed(lowerLinalg(rewriter, whole, workers, staging)))
+    return failure();
+  rewriter.eraseOp(whole);
+  rewriter.setInsertionPoint(op);
+  computeMissing(rewriter, op, workers, last, e.max(end, last));
+  rewriter.eraseOp(op);
+  rewriter.eraseOp(loop);
+  return success();
+}
