@@ -202,7 +202,7 @@ int64_t cuda::rowsToFill(const std::optional<LaunchedFill> &fill,
   std::optional<int64_t> rows = rowsOf(type, groupDims);
   if (bytes == 0 || bytes % kChunkBytes != 0 ||
       elementBytes(type.getElementType()) > kChunkBytes ||
-      (!nest.chunks && rows.value_or(kMaxRows + 1) > kMaxRows))
+      (!nest.chunks && rows.value_or(kMaxRows) > kMaxRows))
     return no("its rows are too many or no known multiple of 16 bytes");
   // A listed row is written as a whole.
   Value ids = nest.chunks ? nest.chunks.getIds() : forall.getIds();
@@ -230,7 +230,7 @@ int64_t cuda::rowsToFill(const std::optional<LaunchedFill> &fill,
       return no("tiles cover a part of each row");
   }
   return nest.chunks ? std::min(rows.value_or(kRowsOfBlock), kRowsOfBlock)
-                     : *rows;
+                     : rows.value_or(kRowsOfBlock);
 }
 
 int64_t cuda::elementsToFill(MainloopNest nest, int64_t rows) {
