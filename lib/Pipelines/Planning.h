@@ -87,7 +87,9 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   if (options.tileVersions && !options.strict)
     func.addPass(createPitVersionTiles(versions));
   func.addPass(createPitTileDense(dense));
-  func.addPass(createPitFuseEpilogues());
+  PitFuseEpiloguesOptions epilogues;
+  epilogues.functionsApart = true;
+  func.addPass(createPitFuseEpilogues(epilogues));
   if (options.fuseSiblings)
     func.addPass(createPitFuseSiblings());
   func.addPass(createPitFuseRowSums());

@@ -2,7 +2,7 @@
 gradients read, and the gradients.
 
 Rows that are there lie packed, as in _moe_training: what the forward keeps are the rows
-of x w1.T + b1 before the activation.
+of x w1.T + b1 before the activation and after it.
 """
 
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class Layers(Op):
 @kind
 @dataclass(frozen=True)
 class PaddedForward(Layers):
-    """The result of PaddedMlp, and the packed rows before the activation."""
+    """The result of PaddedMlp, and the packed rows before the activation and after it."""
 
     activation: str
     biases: tuple
@@ -75,8 +75,8 @@ class PaddedForward(Layers):
     name = "padded_mlp"
 
     def results(self, types, sizes):
-        rows = sizes["b"] * sizes["s"]
-        return [(types[0], (sizes["b"], sizes["s"], sizes["n"])), (types[0], (rows, sizes["f"]))]
+        kept = types[0], (sizes["b"] * sizes["s"], sizes["f"])
+        return [(types[0], (sizes["b"], sizes["s"], sizes["n"])), kept, kept]
 
     def build(self, builder, values, orders):
         found, sizes, index, here = self.read(builder, values)
@@ -84,14 +84,14 @@ class PaddedForward(Layers):
         type_, summed = x.type, wide_type(x.type)
         before = self.through(builder, here, x, found["w1"], self.layouts[0], found.get("b1"),
                               index, sizes)
-        hidden = builder.elementwise([before], lambda body, v: body.cast(
+        after = builder.elementwise([before], lambda body, v: body.cast(
             ACTIVATIONS[self.activation](body, summed, body.cast(v, type_, summed)),
             summed, type_), type_)
-        hidden = builder.unpack_rows(hidden, index, [sizes[ROWS], sizes["f"]])
+        hidden = builder.unpack_rows(after, index, [sizes[ROWS], sizes["f"]])
         y = self.through(builder, here, hidden, found["w2"], self.layouts[1], found.get("b2"),
                          index, sizes)
         y = builder.unpack_rows(y, index, [sizes[ROWS], sizes["n"]])
-        return [self.batch_of(builder, y, sizes), before]
+        return [self.batch_of(builder, y, sizes), before, after]
 
 
 @kind
@@ -109,7 +109,7 @@ class PaddedBackward(Layers):
 
     def arguments(self):
         return [*super().arguments(), Argument("dy", ("b", "s", "n"), LAYER_FLOATS),
-                Argument("kept", (ROWS, "f"), LAYER_FLOATS)]
+                *(Argument(name, (ROWS, "f"), LAYER_FLOATS) for name in ("kept", "after"))]
 
     def results(self, types, sizes):
         biases = [dim for dim, there in zip("fn", self.biases) if there]
@@ -123,11 +123,11 @@ class PaddedBackward(Layers):
         type_, summed, kept = x.type, wide_type(x.type), found["kept"]
         need_x, need_w1, need_w2, *need_biases = self.needs
         need_b1, need_b2 = ((need_biases.pop(0) if there else False) for there in self.biases)
-        need_before = need_x or need_w1 or need_b1
         before = hidden = None
-        if need_before or need_w2:
-            before, hidden = self.through_activation(builder, sizes, here, dy, found["w2"], kept,
-                                                     index, need_before, need_w2)
+        if need_x or need_w1 or need_b1:
+            before = self.through_activation(builder, sizes, here, dy, found["w2"], kept, index)
+        if need_w2:
+            hidden = builder.unpack_rows(found["after"], index, (sizes[ROWS], sizes["f"]))
         w1, w2 = self.layouts
 
         def product(rows, maps, dims):
@@ -149,31 +149,16 @@ class PaddedBackward(Layers):
                 results.append(builder.epilogue(total, None, None, type_))
         return results
 
-    def through_activation(self, builder, sizes, here, dy, w2, kept, index, need_before,
-                           need_hidden):
-        """The gradient before the activation, and the hidden values once more; None where they
-        are not needed."""
+    def through_activation(self, builder, sizes, here, dy, w2, kept, index):
+        """The gradient before the activation."""
         type_, summed = kept.type, wide_type(kept.type)
         dims = (sizes[ROWS], sizes["f"])
-        ins = [kept]
-        if need_before:
-            back = builder.product([here, dy, w2], ["t", "tn", self.layouts[1]], dims, "tf", summed)
-            back = builder.epilogue(back, None, None, type_)
-            ins.append(builder.pack_rows(back, index, sizes[ROWS], 1))
+        back = builder.product([here, dy, w2], ["t", "tn", self.layouts[1]], dims, "tf", summed)
+        back = builder.pack_rows(builder.epilogue(back, None, None, type_), index, sizes[ROWS], 1)
 
-        def compute(body, value, *others):
-            value, slope = VALUES_AND_SLOPES[self.activation](
-                body, summed, body.cast(value, type_, summed))
-            made = []
-            if need_before:
-                back = body.cast(others[0], type_, summed)
-                made.append(body.mul(summed, back, slope))
-            if need_hidden:
-                made.append(value)
-            return [body.cast(v, summed, type_) for v in made]
+        def compute(body, value, back):
+            _, slope = VALUES_AND_SLOPES[self.activation](body, summed,
+                                                          body.cast(value, type_, summed))
+            return body.cast(body.mul(summed, body.cast(back, type_, summed), slope), summed, type_)
 
-        outs = [builder.empty(dims, type_)] * (need_before + need_hidden)
-        made = builder.generic(["rf"] * (len(ins) + len(outs)), "rf", ins, outs, compute)
-        made = [builder.unpack_rows(value, index, dims) for value in made]
-        before = made.pop(0) if need_before else None
-        return before, made.pop() if need_hidden else None
+        return builder.unpack_rows(builder.elementwise([kept, back], compute, type_), index, dims)

@@ -23,7 +23,7 @@ LAYERS = [((150, 2, 4, 64, 72), "silu", ("ekf", "ekf", "efn")),
 def text(op, sizes):
     infos = []
     for argument in op.arguments():
-        type_ = "i32" if argument.name == "experts" else "f16"
+        type_ = "i32" if argument.name in ("experts", "lengths") else "f16"
         infos.append(Info(type_, tuple(sizes[d] for d in argument.dims)))
     return _op.plan_of(op, infos).text
 
@@ -111,4 +111,5 @@ def main():
     print(f"{right} of {len(layers)} layers are right")
 
 
-main()
+if __name__ == "__main__":
+    main()

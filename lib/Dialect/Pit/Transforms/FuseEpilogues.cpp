@@ -23,6 +23,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -340,22 +341,56 @@ ForallOp Fusion::replace(Value init) {
   return loop;
 }
 
+/// Does `op` compute functions of operands as large as its result, without
+/// operand number `product`? They could be computed anywhere. [E8]
+static bool computesFunctionsApart(linalg::LinalgOp op, unsigned product) {
+  llvm::SmallPtrSet<Value, 16> ofProduct, ofOthers;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    BlockArgument argument = op.getMatchingBlockArgument(input);
+    if (input->getOperandNumber() == product)
+      ofProduct.insert(argument);
+    else if (op.getMatchingIndexingMap(input).isPermutation())
+      ofOthers.insert(argument);
+  }
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    auto isOf = [&](const llvm::SmallPtrSetImpl<Value> &values) {
+      return llvm::any_of(inner.getOperands(), [&](Value operand) {
+        return values.contains(operand);
+      });
+    };
+    bool isOfProduct = isOf(ofProduct), isOfOthers = isOf(ofOthers);
+    if (isa<math::MathDialect>(inner.getDialect()) && isOfOthers &&
+        !isOfProduct)
+      return true;
+    for (Value result : inner.getResults()) {
+      if (isOfProduct)
+        ofProduct.insert(result);
+      if (isOfOthers)
+        ofOthers.insert(result);
+    }
+  }
+  return false;
+}
+
 /// Fuses the op that uses the loop's result. False if there is none.
-static bool fuseNext(RewriterBase &rewriter, ForallOp loop) {
+static bool fuseNext(RewriterBase &rewriter, ForallOp loop,
+                     bool functionsApart) {
   SWriteOp write = findOnlyWrite(loop);
   if (!write || !loop->getResult(0).hasOneUse())
     return false;
   OpOperand &use = *loop->getResult(0).use_begin();
   auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
   if (!op || op->getBlock() != loop->getBlock() || op.isDpsInit(&use) ||
-      op->hasAttr(kRuleAttrName) || !isEpilogue(op, use.getOperandNumber()))
+      op->hasAttr(kRuleAttrName) || !isEpilogue(op, use.getOperandNumber()) ||
+      (functionsApart && computesFunctionsApart(op, use.getOperandNumber())))
     return false;
   return Fusion(rewriter, loop, write, use).run() != nullptr;
 }
 
-unsigned pit::fuseEpilogues(RewriterBase &rewriter, ForallOp loop) {
+unsigned pit::fuseEpilogues(RewriterBase &rewriter, ForallOp loop,
+                            bool functionsApart) {
   unsigned fused = 0;
-  while (fuseNext(rewriter, loop))
+  while (fuseNext(rewriter, loop, functionsApart))
     ++fused;
   return fused;
 }
@@ -399,12 +434,14 @@ bool pit::fuseSelectedEpilogues(RewriterBase &rewriter, ForallOp loop,
 
 namespace {
 struct FuseEpiloguesPass : pit::impl::PitFuseEpiloguesBase<FuseEpiloguesPass> {
+  using Base::Base;
+
   void runOnOperation() override {
     SmallVector<ForallOp> loops;
     getOperation().walk([&](ForallOp loop) { loops.push_back(loop); });
     IRRewriter rewriter(&getContext());
     for (ForallOp loop : loops)
-      fuseEpilogues(rewriter, loop);
+      fuseEpilogues(rewriter, loop, functionsApart);
   }
 };
 } // namespace

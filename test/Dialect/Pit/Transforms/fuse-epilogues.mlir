@@ -1,4 +1,5 @@
 // RUN: pit-opt %s -pit-fuse-epilogues -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: pit-opt %s -pit-fuse-epilogues=functions-apart -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=APART
 
 !t = tensor<?x?xf32>
 !h = tensor<?x?xf16>
@@ -427,4 +428,50 @@ func.func @asks_a_product(%x: tensor<?x64xf32>, %w: tensor<64x64xf32>, %e: tenso
     linalg.yield %l : f32
   } -> tensor<?x64xf32>
   return %s : tensor<?x64xf32>
+}
+
+// -----
+
+!t = tensor<?x64xf32>
+#mn = affine_map<(m, n) -> (m, n)>
+#n = affine_map<(m, n) -> (n)>
+
+// A function of another operand of the result's size may be one too many for a loop of tensor cores.
+// One of the loop's result, or of a bias, is not.
+// CHECK-LABEL: func.func @functions(
+// APART-LABEL: func.func @functions(
+// CHECK-NOT: linalg.generic {{.*}} -> tensor<?x64xf32>
+// APART-COUNT-1: linalg.generic {{.*}}ins(%{{.*}}, %{{.*}} : tensor<?x64xf32>, tensor<?x64xf32>)
+// APART-NOT: linalg.generic {{.*}}ins(%{{.*}} : tensor<?x64xf32>
+func.func @functions(%x: !t, %kept: !t, %bias: tensor<64xf32>, %m: index) -> (!t, !t) {
+  %c0 = arith.constant 0 : index
+  %e = tensor.empty(%m) : !t
+  %r = pit.forall (%i) = (%c0) to (%m) step (32) iter_args(%o = %e) -> (!t) {
+    %t = pit.sread %x[%i, %c0] : !t -> tensor<32x64xf32>
+    %w = pit.swrite %t into %o[%i, %c0] : tensor<32x64xf32> into !t
+    pit.yield %w : !t
+  }
+  %0 = linalg.generic {indexing_maps = [#mn, #mn, #mn], iterator_types = ["parallel", "parallel"]}
+      ins(%r, %kept : !t, !t) outs(%e : !t) {
+  ^bb0(%a: f32, %k: f32, %o: f32):
+    %s = arith.mulf %k, %k : f32
+    %f = math.exp %s : f32
+    %v = arith.mulf %a, %f : f32
+    linalg.yield %v : f32
+  } -> !t
+  %q = pit.forall (%i) = (%c0) to (%m) step (32) iter_args(%o = %e) -> (!t) {
+    %t = pit.sread %x[%i, %c0] : !t -> tensor<32x64xf32>
+    %w = pit.swrite %t into %o[%i, %c0] : tensor<32x64xf32> into !t
+    pit.yield %w : !t
+  }
+  %1 = linalg.generic {indexing_maps = [#mn, #mn, #n, #mn], iterator_types = ["parallel", "parallel"]}
+      ins(%q, %kept, %bias : !t, !t, tensor<64xf32>) outs(%e : !t) {
+  ^bb0(%a: f32, %k: f32, %b: f32, %o: f32):
+    %g = math.exp %b : f32
+    %s = arith.addf %a, %k : f32
+    %f = math.exp %s : f32
+    %v = arith.mulf %g, %f : f32
+    linalg.yield %v : f32
+  } -> !t
+  return %0, %1 : !t, !t
 }

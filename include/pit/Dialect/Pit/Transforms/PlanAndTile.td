@@ -364,6 +364,10 @@ def PitFuseEpilogues : Pass<"pit-fuse-epilogues", "::mlir::func::FuncOp"> {
     A tile that is one of several summands (`conflicts`, or an output that is read
     again) is left alone. The conditions are E1 to E5 of docs/Legality.md.
 
+    On a GPU tensor cores wait for what an epilogue computes. So there, an op that
+    computes functions of another operand as large as the result (the derivative of
+    gelu, which multiplies a gradient) is faster by itself: `functions-apart` leaves it.
+
     Example:
 
     ```mlir
@@ -382,6 +386,10 @@ def PitFuseEpilogues : Pass<"pit-fuse-epilogues", "::mlir::func::FuncOp"> {
 
     becomes a loop that reads tiles of `%x` and `%b` and writes their sum.
   }];
+  let options = [
+    Option<"functionsApart", "functions-apart", "bool", /*default=*/"false",
+           "Leave ops that compute functions, as erf, of other operands of the "
+           "result's size">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::pit::PitDialect",
