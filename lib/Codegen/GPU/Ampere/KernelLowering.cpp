@@ -36,7 +36,11 @@ public:
   KernelLowering(func::FuncOp function, gpu::GPUModuleOp device,
                  const KernelOptions &options)
       : function(function), device(device), options(options),
-        rewriter(function.getContext()) {}
+        rewriter(function.getContext()),
+        staging([this](OpBuilder &builder, Location loc, unsigned output,
+                       MemRefType type) {
+          return stagingFor(builder, loc, output, type);
+        }) {}
 
   FailureOr<gpu::GPUFuncOp> run();
 
@@ -69,6 +73,7 @@ private:
   gpu::GPUModuleOp device;
   KernelOptions options;
   IRRewriter rewriter;
+  std::function<Value(OpBuilder &, Location, unsigned, MemRefType)> staging;
   gpu::GPUFuncOp kernel;
   GridPlan grid;
   BufferPlan plan;
@@ -257,10 +262,6 @@ LogicalResult KernelLowering::share(Operation *op) {
   } else if (auto copy = dyn_cast<memref::CopyOp>(op)) {
     lowerCopy(rewriter, copy, workers);
   } else {
-    auto staging = [&](OpBuilder &builder, Location loc, unsigned output,
-                       MemRefType type) {
-      return stagingFor(builder, loc, output, type);
-    };
     if (failed(lowerLinalg(rewriter, cast<linalg::LinalgOp>(op), workers,
                            staging)))
       return failure();
@@ -340,20 +341,12 @@ LogicalResult KernelLowering::lowerRegions(Operation *op) {
 void KernelLowering::lowerRowSums() {
   Value source = rowSums->getSource(), sums = rowSums->getAccumulator();
   barriers.access(rewriter, rowSums->getLoop().getLoc(), {source, sums}, sums);
-  auto staging = [&](OpBuilder &builder, Location loc, unsigned output,
-                     MemRefType type) {
-    return stagingFor(builder, loc, output, type);
-  };
   rowSums->lower(rewriter,
                  {block.thread, block.threads, staging, partials, counters},
                  indices);
 }
 
 LogicalResult KernelLowering::lowerRowsInPlace() {
-  auto staging = [&](OpBuilder &builder, Location loc, unsigned output,
-                     MemRefType type) {
-    return stagingFor(builder, loc, output, type);
-  };
   return cuda::lowerRowsInPlace(
       rewriter, *rowsInPlace, grid.oneBlock ? block : blocks, indices, staging);
 }

@@ -69,7 +69,7 @@ struct Parts {
 };
 } // namespace
 
-/// Is row `d` of the tile row `d` of all loops' points?
+/// Has an operand the rows of the op as its first dimension, or none of them?
 static bool isByRows(linalg::LinalgOp op, OpOperand &operand, bool hasRows) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
   if (!map.isProjectedPermutation())
@@ -143,7 +143,7 @@ static bool connects(const Parts &parts) {
     if (!isByRows(op, operand, hasRows))
       return false;
   }
-  // Each tile is written once, to memory that is not read.
+  // Each result is written once.
   return op.getNumDpsInits() == static_cast<int64_t>(parts.writes.size());
 }
 
@@ -184,8 +184,8 @@ std::optional<RowsInPlace> cuda::takeRowsInPlace(RewriterBase &rewriter,
 // The code
 //===----------------------------------------------------------------------===//
 
-/// Has the op, which has as many rows as it has, compute rows [from, to) of
-/// what it writes. Operands without rows stay as they are.
+/// A copy of the op that computes rows [from, to). Operands without rows stay
+/// as they are.
 static linalg::LinalgOp cloneForRows(RewriterBase &rewriter,
                                      linalg::LinalgOp op, Value from,
                                      Value to) {

@@ -36,8 +36,11 @@ static bool computesRows(linalg::LinalgOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumLoops() == 0 ||
       op.getNumParallelLoops() != op.getNumLoops() || op.hasIndexSemantics())
     return false;
-  auto isKept = [](Operation &inner) { return isPure(&inner); };
-  if (!llvm::all_of(op.getBlock()->without_terminator(), isKept))
+  auto isOfElements = [](Operation &inner) {
+    return isPure(&inner) &&
+           llvm::none_of(inner.getOperandTypes(), llvm::IsaPred<ShapedType>);
+  };
+  if (!llvm::all_of(op.getBlock()->without_terminator(), isOfElements))
     return false;
   for (OpOperand &init : op.getDpsInitsMutable())
     if (!op.getMatchingIndexingMap(&init).isIdentity() ||

@@ -127,3 +127,32 @@ func.func @long_rows(%x: !m, %i: !index, %e: !m, %z: !m) -> !m {
   }
   return %y : !m
 }
+
+// -----
+
+!m = tensor<?x64xf32>
+!index = !pit.index<micro_tile = [1], axis = 0>
+#id = affine_map<(r, c) -> (r, c)>
+
+// The body reads a table where it likes.
+// CHECK-LABEL: func.func @looks_up(
+// CHECK: linalg.generic
+// CHECK: pit.forall
+// CHECK-NOT: pit.forall
+func.func @looks_up(%x: !m, %table: tensor<8xf32>, %i: !index, %e: !m, %z: !m) -> !m {
+  %c0 = arith.constant 0 : index
+  %h = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : !m) outs(%e : !m) {
+  ^bb0(%u: f32, %o: f32):
+    %at = arith.fptosi %u : f32 to i64
+    %n = arith.index_cast %at : i64 to index
+    %v = tensor.extract %table[%n] : tensor<8xf32>
+    linalg.yield %v : f32
+  } -> !m
+  %y = pit.forall %ids at %pos in %i : !index chunk 16 iter_args(%o = %z) -> (!m) {
+    %t = pit.sread %h[%pos : !pit.ids<16>, %c0] : !m -> tensor<16x64xf32>
+    %w = pit.swrite %t into %o[%ids : !pit.ids<16>, %c0] : tensor<16x64xf32> into !m
+    pit.yield %w : !m
+  }
+  return %y : !m
+}
