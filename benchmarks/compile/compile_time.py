@@ -6,8 +6,8 @@ start included, of programs that a user waits for.
 
 Prints a table, the least of N runs. Compare the CPU seconds: the wall's depend on
 what else the machine does. What the rows have in common with each other:
-"layers" repeat one product 1, 8 and 64 times, as models do; "shapes" are 8 products
-of 8 static shapes, of which none can share code with another. "matmul" is a product in
+"layers" repeat one product 1, 8 and 64 times, as models do; "shapes" are 8 and 40 products,
+each of a static shape of its own. "matmul" is a product in
 bf16, not marked, and "experts" a layer of a mixture of experts: two products, the gate,
 and the product back. "f8" is a product whose fallback is scalar code, "ragged" two layers
 whose sizes suit no loader of whole lines. "adds" and "inserts" are long chains of small
@@ -161,7 +161,8 @@ def experts():
 
 
 PROGRAMS = [("layers 1", chain(1)), ("layers 8", chain(8)), ("layers 64", chain(64)),
-            ("shapes 8", shapes(8)), ("adds 200", adds(200)), ("adds 400", adds(400)),
+            ("shapes 8", shapes(8)), ("shapes 40", shapes(40)),
+            ("adds 200", adds(200)), ("adds 400", adds(400)),
             ("inserts 50", inserts(50)), ("inserts 100", inserts(100))]
 HOPPER_PROGRAMS = [("matmul", matmul()), ("experts", experts()), ("f8", f8()),
                    ("ragged", ragged())]

@@ -1,16 +1,18 @@
-//===- ShareLoops.cpp - Loops that are equal become one function ----------===//
+//===- ShareLoops.cpp - Equal or similar loops become one function --------===//
+
+#include "Loops.h"
 
 #include "pit/Codegen/CPU/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/SymbolTable.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
 
@@ -20,17 +22,12 @@ namespace mlir::pit {
 } // namespace mlir::pit
 
 using namespace mlir;
+using namespace mlir::pit;
 
 namespace {
 
-/// A loop, and the values from outside in the order in which it uses them.
-struct Loop {
-  Operation *op;
-  SmallVector<Value> taken;
-};
-
-/// Loops that are the same up to the values they take from outside.
-using EqualLoops = SmallVector<Loop>;
+/// Loops of which one function may be made.
+using Group = SmallVector<Loop>;
 
 struct ShareLoops : pit::impl::PitShareLoopsBase<ShareLoops> {
   using Base::Base;
@@ -39,19 +36,13 @@ struct ShareLoops : pit::impl::PitShareLoopsBase<ShareLoops> {
 
 private:
   void add(Operation *op);
+  void joinSimilar();
 
-  /// By hash, in the order of the program.
-  llvm::MapVector<size_t, SmallVector<EqualLoops>> known;
+  /// Of equal loops first. By hash, in the order of the program.
+  llvm::MapVector<size_t, SmallVector<Group>> known;
 };
 
 } // namespace
-
-/// Is this value the same wherever it is computed?
-static bool isConstant(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && op->getNumOperands() == 0 && op->getNumRegions() == 0 &&
-         isMemoryEffectFree(op);
-}
 
 /// Elementwise ops become loops of some 100 instructions. So few of them
 /// compile in no time, and stay where LLVM sees their buffers.
@@ -82,112 +73,120 @@ static bool mayMove(Operation *op) {
             }).wasInterrupted();
 }
 
-static bool isOutside(Value value, Operation *loop) {
-  return !loop->isAncestor(value.getParentRegion()->getParentOp());
-}
-
-/// The same for equal loops; none for those of fewer ops.
-static std::optional<size_t> hashLoop(Operation *loop, int64_t fewest) {
-  llvm::hash_code hash = 0;
-  int64_t count = 0;
-  loop->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    ++count;
-    hash = llvm::hash_combine(hash, op->getName(), op->getRawDictionaryAttrs(),
-                              op->hashProperties(), op->getNumOperands(),
-                              op->getNumResults());
-  });
-  if (count < fewest)
-    return std::nullopt;
-  return hash;
-}
-
-/// All operands in a loop, its own first.
-static SmallVector<OpOperand *> collectOperands(Operation *loop) {
-  SmallVector<OpOperand *> operands;
-  loop->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    for (OpOperand &operand : op->getOpOperands())
-      operands.push_back(&operand);
-  });
-  return operands;
-}
-
-static Loop describe(Operation *op) {
-  Loop loop = {op, {}};
-  for (OpOperand *operand : collectOperands(op))
-    if (isOutside(operand->get(), op))
-      loop.taken.push_back(operand->get());
-  return loop;
-}
-
-/// May a loop take `b` where an equal one takes `a`?
-static bool canTake(Value a, Value b) {
-  if (a.getType() != b.getType() || isConstant(a) != isConstant(b))
-    return false;
-  return !isConstant(a) || OperationEquivalence::isEquivalentTo(
-                               a.getDefiningOp(), b.getDefiningOp(),
-                               OperationEquivalence::IgnoreLocations);
-}
-
-static bool areEqual(const Loop &a, const Loop &b) {
-  if (a.taken.size() != b.taken.size())
-    return false;
-  DenseMap<Value, Value> same; ///< values within the loops
-  auto check = [&](Value lhs, Value rhs) {
-    bool outside = isOutside(lhs, a.op);
-    if (outside != isOutside(rhs, b.op))
-      return failure();
-    return success(outside ? canTake(lhs, rhs) : same.lookup(lhs) == rhs);
-  };
-  auto mark = [&](Value lhs, Value rhs) { same[lhs] = rhs; };
-  return OperationEquivalence::isEquivalentTo(
-      a.op, b.op, check, mark, OperationEquivalence::IgnoreLocations);
+/// The ops of a loop; the loop of an elementwise op comes later.
+static int64_t countOps(const Loop &loop) {
+  return isElementwise(loop.op) ? 100 : loop.ops;
 }
 
 void ShareLoops::add(Operation *op) {
-  std::optional<size_t> hash = hashLoop(op, isElementwise(op) ? 0 : fewestOps);
-  if (!hash)
+  Loop loop = describeLoop(op);
+  if (!isElementwise(op) && loop.ops < fewestOps)
     return;
-  Loop loop = describe(op);
-  for (EqualLoops &equal : known[*hash])
-    if (areEqual(equal.front(), loop)) {
-      equal.push_back(std::move(loop));
+  SmallVector<Group> &groups = known[hashLoop(loop)];
+  for (Group &group : groups)
+    if (areEqual(group.front(), loop)) {
+      group.push_back(std::move(loop));
       return;
     }
-  known[*hash].push_back({std::move(loop)});
+  groups.push_back({std::move(loop)});
 }
 
-/// The arguments of a function for the loops, by loop; `numbers` tells which of
-/// them each value from outside is. Constants are none. Values are one argument
-/// if they are one value in each of the loops.
-static SmallVector<SmallVector<Value>>
-collectArguments(const EqualLoops &loops, SmallVectorImpl<unsigned> &numbers) {
-  SmallVector<SmallVector<Value>> arguments(loops.size());
-  std::map<SmallVector<void *>, unsigned> known;
-  for (size_t i = 0; i < loops.front().taken.size(); ++i) {
-    numbers.push_back(0);
-    if (isConstant(loops.front().taken[i]))
-      continue;
-    SmallVector<void *> values =
-        llvm::map_to_vector(loops, [&](const Loop &loop) {
-          return loop.taken[i].getAsOpaquePointer();
-        });
-    auto [it, isNew] = known.try_emplace(values, arguments.front().size());
-    numbers.back() = it->second;
-    if (isNew)
-      for (auto [loop, list] : llvm::zip_equal(loops, arguments))
-        list.push_back(loop.taken[i]);
+/// Joins groups whose loops differ in sizes alone, if all groups together have
+/// too many ops: static sizes make a loop faster, but each group is compiled.
+void ShareLoops::joinSimilar() {
+  int64_t ops = 0;
+  for (auto &[hash, groups] : known)
+    for (const Group &group : groups)
+      ops += countOps(group.front());
+  if (ops <= mostOps)
+    return;
+  for (auto &[hash, groups] : known) {
+    SmallVector<Group> joined;
+    for (Group &group : groups) {
+      auto *similar = llvm::find_if(joined, [&](const Group &other) {
+        return areSimilar(other.front(), group.front());
+      });
+      if (similar == joined.end())
+        joined.push_back(std::move(group));
+      else
+        llvm::append_range(*similar, group);
+    }
+    groups = std::move(joined);
   }
-  return arguments;
+}
+
+namespace {
+
+/// How the loops of a group become calls of one function.
+class SharedFunction {
+public:
+  explicit SharedFunction(const Group &group);
+
+  void make(SymbolTable &symbols);
+  void call(size_t i);
+
+private:
+  /// The number of an argument, if it is not the same constant in each loop.
+  using Parameter = std::optional<unsigned>;
+  Parameter addParameter(ArrayRef<OpFoldResult> values);
+
+  const Group &group;
+  SmallVector<Type> types;                       ///< of arguments
+  SmallVector<SmallVector<OpFoldResult>> passed; ///< for each loop
+  SmallVector<Parameter> outside, sizes;         ///< by place in a loop
+  std::map<SmallVector<const void *>, unsigned> numbers;
+  func::FuncOp function;
+};
+
+} // namespace
+
+/// Values are one argument if they are one value in each of the loops.
+SharedFunction::Parameter
+SharedFunction::addParameter(ArrayRef<OpFoldResult> values) {
+  auto value = dyn_cast<Value>(values.front());
+  if (value ? isConstant(value) : llvm::all_equal(values))
+    return std::nullopt;
+  auto key = llvm::map_to_vector(values, [](OpFoldResult each) {
+    return static_cast<const void *>(each.getOpaqueValue());
+  });
+  auto [it, isNew] = numbers.try_emplace(std::move(key), types.size());
+  if (isNew) {
+    auto getType = [&](OpFoldResult each) {
+      auto value = dyn_cast<Value>(each);
+      return value ? value.getType()
+                   : cast<TypedAttr>(cast<Attribute>(each)).getType();
+    };
+    types.push_back(getType(values.front()));
+    for (auto [each, list] : llvm::zip_equal(values, passed)) {
+      types.back() = mergeTypes(types.back(), getType(each));
+      list.push_back(each);
+    }
+  }
+  return it->second;
+}
+
+SharedFunction::SharedFunction(const Group &group)
+    : group(group), passed(group.size()) {
+  for (size_t i = 0; i < group.front().outside.size(); ++i)
+    outside.push_back(
+        addParameter(llvm::map_to_vector(group, [&](const Loop &loop) {
+          return getAsOpFoldResult(loop.outside[i]->get());
+        })));
+  Builder builder(group.front().op->getContext());
+  for (size_t i = 0; i < group.front().sizes.size(); ++i)
+    sizes.push_back(
+        addParameter(llvm::map_to_vector(group, [&](const Loop &loop) {
+          return OpFoldResult(builder.getIndexAttr(loop.sizes[i].value));
+        })));
 }
 
 /// A private function with the first of the loops as its body.
-static func::FuncOp makeFunction(const Loop &loop, TypeRange types,
-                                 ArrayRef<unsigned> numbers,
-                                 SymbolTable &symbols) {
+void SharedFunction::make(SymbolTable &symbols) {
+  const Loop &loop = group.front();
   Location loc = loop.op->getLoc();
   auto parent = loop.op->getParentOfType<func::FuncOp>();
   OpBuilder builder(parent);
-  auto function =
+  function =
       func::FuncOp::create(builder, loc, (parent.getName() + "_loop").str(),
                            builder.getFunctionType(types, {}));
   function.setPrivate();
@@ -198,21 +197,33 @@ static func::FuncOp makeFunction(const Loop &loop, TypeRange types,
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToStart(body);
   IRMapping constants;
-  for (Value value : loop.taken)
-    if (isConstant(value) && !constants.contains(value))
-      builder.clone(*value.getDefiningOp(), constants);
-  Operation *clone = builder.clone(*loop.op, constants);
+  for (auto [operand, number] : llvm::zip_equal(loop.outside, outside))
+    if (!number && !constants.contains(operand->get()))
+      builder.clone(*operand->get().getDefiningOp(), constants);
+  Loop clone = describeLoop(builder.clone(*loop.op, constants));
   func::ReturnOp::create(builder, loc);
-  const unsigned *number = numbers.begin();
-  for (auto [original, operand] :
-       llvm::zip_equal(collectOperands(loop.op), collectOperands(clone))) {
-    if (!isOutside(original->get(), loop.op))
-      continue;
-    if (!isConstant(original->get()))
-      operand->set(body->getArgument(*number));
-    ++number;
-  }
-  return function;
+  auto getArgument = [&](Parameter number) {
+    return number ? body->getArgument(*number) : Value();
+  };
+  replaceParts(clone, llvm::map_to_vector(outside, getArgument),
+               llvm::map_to_vector(sizes, getArgument));
+}
+
+/// Replaces a loop by a call.
+void SharedFunction::call(size_t i) {
+  Operation *loop = group[i].op;
+  OpBuilder builder(loop);
+  auto values = llvm::map_to_vector(
+      llvm::zip_equal(passed[i], types), [&](auto pair) -> Value {
+        auto [each, type] = pair;
+        Value value =
+            getValueOrCreateConstantIndexOp(builder, loop->getLoc(), each);
+        if (value.getType() == type)
+          return value;
+        return memref::CastOp::create(builder, loop->getLoc(), type, value);
+      });
+  func::CallOp::create(builder, loop->getLoc(), function, values);
+  loop->erase();
 }
 
 void ShareLoops::runOnOperation() {
@@ -226,21 +237,16 @@ void ShareLoops::runOnOperation() {
   });
   for (Operation *op : ops)
     add(op);
+  joinSimilar();
   SymbolTable symbols(getOperation());
   for (auto &[hash, groups] : known)
-    for (const EqualLoops &loops : groups) {
-      if (loops.size() == 1 || (isElementwise(loops.front().op) &&
-                                loops.size() < kFewestElementwise))
+    for (const Group &group : groups) {
+      if (group.size() == 1 || (isElementwise(group.front().op) &&
+                                group.size() < kFewestElementwise))
         continue;
-      SmallVector<unsigned> numbers;
-      auto arguments = collectArguments(loops, numbers);
-      func::FuncOp function =
-          makeFunction(loops.front(), ValueRange(arguments.front()).getTypes(),
-                       numbers, symbols);
-      for (auto [loop, list] : llvm::zip_equal(loops, arguments)) {
-        OpBuilder builder(loop.op);
-        func::CallOp::create(builder, loop.op->getLoc(), function, list);
-        loop.op->erase();
-      }
+      SharedFunction function(group);
+      function.make(symbols);
+      for (size_t i = 0; i < group.size(); ++i)
+        function.call(i);
     }
 }

@@ -128,7 +128,7 @@ def PitSequenceNestedLoops
 }
 
 def PitShareLoops : Pass<"pit-share-loops", "::mlir::ModuleOp"> {
-  let summary = "makes equal loops one function";
+  let summary = "makes equal loops one function, and similar ones of long programs";
   let description = [{
     Programs repeat their layers, and each loop takes long to compile. Outermost loops
     without results that are the same, up to the values that they take from outside,
@@ -136,6 +136,11 @@ def PitShareLoops : Pass<"pit-share-loops", "::mlir::ModuleOp"> {
     constants differ stay apart. So do loops with calls whose status is returned or
     with assertions, and small loops. Elementwise structured ops on buffers are loops as
     well; eight or more that are equal share a function.
+
+    Static sizes make a loop faster, so loops that differ in them are compiled each. Where
+    all loops of the module together have more than `most-ops` ops, those that differ in
+    sizes alone share a function, too: constants of type index become arguments, and
+    memrefs have dynamic sizes and strides. Sizes that are equal in all of them stay.
 
     Example: two loops
 
@@ -158,9 +163,12 @@ def PitShareLoops : Pass<"pit-share-loops", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"fewestOps", "fewest-ops", "int64_t", /*default=*/"32",
-           "Loops of fewer ops stay where they are">
+           "Loops of fewer ops stay where they are">,
+    Option<"mostOps", "most-ops", "int64_t", /*default=*/"60000",
+           "With more ops in loops that are not equal, loops of different sizes share">
   ];
-  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect"];
 }
 
 def PitInlineAllocaScopes
