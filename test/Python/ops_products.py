@@ -15,6 +15,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
 
+from pit.ops import _einsum, _gradients, _op  # noqa: E402
+
 random = np.random.default_rng()
 TOLERANCE = {"float64": 1e-12, "float32": 1e-5, "float16": 4e-3}
 
@@ -215,6 +217,18 @@ class Products(unittest.TestCase):
                 ("...ii->...i", square), ("iij,j->i", dense(4, 4, 5), dense(5))):
             for _ in range(2):
                 self.check(pit.einsum(equation, *operands), np.einsum(equation, *wide(*operands)))
+
+    def test_ones_are_not_read(self):
+        op = _einsum.expert_product_op("se,sk,ekf->sf")
+        here = np.full((7, 3), np.nan, "f")
+        x, w, experts = dense(7, 20), dense(3, 20, 11), random.integers(-1, 3, (7, 1))
+        there = (experts == np.arange(3)).astype("d")
+        self.check(_op.run(op, [here, x, w, experts]), np.einsum("se,sk,ekf->sf", there, x, w))
+        gradient, others, _ = _gradients.einsum_gradient(op, 2)
+        self.assertEqual(others, (0, 1))
+        grad = dense(7, 11)
+        self.check(_op.run(gradient, [grad, here, x, experts]),
+                   np.einsum("sf,se,sk->ekf", grad, there, x))
 
     def test_einsum_of_many_dims(self):
         """A program has eight dims; letters that stand together are one."""

@@ -10,7 +10,7 @@ from .._library import Error
 from ..ops import _conv_gradients, _op
 from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._conv_wanted import WantedConv2d
-from ..ops._einsum import NOTHING, einsum_op
+from ..ops._einsum import NOTHING, expert_product_op
 from ..ops._gradients import (
     OF_OUTPUT, bias_gradient, einsum_gradient, linear_in, selector_of, selects_itself,
     without_activation)
@@ -226,7 +226,7 @@ TO_LAX_RESULT = str.maketrans("FPQ", "CHW")
 
 
 def product_of_experts(equation, here, rows, weight, routing):
-    op = einsum_op("moe", equation, 3, "a", "routing", None, NOTHING, None, None)
+    op = expert_product_op(equation)
     return _op.run(op, [here, rows, weight, routing])
 
 

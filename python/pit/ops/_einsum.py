@@ -105,6 +105,7 @@ class Einsum(Op):
     bias: bool = False
     activation: str | None = None
     dynamic_names: object = None  # None: those of the result's that the last input lacks
+    ones: tuple = ()  # numbers of inputs that are one everywhere: only their sizes are read
 
     def operands(self):
         """What callers call the operands."""
@@ -170,6 +171,9 @@ class Einsum(Op):
     def build(self, builder, values, orders):
         count = len(self.inputs)
         operands, selector = list(values[:count]), values[-1]
+        for i in self.ones:
+            # The compiler drops a factor that it knows; what has three makes no mainloop.
+            operands[i] = builder.ones(operands[i].dims, operands[i].type)
         maps = [[letters[i] for i in order] if order else list(letters)
                 for letters, order in zip(self.inputs, orders)]
         loops = list(dict.fromkeys(x for each in (self.output, *maps) for x in each))
@@ -306,9 +310,9 @@ def pick_selector(name, mask, lengths, routing, index):
 
 
 def make_einsum(name, equation, count, sparse, source, form, hints, dtype, dynamic, packed=False,
-                tile=None, sparse_grad=False):
+                tile=None, sparse_grad=False, ones=()):
     """`tile` is one for each loop of the op, pairs of a letter and a size: what a layer knows of
-    its index, and a compiler does not."""
+    its index, and a compiler does not. `ones` are the numbers of operands that are one everywhere."""
     inputs, output = parse(equation, count)
     check_dynamic(name, dynamic, set().union(*inputs))
     marks = make_marks(name, sparse, count, source, hints, packed, sparse_grad)
@@ -319,10 +323,17 @@ def make_einsum(name, equation, count, sparse, source, form, hints, dtype, dynam
         marked = output if mark.operand < 0 else inputs[mark.operand]
         check_hints(name, mark, len(marked))
         dims = selector_dims(name, marked, source, form)
-    return make(Einsum, name, inputs, output, marks, dtype, dims, dynamic_names=dynamic)
+    return make(Einsum, name, inputs, output, marks, dtype, dims, dynamic_names=dynamic, ones=ones)
 
 
 einsum_op = makes_op(make_einsum)
+
+
+@makes_op
+def expert_product_op(equation):
+    """The op of a product of rows with the weights of the expert that a routing names. Its
+    operands are ones (rows, experts), the rows, the weights, and the routing."""
+    return make_einsum("moe", equation, 3, "a", "routing", None, NOTHING, None, None, ones=(0,))
 
 
 def check_dynamic(name, dynamic, letters):

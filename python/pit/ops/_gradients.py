@@ -56,6 +56,7 @@ def linear_in(op, i, type_):
     fields = {"marks": tuple(marks), "bias": False, "activation": None}
     if isinstance(op, Einsum):
         fields["dtype"] = wide_type(type_)
+        fields["ones"] = tuple(j for j in op.ones if j != i)
     return _op.unique(replace(op, **fields))
 
 
@@ -86,12 +87,15 @@ def einsum_gradient(op, i):
     if not selector_of(op):
         output = "".join(x for x in output if x not in ones)
         ones = ""
+    known = tuple(1 + others.index(j) for j in op.ones if j != i)
     if ones:
+        known += (len(inputs),)
         inputs = (*inputs, ones)
     if len(inputs) == 1 and not marks:
         return None, (), ""
-    return _op.make(Einsum, f"{op.name}_d{chr(ord('a') + i)}", inputs, output, tuple(marks),
-                    None, op.selector_dims, dynamic_names=op.dynamic()), tuple(others), ones
+    gradient = _op.make(Einsum, f"{op.name}_d{chr(ord('a') + i)}", inputs, output, tuple(marks),
+                        None, op.selector_dims, dynamic_names=op.dynamic(), ones=known)
+    return gradient, tuple(others), ones
 
 
 def selects_itself(op, i):

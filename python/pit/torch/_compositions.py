@@ -9,7 +9,7 @@ top, f), and nothing larger is kept for the gradients.
 import torch
 
 from ..ops import _op
-from ..ops._einsum import NOTHING, einsum_op
+from ..ops._einsum import NOTHING, expert_product_op
 from ..ops._masked_mlp import MaskedMlp
 from ..ops._moe import Experts, PaddedMlp
 from ..ops._operand import constant_in_graphs
@@ -32,7 +32,7 @@ def count_biases(op, which):
 
 
 def product_of_experts(equation, here, rows, weight, routing):
-    op = einsum_op("moe", equation, 3, "a", "routing", None, NOTHING, None, None)
+    op = expert_product_op(equation)
     return _op.run(op, [here, rows, weight, routing])
 
 

@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn.modules import module as torch_module
 
 from .. import ops
-from ..ops._einsum import NOTHING, einsum_op
+from ..ops._einsum import expert_product_op
 from ..ops._op import run
 from . import _known, _training
 from ._run import PLAIN, any_autocast, count_modes, exports_to_onnx, in_transform
@@ -419,7 +419,7 @@ class Experts:
 
 
 def product(equation, here, rows, weight, routing):
-    op = einsum_op("moe", equation, 3, "a", "routing", None, NOTHING, None, None)
+    op = expert_product_op(equation)
     return run(op, [here, rows, weight, routing])
 
 
