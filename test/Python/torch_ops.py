@@ -172,6 +172,9 @@ class Gradients(Base):
         lengths = torch.tensor([3, 0])
         self.check(lambda a, b: pit.einsum("bmk,kn->bmn", a, b, sparse="a", lengths=lengths),
                    dense(2, 4, 5), dense(5, 3))
+        # No other operand has the dim of rows.
+        self.check(lambda a, b: pit.einsum("bmk,kn->bn", a, b, sparse="a", lengths=lengths),
+                   dense(2, 4, 5), dense(5, 3))
         for activation in (None, "tanh", "gelu", "relu"):
             self.check(lambda x, w, c: pit.padded_linear(x, lengths, w, c, activation=activation),
                        dense(2, 4, 5), dense(3, 5), dense(3))
@@ -504,6 +507,18 @@ class Gradients(Base):
             _, ops = self.in_training(lambda *v: pit.conv2d(*v, padding=1), plain, draw(2, live),
                                       w, b, of_grad)
             self.assertEqual([op.by_grad for op in ops if hasattr(op, "by_grad")], by_grad)
+        # Without gradients, too. What is zero in whole channels is skipped by these.
+        channels = draw(2, 1).detach() * (torch.arange(32) % 4 == 0).float()[:, None, None]
+        last = channels.contiguous(memory_format=torch.channels_last)
+        for x, density, expected in (
+                (draw(2), None, ["SparseConv2d"]), (draw(2, 0.9), None, []), (draw(2), 0.9, []),
+                (channels, None, ["Conv2d"]), (last, None, ["SparseConv2d"])):
+            with mock.patch.object(_op, "call", wraps=_op.call) as called, torch.no_grad():
+                self.close(pit.conv2d(x, w, b, padding=1, density=density),
+                           plain(x.double(), w.double(), b.double()), 1e-5)
+            self.assertEqual([type(c.args[0]).__name__ for c in called.call_args_list], expected)
+        with torch.no_grad(), self.assertRaisesRegex(pit.Error, "dimension 1 of weight is 32, but"):
+            pit.conv2d(channels[:, 1:], w, padding=1)
         for n in (1, 3, 4, 5, 6, 7):
             self.in_training(lambda *v: pit.conv2d(*v, padding=1), plain, draw(n), w, b)
         x, second = draw(2), []

@@ -117,6 +117,7 @@ class Conv2d(Op):
 
 
 CONV2D = Shortcut(4)
+choosing = {}  # ops of which tensors and their zeros tell what computes them, by options
 
 
 def pair(name, value):
@@ -213,10 +214,20 @@ def shape_of_result(x, weight, layout, stride, padding, dilation):
     return tuple(sizes[d] for d in result)
 
 
-def route_of_filters(x):
-    """Whether x is a tensor of torch in the CPU's memory, whose layers of few filters are torch's."""
+def is_torch_on_cpu(x, *types):
+    """Whether x is a tensor of torch in the CPU's memory, of one of some types: its layers may be
+    torch's own."""
     return (framework_of(type(x)) == "torch" and x.device.type == "cpu"
-            and str(x.dtype) in ("torch.float32", "torch.float64"))
+            and str(x.dtype) in types)
+
+
+def choose(op, x, weight, bias):
+    """The result of an op on torch's tensors of the CPU by what is fastest for their zeros; None: by
+    the op's own program, or gradients are wanted."""
+    if op is None:
+        return None
+    from ..torch import _convolutions
+    return _convolutions.alone(op, (x, weight) if bias is None else (x, weight, bias))
 
 
 def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, layout="nchw",
@@ -250,14 +261,21 @@ def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, l
         padding = padding_by_name(padding, weight, stride, dilation, layout)
     given = (out, x, weight, bias, mask, stride, padding, dilation, groups, layout, sparse,
              activation, assume, micro_tile, axis, density)
-    if not is_traced():
+    as_key = lambda value: tuple(value) if isinstance(value, list) else value
+    # Few steps: after another layer all of them come out of cold caches.
+    chooses = mask is out is None and not is_traced() and is_torch_on_cpu(x, "torch.float32")
+    if chooses:
+        options = (*map(as_key, given[5:]), bias is None)
+        found = choose(choosing.get(options), x, weight, bias)
+        if found is not None:
+            return found
+    elif not is_traced():
         found = CONV2D.run(given)
         if found is not NotImplemented:
             return found
     rank_of("conv2d", "x", x)
     source, selector = pick_selector("conv2d", mask, None, None, None)
     hints = read_hints(assume, micro_tile, axis, density)
-    as_key = lambda value: tuple(value) if isinstance(value, list) else value
     form = None
     if mask is not None and hasattr(mask, "shape"):
         if sparse == "out" and len(x.shape) == len(weight.shape) == 4 and layout in LAYOUTS:
@@ -272,8 +290,15 @@ def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, l
         arrays.append(bias)
     if selector is not None:
         arrays.append(selector)
-    if sparse == "out" and not is_traced() and op.of_filters() and route_of_filters(x):
+    if (sparse == "out" and not is_traced() and op.of_filters()
+            and is_torch_on_cpu(x, "torch.float32", "torch.float64")):
         from ..torch import _convolutions
         return _convolutions.of_wanted_filters(op, arrays, out)
-    CONV2D.add(given, op)
+    if not chooses:
+        CONV2D.add(given, op)
+    elif options not in choosing:
+        choosing[options] = op
+        found = choose(op, x, weight, bias)
+        if found is not None:
+            return found
     return run(op, arrays, out)

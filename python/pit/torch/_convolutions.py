@@ -9,7 +9,7 @@ points, and on whether channels lie together. Where they do not, images and resu
 import torch
 
 from .. import _arrays, _types
-from ..ops import _op
+from ..ops import _op, _operand
 from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._conv_training import (
     FilterGradient, ImageGradient, SparseConv2d, at_once, largest_phase)
@@ -17,6 +17,8 @@ from ..ops._pixels import any_strip
 
 _, transforms, count_modes, any_level, is_jit_tracing = _arrays.torch_modes()
 RUNS, RUN = 128, 8  # of neighbours in a sample: as many lines of memory
+WHOLE = 0.1  # a part of runs: zeros lie in whole channels if hardly more runs have elements than there are
+LIVE_RUNS = 0.65  # up to which whole channels are skipped in less time than torch takes for all
 FEW = 0.2  # parts that are not zero, up to which lists of pixels are to be long
 MOST_THREADS = 16  # that programs are made for
 CALLS = 4096  # whose answers are kept
@@ -28,15 +30,32 @@ NAMES = {getattr(torch, t.array): t.name for t in _types.TYPES if hasattr(torch,
 PLAIN = {torch.Tensor, torch.nn.Parameter}
 plain = {}  # what is_plain returns, by id of the op (which lives for ever)
 most_of_calls = {}  # what most_ever returns, by id of the op and of what tensors have
+most_alone = {}  # what most_live_alone does
+
+
+def sample(x):
+    """Some elements of a tensor, in runs of neighbours. They lie without gaps, in any order."""
+    count = x.numel()
+    step = count // RUNS
+    if step <= RUN:
+        return x
+    return x.as_strided((RUNS, RUN), (step | 1 if (step | 1) * RUNS <= count else step, 1))
 
 
 def density(x):
     """About which part of a tensor's elements is not zero. They lie without gaps, in any order."""
-    x, count = x.detach(), x.numel()
-    step = count // RUNS
-    if step > RUN:
-        x = x.as_strided((RUNS, RUN), (step | 1 if (step | 1) * RUNS <= count else step, 1))
+    x = sample(x.detach() if x.requires_grad else x)
     return torch.count_nonzero(x).item() / max(x.numel(), 1)
+
+
+def has_whole_zeros(x, live):
+    """Whether zeros lie in runs, as those of whole channels do, and are enough; `live` is the density
+    of x."""
+    runs = sample(x)
+    if live > LIVE_RUNS or runs.dim() != 2:
+        return False
+    part = (runs != 0).any(1).sum().item() / RUNS
+    return part <= LIVE_RUNS and part - live <= WHOLE * part
 
 
 def is_packed(x):
@@ -159,19 +178,63 @@ def forward(op, inputs):
     if type(op) is not Conv2d or not takes(op, *inputs[:2]):
         return None
     x, weight = inputs[:2]
-    images, filters, result, _ = LAYOUTS[op.layout]
+    images, filters, _, _ = LAYOUTS[op.layout]
     sizes = dict(zip(filters, weight.shape))
-    wide = ordered(x, images, "nhwc")
-    first = not wide.is_contiguous()
-    bias = list(inputs[2:3]) if op.bias else []
-    sparse, live = is_sparse(x, most_live(sizes["c"], sizes["f"], sizes["r"] * sizes["t"], first),
+    apart = not ordered(x, images, "nhwc").is_contiguous()
+    enough, live = is_sparse(x, most_live(sizes["c"], sizes["f"], sizes["r"] * sizes["t"], apart),
                              op.marks[0].density)
-    if not sparse:
-        return dense(op, x, weight, *bias)
-    first = first and images != "nhwc"
+    return sparse(op, inputs, live) if enough else dense(op, *inputs)
+
+
+def sparse(op, inputs, live):
+    """The result by a program for zeros anywhere."""
+    x, weight, *bias = inputs
+    images, filters, result, _ = LAYOUTS[op.layout]
+    wide = ordered(x, images, "nhwc")
+    first = not wide.is_contiguous() and images != "nhwc"
     rule = rule_of(SparseConv2d, op, wide, weight, first, live < FEW, op.bias, op.activation)
     y = _op.call(rule, [wide, ordered(weight, filters, "rtcf"), *bias])
     return y if first else ordered(y, "npqf", result)
+
+
+def alone(op, inputs):
+    """The result where nobody asks for gradients; None: the op's own program is as good, or tensors
+    are more than memory."""
+    if _operand.route(inputs) is not None:
+        return None
+    # Few steps here, too.
+    x, weight = inputs[:2]
+    key = (id(op), x.stride(), torch.get_num_threads(), *[
+        each for v in inputs for each in (v.shape, v.dtype, v.device.type)])
+    most = most_alone.get(key, -1)
+    if most == -1:
+        if len(most_alone) >= CALLS:
+            most_alone.clear()
+        most = most_alone[key] = most_live_alone(op, inputs)
+    if most is None:
+        return None
+    most, in_channels = most
+    known = op.marks[0].density
+    if known is None and (most > 0 or in_channels):
+        known = density(x)
+        # What lies in whole channels is skipped by the op's own program.
+        if in_channels and has_whole_zeros(x, known):
+            return None
+    if most == 0 or known > most:
+        return dense(op, *inputs)
+    return sparse(op, inputs, known)
+
+
+def most_live_alone(op, inputs):
+    """most_live of images, and whether channels of them lie apart. None: tensors are not taken."""
+    x, weight = inputs[:2]
+    if not takes(op, x, weight):
+        return None
+    _op.result_infos(op, [NAMES.get(v.dtype) for v in inputs], [v.shape for v in inputs])
+    images, filters, _, _ = LAYOUTS[op.layout]
+    sizes = dict(zip(filters, weight.shape))
+    apart = not ordered(x, images, "nhwc").is_contiguous()
+    return most_live(sizes["c"], sizes["f"], sizes["r"] * sizes["t"], apart), apart
 
 
 def by_torch(op, inputs):
