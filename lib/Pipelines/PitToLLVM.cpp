@@ -36,9 +36,8 @@ void pit::buildPitToControlFlow(OpPassManager &pm,
     pm.addPass(createPitCheckBounds());
   // Views go into the accesses.
   OpPassManager &folding = pm.nest<func::FuncOp>();
-  folding.addPass(createPitLowerCollapseShape());
+  folding.addPass(createPitLowerReshapes());
   folding.addPass(memref::createFoldMemRefAliasOpsPass());
-  folding.addPass(createPitLowerExpandShape());
   folding.addPass(memref::createExpandStridedMetadataPass());
   folding.addPass(createLowerAffinePass());
   if (options.openmp) {

@@ -69,15 +69,19 @@ def PitLowerF8 : Pass<"pit-lower-f8"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def PitLowerExpandShape
-    : Pass<"pit-lower-expand-shape", "::mlir::func::FuncOp"> {
-  let summary = "lowers expansions of a dim into several dynamic ones";
+def PitLowerReshapes : Pass<"pit-lower-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "lowers reshapes of memory that MLIR's passes lower badly, or not";
   let description = [{
-    Models split tokens into batches and positions, none of them known at compile
-    time. MLIR's `expand-strided-metadata` computes one dynamic size of a group
-    from the size of the source, and has no answer for two. The op holds the sizes
-    as operands; here it becomes a `memref.reinterpret_cast` with these, and with
-    the strides that follow. Other expansions are left alone.
+    Two kinds become a `memref.reinterpret_cast` with their sizes, and with the strides
+    that follow. Other reshapes are left alone.
+
+    - Expansions of a dim into several dynamic ones, as models split tokens into
+      batches and positions. MLIR's `expand-strided-metadata` computes one dynamic size of
+      a group from the size of the source, and has no answer for two. The op holds the
+      sizes as operands.
+    - Collapsed memory without gaps. MLIR's `fold-memref-alias-ops` computes the place of
+      each access to a collapsed dim in the dims that it was made of, by divisions. Where
+      memory has no gaps, an access to it needs none.
 
     Example:
 
@@ -87,25 +91,7 @@ def PitLowerExpandShape
              : memref<?x8xf32> into memref<?x?x8xf32>
       return %r : memref<?x?x8xf32>
     }
-    ```
-  }];
-  let dependentDialects = ["::mlir::affine::AffineDialect",
-                           "::mlir::memref::MemRefDialect"];
-}
-
-def PitLowerCollapseShape
-    : Pass<"pit-lower-collapse-shape", "::mlir::func::FuncOp"> {
-  let summary = "makes collapsed memory without gaps a memory of its own";
-  let description = [{
-    MLIR's `fold-memref-alias-ops` computes the place of each access to a
-    collapsed dim in the dims that it was made of, by divisions. Where memory has
-    no gaps, an access to it needs none. Here such a `memref.collapse_shape`
-    becomes a `memref.reinterpret_cast`. Others are left alone.
-
-    Example:
-
-    ```mlir
-    func.func @f(%x: memref<4x8x2xf32>, %i: index) -> f32 {
+    func.func @g(%x: memref<4x8x2xf32>, %i: index) -> f32 {
       %c0 = arith.constant 0 : index
       %rows = memref.collapse_shape %x [[0, 1], [2]]
                 : memref<4x8x2xf32> into memref<32x2xf32>
