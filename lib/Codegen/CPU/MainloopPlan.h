@@ -103,6 +103,15 @@ ArrayRef<unsigned> takeRows(MainloopOp mainloop, ArrayRef<unsigned> dims,
 /// `dim`, if one is; windows along it are not.
 std::optional<unsigned> findDim(AffineMap map, unsigned dim);
 
+/// Are the elements along dimension `d` of a tile neighbours in memory?
+bool isContiguous(Type type, OperandRange subscripts, unsigned d);
+
+/// Bits of an element that vectors hold, 0 for other types.
+int64_t laneBits(Type type);
+
+/// The widest element of a region of element-wise ops; 0 if it is not so.
+int64_t regionBits(Region &region);
+
 /// Can extra number `extra` be read by vectors along dimension `d` of the
 /// accumulator? It has `d` last and in one piece, or lacks it: then all lanes
 /// get one element. Where C is transposed, extras are read by elements;
