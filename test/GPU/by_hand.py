@@ -46,7 +46,10 @@ def compile_kernel(pit_opt, path):
              "box": json.loads(re.search(r"box = (\[[\d, ]+\])", text)[1]),
              "swizzle": int(re.search(r"swizzle = (\d+)", text)[1])}
             for text in re.findall(r"<argument = [^>]*>", info)]
-    number = lambda name: int(re.search(rf"{name} = (\d+)", info)[1])  # noqa: E731
+
+    def number(name):
+        found = re.search(rf"{name} = (\d+)", info)
+        return int(found[1]) if found else 0
     return {"ptx": ptx, "name": head[1], "threads": number("threads"),
             "shared": number("shared_bytes"), "maps": maps}
 
