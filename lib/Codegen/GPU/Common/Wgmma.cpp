@@ -2,6 +2,7 @@
 
 #include "Wgmma.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -62,27 +63,26 @@ Value cuda::startWgmma(Emitter &e, const Wgmma &wgmma, Value a, Value b,
 static SmallVector<Value> runAssembly(Emitter &e, const std::string &text,
                                       size_t count, ArrayRef<Value> sums,
                                       ArrayRef<Value> others) {
-  std::string constraints;
-  for (size_t i = 0; i < count; ++i)
-    constraints += std::string(i ? "," : "") + (sums.empty() ? "=&f" : "=f");
+  SmallVector<std::string> constraints(count, sums.empty() ? "=&f" : "=f");
   for (size_t i = 0; i < sums.size(); ++i)
-    constraints += "," + std::to_string(i);
+    constraints.push_back(std::to_string(i));
   for (Value value : others)
-    constraints += value.getType().isInteger(64) ? ",l" : ",r";
+    constraints.push_back(value.getType().isInteger(64) ? "l" : "r");
   SmallVector<Value> operands(sums);
   llvm::append_range(operands, others);
-  auto type = LLVM::LLVMStructType::getLiteral(
-      e.b.getContext(), SmallVector<Type>(count, e.b.getF32Type()));
-  Value results =
-      LLVM::InlineAsmOp::create(
-          e.b, e.loc, type, operands, text, constraints,
-          /*has_side_effects=*/true, /*is_align_stack=*/false,
-          LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-          .getResult(0);
+  // Without sums it has no result: LLVM takes no empty struct there.
+  SmallVector<Type> types;
+  if (count)
+    types.push_back(LLVM::LLVMStructType::getLiteral(
+        e.b.getContext(), SmallVector<Type>(count, e.b.getF32Type())));
+  auto assembly = LLVM::InlineAsmOp::create(
+      e.b, e.loc, types, operands, text, llvm::join(constraints, ","),
+      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
   SmallVector<Value> values;
   for (size_t i = 0; i < count; ++i)
-    values.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, results,
-                                                  static_cast<int64_t>(i)));
+    values.push_back(LLVM::ExtractValueOp::create(
+        e.b, e.loc, assembly.getResult(0), static_cast<int64_t>(i)));
   return values;
 }
 

@@ -160,14 +160,19 @@ struct ConvertPitGPUToNVVMPass
   /// Finds the waits for stages that threads write.
   static void findWritten(gpu::GPUFuncOp kernel, PipelineContext &context) {
     llvm::DenseSet<Value> written;
-    kernel.walk([&](AcquireOp acquire) {
-      for (Operation *user : acquire.getStage().getUsers())
-        if (auto commit = dyn_cast<CommitOp>(user);
-            commit && commit.getKind() != CommitKind::Tma)
-          written.insert(acquire.getRing());
+    llvm::DenseSet<Type> carried;
+    kernel.walk([&](CommitOp commit) {
+      if (commit.getKind() == CommitKind::Tma)
+        return;
+      // A stage that a loop carries may be of any ring with such tiles.
+      if (auto acquire = commit.getStage().getDefiningOp<AcquireOp>())
+        written.insert(acquire.getRing());
+      else
+        carried.insert(commit.getStage().getType());
     });
     kernel.walk([&](WaitOp wait) {
-      if (written.contains(wait.getRing()))
+      if (written.contains(wait.getRing()) ||
+          carried.contains(wait.getStage().getType()))
         context.waitsForWrites.insert(wait);
     });
   }

@@ -1,0 +1,147 @@
+// RUN: pit-opt %s --convert-pit-gpu-to-nvvm --canonicalize --cse | FileCheck %s
+
+!wide = !pit_gpu.tile<64x128xbf16, swizzle = 128>
+!small = !pit_gpu.tile<64x64xbf16, swizzle = 64>
+!ring = !pit_gpu.ring<1, [!wide, !small]>
+!stage = !pit_gpu.stage<[!wide, !small]>
+
+gpu.module @kernels {
+  // CHECK-LABEL: gpu.func @loads
+  // The descriptor is a parameter behind all others.
+  // CHECK-SAME: %[[MAP:[a-z0-9]+]]: !llvm.ptr) kernel
+  // CHECK-SAME: pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 1, 32, 64>, swizzle = 128 : i64}]
+  gpu.func @loads(%x: memref<?x?x?xbf16>, %n: i32, %p: index, %r: index, %c: index) kernel {
+    %map = pit_gpu.tensor_map %x : memref<?x?x?xbf16> -> !pit_gpu.tensor_map<1x32x64xbf16, swizzle = 128>
+    %ring = pit_gpu.ring full 1 empty 4 : !ring
+    pit_gpu.roles {
+      role "producers" warps 8 registers 40 {
+        %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
+        // The first warp elects a thread, which announces the bytes.
+        // CHECK-DAG: %[[C64:.*]] = arith.constant 64 : i32
+        // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : i32
+        // CHECK-DAG: %[[C4096:.*]] = arith.constant 4096 : i32
+        // CHECK-DAG: %[[C8192:.*]] = arith.constant 8192 : i32
+        // CHECK-DAG: %[[C12288:.*]] = arith.constant 12288 : i32
+        // CHECK-DAG: %[[C16384:.*]] = arith.constant 16384 : i32
+        // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : i32
+        // CHECK: %[[FIRST:.*]] = arith.cmpi slt, %{{.*}}, %[[C1]]
+        // CHECK: scf.if %[[FIRST]]
+        // CHECK-NEXT: %[[ELECTED:.*]] = nvvm.elect.sync
+        // CHECK-NEXT: scf.if %[[ELECTED]]
+        // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %[[C16384]]
+        pit_gpu.commit %s after tma bytes 16384 : !stage
+        // Two boxes of 32 rows for each line of 64 columns; the innermost coordinate comes first.
+        // CHECK-DAG: %[[C:.*]] = arith.index_cast %{{.*}} : index to i32
+        // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP]], %{{.*}}, box[%[[COL:.*]], %[[ROW:.*]], %[[PLANE:.*]]] :
+        // CHECK: %[[ROW_32:.*]] = arith.addi %[[ROW]], %[[C32]]
+        // CHECK: arith.addi %{{.*}}, %[[C4096]]
+        // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, box[%[[COL]], %[[ROW_32]], %[[PLANE]]] :
+        // CHECK: %[[COL_64:.*]] = arith.addi %[[COL]], %[[C64]]
+        // CHECK: arith.addi %{{.*}}, %[[C8192]]
+        // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, box[%[[COL_64]], %[[ROW]], %[[PLANE]]] :
+        // CHECK: arith.addi %{{.*}}, %[[C12288]]
+        // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, box[%[[COL_64]], %[[ROW_32]], %[[PLANE]]] :
+        // CHECK-NOT: nvvm.cp.async.bulk
+        pit_gpu.load %map[%p, %r, %c] into %s[0] : !pit_gpu.tensor_map<1x32x64xbf16, swizzle = 128>, !stage
+      }
+      role "consumers" warps 4 registers 232 {
+        %s = pit_gpu.wait %ring[%n] : !ring -> !stage
+        pit_gpu.release %s : !stage
+      }
+    }
+    gpu.return
+  }
+
+  // A kernel that has elected a thread elects no other one in its branch.
+  // CHECK-LABEL: gpu.func @elected
+  gpu.func @elected(%x: memref<?x?xbf16>, %n: i32, %r: index) kernel {
+    %map = pit_gpu.tensor_map %x : memref<?x?xbf16> -> !pit_gpu.tensor_map<64x32xbf16, swizzle = 64>
+    %ring = pit_gpu.ring full 1 empty 4 : !ring
+    pit_gpu.roles {
+      role "producers" warps 4 registers 40 {
+        %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
+        // CHECK: nvvm.elect.sync
+        // CHECK-NOT: nvvm.elect.sync
+        // CHECK: nvvm.mbarrier.arrive.expect_tx
+        // CHECK-NOT: nvvm.elect.sync
+        // CHECK: nvvm.cp.async.bulk
+        // CHECK-NOT: nvvm.elect.sync
+        // CHECK: nvvm.setmaxregister
+        %elected = nvvm.elect.sync -> i1
+        scf.if %elected {
+          pit_gpu.commit %s after tma bytes 8192 : !stage
+          pit_gpu.load %map[%r, %r] into %s[1] : !pit_gpu.tensor_map<64x32xbf16, swizzle = 64>, !stage
+        }
+      }
+      role "consumers" warps 4 registers 232 {
+        %s = pit_gpu.wait %ring[%n] : !ring -> !stage
+        pit_gpu.release %s : !stage
+      }
+    }
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @gathers
+  gpu.func @gathers(%x: memref<?x?xbf16>, %ids: memref<?xi32>, %n: i32, %r: index, %c: index) kernel {
+    %ring = pit_gpu.ring full 384 empty 4 : !ring
+    pit_gpu.roles {
+      role "producers" warps 12 registers 40 {
+        // 512 chunks by 384 threads: some of them copy a second one.
+        // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : i32
+        // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : i32
+        // CHECK-DAG: %[[C8:.*]] = arith.constant 8 : i32
+        // CHECK-DAG: %[[C64:.*]] = arith.constant 64 : i32
+        // CHECK-DAG: %[[C128:.*]] = arith.constant 128 : i32
+        // CHECK-DAG: %[[C384:.*]] = arith.constant 384 : i32
+        // CHECK-DAG: %[[NONE:.*]] = arith.constant -1 : index
+        // CHECK: nvvm.mbarrier.try_wait.parity
+        %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
+        // CHECK: %[[ROW:.*]] = arith.divui %[[CHUNK:.*]], %[[C8]]
+        // CHECK: %[[IN_ROW:.*]] = arith.remui %[[CHUNK]], %[[C8]]
+        // CHECK: %[[BLOCK:.*]] = arith.divui %[[IN_ROW]], %[[C4]]
+        // CHECK: %[[IN_LINE:.*]] = arith.remui %[[IN_ROW]], %[[C4]]
+        // CHECK: scf.if %{{.*}} -> (index)
+        // CHECK: memref.load
+        // CHECK: scf.yield %[[NONE]]
+        // Lines of 64 bytes: the swizzle goes by the number of the 128 bytes.
+        // CHECK: %[[BYTES:.*]] = arith.muli %[[ROW]], %[[C64]]
+        // CHECK: %[[LINE:.*]] = arith.divui %[[BYTES]], %[[C128]]
+        // CHECK: %[[BITS:.*]] = arith.remui %[[LINE]], %[[C4]]
+        // CHECK: arith.xori %[[IN_LINE]], %[[BITS]]
+        // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg, %{{.*}}
+        // CHECK: %[[SOME:.*]] = arith.cmpi slt, %{{.*}}, %[[C128]]
+        // CHECK: scf.if %[[SOME]]
+        // CHECK: nvvm.cp.async.shared.global
+        // CHECK-NOT: nvvm.cp.async.shared.global
+        pit_gpu.gather %x rows %ids[%r] cols %c into %s[1] : memref<?x?xbf16>, memref<?xi32>, !stage
+        // CHECK: nvvm.cp.async.mbarrier.arrive %{{.*}} {noinc = true}
+        pit_gpu.commit %s after copies : !stage
+      }
+      role "consumers" warps 4 registers 232 {
+        %s = pit_gpu.wait %ring[%n] : !ring -> !stage
+        pit_gpu.release %s : !stage
+      }
+    }
+    gpu.return
+  }
+
+  // Two neighbours go at once where they lie at a multiple of their size; a column goes by one lane
+  // of each row.
+  // CHECK-LABEL: gpu.func @stores
+  gpu.func @stores(%y: memref<?x?xbf16>, %z: memref<?x?xf32>, %x: bf16, %v: f32, %r: index, %c: index) kernel {
+    pit_gpu.roles {
+      role "all" warps 4 registers 248 {
+        %f = pit_gpu.splat %x : bf16 -> !pit_gpu.fragment<64x8xbf16>
+        // CHECK-COUNT-2: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : vector<2xbf16>, !llvm.ptr<1>
+        // CHECK-NOT: vector<2x
+        pit_gpu.store %f to %y[%r, %c] : !pit_gpu.fragment<64x8xbf16>, memref<?x?xbf16>
+        %column = pit_gpu.splat %v : f32 -> !pit_gpu.fragment<64x1xf32>
+        // CHECK-COUNT-2: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<1>
+        // CHECK-NOT: llvm.store
+        // CHECK: gpu.return
+        pit_gpu.store %column to %z[%r, %c] : !pit_gpu.fragment<64x1xf32>, memref<?x?xf32>
+      }
+    }
+    gpu.return
+  }
+}

@@ -1,0 +1,129 @@
+// RUN: pit-opt %s --allow-unregistered-dialect --convert-pit-gpu-to-nvvm --canonicalize --cse | FileCheck %s
+
+!values = !pit_gpu.fragment<64x8xf32>
+!column = !pit_gpu.fragment<64x1xf32>
+!half = !pit_gpu.fragment<64x1xf16>
+
+gpu.module @kernels {
+  // A thread has two neighbours in each of two rows: row 16 w + l / 4 and the eighth one after it, for
+  // lane l of warp w of its warpgroup.
+  // CHECK-LABEL: gpu.func @map
+  gpu.func @map(%x: f32, %out: memref<?x?xf32>, %at: index) kernel {
+    pit_gpu.roles {
+      role "all" warps 8 registers 128 {
+        // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : i32
+        // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : i32
+        // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : i32
+        // CHECK-DAG: %[[C8:.*]] = arith.constant 8 : i32
+        // CHECK-DAG: %[[C16:.*]] = arith.constant 16 : i32
+        // CHECK: %[[GROUP:.*]] = arith.divui %[[WARP:.*]], %[[C4]]
+        // CHECK: "test.group"(%[[GROUP]])
+        %group = pit_gpu.warpgroup : i32
+        "test.group"(%group) : (i32) -> ()
+        // CHECK: %[[IN_FOUR:.*]] = arith.remui %[[LANE:.*]], %[[C4]]
+        // CHECK: %[[COL:.*]] = arith.muli %[[IN_FOUR]], %[[C2]]
+        // CHECK: %[[IN_GROUP:.*]] = arith.remui %[[WARP]], %[[C4]]
+        // CHECK: %[[ROWS:.*]] = arith.muli %[[IN_GROUP]], %[[C16]]
+        // CHECK: %[[OWN:.*]] = arith.divui %[[LANE]], %[[C4]]
+        // CHECK: %[[ROW:.*]] = arith.addi %[[ROWS]], %[[OWN]]
+        // CHECK: "test.at"(%[[ROW]], %[[COL]])
+        // CHECK: %[[NEXT:.*]] = arith.addi %[[COL]], %[[C1]]
+        // CHECK: "test.at"(%[[ROW]], %[[NEXT]])
+        // CHECK: %[[LOWER:.*]] = arith.addi %[[ROW]], %[[C8]]
+        // CHECK: "test.at"(%[[LOWER]], %[[COL]])
+        // CHECK: "test.at"(%[[LOWER]], %[[NEXT]])
+        // CHECK-NOT: "test.at"
+        %f = pit_gpu.map () -> !values {
+        ^bb0(%i: i32, %j: i32):
+          %e = "test.at"(%i, %j) : (i32, i32) -> f32
+          pit_gpu.yield %e : f32
+        }
+        // A column has two elements: no column is asked for.
+        // CHECK: "test.row"(%[[ROW]], %{{.*}})
+        // CHECK: "test.row"(%[[LOWER]], %{{.*}})
+        // CHECK-NOT: "test.row"
+        %c = pit_gpu.map () -> !column {
+        ^bb0(%i: i32, %j: i32):
+          %e = "test.row"(%i, %j) : (i32, i32) -> f32
+          pit_gpu.yield %e : f32
+        }
+        // Both neighbours of a row take the row's element of a column.
+        // CHECK: "test.both"(%[[F0:.*]], %[[R0:.*]])
+        // CHECK: "test.both"(%[[F1:.*]], %[[R0]])
+        // CHECK: "test.both"(%[[F2:.*]], %[[R1:.*]])
+        // CHECK: "test.both"(%[[F3:.*]], %[[R1]])
+        %g = pit_gpu.map (%f, %c : !values, !column) -> !values {
+        ^bb0(%i: i32, %j: i32, %e: f32, %r: f32):
+          %b = "test.both"(%e, %r) : (f32, f32) -> f32
+          pit_gpu.yield %b : f32
+        }
+      }
+    }
+    gpu.return
+  }
+
+  // What a thread has of a row, then what the other three lanes of the row have.
+  // CHECK-LABEL: gpu.func @reduce
+  gpu.func @reduce(%x: f32, %out: memref<?x?xf32>, %h: f16) kernel {
+    pit_gpu.roles {
+      role "all" warps 4 registers 248 {
+        %f = pit_gpu.map () -> !values {
+        ^bb0(%i: i32, %j: i32):
+          %e = "test.at"(%i, %j) : (i32, i32) -> f32
+          pit_gpu.yield %e : f32
+        }
+        // CHECK: %[[E0:.*]] = "test.at"
+        // CHECK: %[[E1:.*]] = "test.at"
+        // CHECK: %[[E2:.*]] = "test.at"
+        // CHECK: %[[E3:.*]] = "test.at"
+        // CHECK: %[[S:.*]] = "test.sum"(%[[E0]], %[[E1]])
+        // CHECK: nvvm.shfl.sync bfly %{{.*}}, %{{.*}}, %c1_i32
+        // CHECK: %[[T:.*]] = "test.sum"(%[[S]], %{{.*}})
+        // CHECK: nvvm.shfl.sync bfly %{{.*}}, %{{.*}}, %c2_i32
+        // CHECK: %[[R0:.*]] = "test.sum"(%[[T]], %{{.*}})
+        // CHECK: "test.sum"(%[[E2]], %[[E3]])
+        // CHECK-COUNT-2: nvvm.shfl.sync bfly
+        // CHECK: "test.sum"
+        // CHECK-NOT: nvvm.shfl.sync
+        %r = pit_gpu.reduce_rows %f : !values -> !column {
+        ^bb0(%a: f32, %b: f32):
+          %s = "test.sum"(%a, %b) : (f32, f32) -> f32
+          pit_gpu.yield %s : f32
+        }
+        // The lanes of a column's row have its element already.
+        // CHECK-NOT: "test.other"
+        // CHECK: gpu.return
+        %same = pit_gpu.reduce_rows %r : !column -> !column {
+        ^bb0(%a: f32, %b: f32):
+          %s = "test.other"(%a, %b) : (f32, f32) -> f32
+          pit_gpu.yield %s : f32
+        }
+      }
+    }
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @reduce_halves
+  gpu.func @reduce_halves() kernel {
+    pit_gpu.roles {
+      role "all" warps 4 registers 248 {
+        %f = pit_gpu.map () -> !pit_gpu.fragment<64x8xf16> {
+        ^bb0(%i: i32, %j: i32):
+          %e = "test.at"(%i, %j) : (i32, i32) -> f16
+          pit_gpu.yield %e : f16
+        }
+        // CHECK: arith.bitcast %{{.*}} : f16 to i16
+        // CHECK: arith.extui %{{.*}} : i16 to i32
+        // CHECK: nvvm.shfl.sync bfly
+        // CHECK: arith.trunci %{{.*}} : i32 to i16
+        // CHECK: arith.bitcast %{{.*}} : i16 to f16
+        %r = pit_gpu.reduce_rows %f : !pit_gpu.fragment<64x8xf16> -> !half {
+        ^bb0(%a: f16, %b: f16):
+          %s = "test.sum"(%a, %b) : (f16, f16) -> f16
+          pit_gpu.yield %s : f16
+        }
+      }
+    }
+    gpu.return
+  }
+}

@@ -1,0 +1,142 @@
+// RUN: pit-opt %s --convert-pit-gpu-to-nvvm --canonicalize --cse | FileCheck %s
+
+!tile = !pit_gpu.tile<128x64xbf16, swizzle = 128>
+!half = !pit_gpu.tile<64x64xbf16, swizzle = 128, pitch = 16384>
+!b = !pit_gpu.tile<64x128xbf16, swizzle = 128>
+!own_b = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<3, [!tile, !b]>
+!stage = !pit_gpu.stage<[!tile, !b]>
+!sums = !pit_gpu.accumulator<64x64xf32>
+
+gpu.module @kernels {
+  // Three stages of 16 KiB and 16 KiB, then three barriers of full stages and three of empty ones.
+  // CHECK: llvm.mlir.global external @pit_gpu_shared() {addr_space = 3 : i32, alignment = 1024 : i64}
+  // CHECK-LABEL: gpu.func @stages
+  // CHECK-SAME: pit.shared_bytes = 98352 : i64
+  gpu.func @stages(%n: i32, %c: i1, %row: i32, %col: i32, %out: memref<?x?xf32>, %i: index) kernel {
+    // CHECK-DAG: %[[BARRIERS:.*]] = arith.constant 98304 : i32
+    // CHECK-DAG: %[[EMPTY:.*]] = arith.constant 98328 : i32
+    // CHECK-DAG: %[[FULL_1:.*]] = arith.constant 98312 : i32
+    // CHECK-DAG: %[[EMPTY_1:.*]] = arith.constant 98336 : i32
+    // CHECK-DAG: %[[C128:.*]] = arith.constant 128 : i32
+    // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : i32
+    // CHECK-DAG: %[[C3:.*]] = arith.constant 3 : i32
+    // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : i32
+    // CHECK-DAG: %[[C8:.*]] = arith.constant 8 : i32
+    // CHECK-DAG: %[[C24:.*]] = arith.constant 24 : i32
+    // CHECK-DAG: %[[STAGE:.*]] = arith.constant 32768 : i32
+    // CHECK-DAG: %[[TILE:.*]] = arith.constant 16384 : i32
+    // CHECK-DAG: %[[BLOCK_B:.*]] = arith.constant 8192 : i32
+    // CHECK-DAG: %[[LINE:.*]] = arith.constant 64 : i32
+    // CHECK: %[[SHARED:.*]] = llvm.ptrtoint
+    // CHECK: %[[FULL:.*]] = arith.addi %[[SHARED]], %[[BARRIERS]] : i32
+    // CHECK: scf.if
+    // CHECK: %[[P:.*]] = llvm.inttoptr %[[FULL]]
+    // CHECK: nvvm.mbarrier.init %[[P]], %[[C128]]
+    // CHECK: arith.addi %[[SHARED]], %[[EMPTY]]
+    // CHECK: nvvm.mbarrier.init %{{.*}}, %[[C4]]
+    // CHECK: arith.addi %[[SHARED]], %[[FULL_1]]
+    // CHECK: nvvm.mbarrier.init %{{.*}}, %[[C128]]
+    // CHECK: arith.addi %[[SHARED]], %[[EMPTY_1]]
+    // CHECK: nvvm.mbarrier.init %{{.*}}, %[[C4]]
+    // CHECK-COUNT-2: nvvm.mbarrier.init
+    // CHECK-NOT: nvvm.mbarrier.init
+    // CHECK: nvvm.fence.mbarrier.init
+    // CHECK: nvvm.barrier0
+    %ring = pit_gpu.ring full 128 empty 4 : !ring
+    pit_gpu.roles {
+      role "producers" warps 4 registers 40 {
+        // The phase before the first one counts as over.
+        // CHECK: %[[USE:.*]] = arith.remui %{{.*}}, %[[C3]]
+        // CHECK: %[[AT:.*]] = arith.muli %[[USE]], %[[C8]]
+        // CHECK: %[[OWN_FULL:.*]] = arith.addi %[[FULL]], %[[AT]]
+        // CHECK: %[[OWN_EMPTY:.*]] = arith.addi %[[OWN_FULL]], %[[C24]]
+        // CHECK: %[[ROUND:.*]] = arith.divui %{{.*}}, %[[C3]]
+        // CHECK: %[[ODD:.*]] = arith.andi %[[ROUND]], %[[C1]]
+        // CHECK: %[[PARITY:.*]] = arith.xori %[[ODD]], %[[C1]]
+        // CHECK: %[[P:.*]] = llvm.inttoptr %[[OWN_EMPTY]]
+        // CHECK: nvvm.mbarrier.try_wait.parity %[[P]], %[[PARITY]]
+        %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
+        // CHECK: %[[P:.*]] = llvm.inttoptr %[[OWN_FULL]]
+        // CHECK: nvvm.mbarrier.arrive %[[P]]
+        pit_gpu.commit %s after writes : !stage
+      }
+      role "consumers" warps 4 registers 232 {
+        %zero = arith.constant 0.0 : f32
+        %zeros = pit_gpu.splat %zero : f32 -> !pit_gpu.fragment<64x64xf32>
+        %acc = pit_gpu.accumulate %zeros : !pit_gpu.fragment<64x64xf32> -> !sums
+        // CHECK: %[[USE:.*]] = arith.remui %{{.*}}, %[[C3]]
+        // CHECK: %[[BYTES:.*]] = arith.muli %[[USE]], %[[STAGE]]
+        // CHECK: %[[PLACE:.*]] = arith.addi %[[SHARED]], %[[BYTES]]
+        // CHECK: %[[OWN_EMPTY:.*]] = arith.addi %{{.*}}, %[[C24]]
+        // CHECK: %[[ROUND:.*]] = arith.divui %{{.*}}, %[[C3]]
+        // CHECK: %[[PARITY:.*]] = arith.andi %[[ROUND]], %[[C1]]
+        // CHECK: nvvm.mbarrier.try_wait.parity %{{.*}}, %[[PARITY]]
+        // Threads wrote the tiles, and wgmma reads them.
+        // CHECK: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>
+        %s = pit_gpu.wait %ring[%n] : !ring -> !stage
+        %a = pit_gpu.tile %s[0] : !stage -> !tile
+        %own = pit_gpu.subtile %a[%row, %col] : !tile -> !half
+        // Rows of 128 bytes, and blocks of the whole tile's rows.
+        // CHECK: %[[ROWS:.*]] = arith.muli %{{.*}}, %[[C128]]
+        // CHECK: %[[BLOCKS:.*]] = arith.divui %{{.*}}, %[[LINE]]
+        // CHECK: %[[COLS:.*]] = arith.muli %[[BLOCKS]], %[[TILE]]
+        // CHECK: %[[PART:.*]] = arith.addi %[[ROWS]], %[[COLS]]
+        // CHECK: arith.addi %[[PLACE]], %[[PART]]
+        // CHECK: %[[SECOND:.*]] = arith.addi %[[PLACE]], %[[TILE]]
+        // CHECK: %[[COLS:.*]] = arith.muli %[[BLOCKS]], %[[BLOCK_B]]
+        // CHECK: %[[PART:.*]] = arith.addi %[[ROWS]], %[[COLS]]
+        // CHECK: arith.addi %[[SECOND]], %[[PART]]
+        %b = pit_gpu.tile %s[1] : !stage -> !b
+        %own_b = pit_gpu.subtile %b[%row, %col] : !b -> !own_b
+        %r = pit_gpu.mma %own, %own_b, %acc : !half, !own_b, !sums
+        %f = pit_gpu.mma_wait pending 0 of %r : !sums -> !pit_gpu.fragment<64x64xf32>
+        // The first lane of each warp arrives, if the condition holds.
+        // CHECK: %[[FIRST:.*]] = arith.cmpi slt, %{{.*}}, %[[C1]]
+        // CHECK: %[[SPEAKS:.*]] = arith.andi %[[FIRST]], %{{.*}} : i1
+        // CHECK: scf.if %[[SPEAKS]]
+        // CHECK-NEXT: %[[P:.*]] = llvm.inttoptr %[[OWN_EMPTY]]
+        // CHECK-NEXT: nvvm.mbarrier.arrive %[[P]]
+        pit_gpu.release %s if %c : !stage
+        pit_gpu.store %f to %out[%i, %i] : !pit_gpu.fragment<64x64xf32>, memref<?x?xf32>
+      }
+    }
+    gpu.return
+  }
+
+  // A stage that a loop carries is committed one iteration later: the fence is there, too.
+  // CHECK-LABEL: gpu.func @carried
+  gpu.func @carried(%n: index, %first: i32, %none: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %ring = pit_gpu.ring full 128 empty 4 : !ring
+    pit_gpu.roles {
+      role "producers" warps 4 registers 40 {
+        %s0 = pit_gpu.acquire %ring[%first] : !ring -> !stage
+        %last = scf.for %k = %c1 to %n step %c1 iter_args(%before = %s0) -> !stage {
+          %number = arith.index_cast %k : index to i32
+          %s = pit_gpu.acquire %ring[%number] : !ring -> !stage
+          pit_gpu.commit %before after copies : !stage
+          scf.yield %s : !stage
+        }
+        pit_gpu.commit %last after copies : !stage
+      }
+      role "consumers" warps 4 registers 232 {
+        // CHECK-COUNT-2: nvvm.cp.async.mbarrier.arrive
+        // CHECK: nvvm.fence.proxy
+        %s = pit_gpu.wait %ring[%first] : !ring -> !stage
+        pit_gpu.release %s : !stage
+      }
+    }
+    gpu.return
+  }
+
+  // A ring that has its places, barriers first, and one behind it.
+  // CHECK-LABEL: gpu.func @places
+  // CHECK-SAME: pit.shared_bytes = 132144 : i64
+  gpu.func @places() kernel {
+    %placed = pit_gpu.ring full 1 empty 4 at 1024 barriers 0 : !pit_gpu.ring<1, [!tile, !b]>
+    %ring = pit_gpu.ring full 1 empty 4 : !pit_gpu.ring<3, [!tile, !b]>
+    gpu.return
+  }
+}
