@@ -1,6 +1,6 @@
-"""Parses the examples of docs/Dialect.md, for Examples.test.
+"""Parses the examples of docs/Dialect.md and docs/DialectGPU.md, for Examples.test.
 
-    examples.py Dialect.md     prints each op without an example, each example that
+    examples.py PAGE           prints each op without an example, each example that
                                does not parse, and how many do
 
 An example shows a few ops. Values that it uses but does not define are defined
@@ -15,6 +15,20 @@ import sys
 USED = re.compile(r"%([A-Za-z_]\w*)")
 WANTED = re.compile(r"definition of SSA value '%(\w+)#0' has type .*?"
                     r"previously used here with type '(.*?)'\n", re.S)
+
+
+#: Types that examples of the pipeline level call by a name.
+ALIASES = {
+    "!a": "!pit_gpu.tile<64x64xbf16, swizzle = 128>",
+    "!b": "!pit_gpu.tile<64x256xbf16, swizzle = 128>",
+    "!ring": "!pit_gpu.ring<4, [!pit_gpu.tile<128x64xbf16, swizzle = 128>, !b]>",
+    "!stage": "!pit_gpu.stage<[!pit_gpu.tile<128x64xbf16, swizzle = 128>, !b]>",
+    "!map": "!pit_gpu.tensor_map<128x64xbf16, swizzle = 128>",
+    "!sums": "!pit_gpu.accumulator<64x256xf32>",
+}
+#: What is said of an op that stands alone: it has no role, and no argument of a kernel.
+ALONE = re.compile(r"\[(roles 4|protocol \d|tensor_map 1|warpgroup 1|in_turn 1)\]")
+UNVERIFIED = ["--mlir-very-unsafe-disable-verifier-on-parsing", "--verify-each=false"]
 
 
 def examples(text):
@@ -36,15 +50,18 @@ def module(example, types):
         body = "\n".join(f'"doc.op"() {{a = {a}}} : () -> ()' for a in lines)
     elif example.startswith("!"):
         body = "\n".join(f'%doc{i} = "doc.op"() : () -> {type}'
-                         for i, type in enumerate(example.splitlines()))
-    elif example.startswith("pit.yield"):
+                         for i, type in enumerate(re.sub(r"\n +", " ", example).splitlines()))
+    elif re.match(r"pit(_gpu)?\.yield", example):
         # It ends a loop; what the loop does is not its matter.
         body = f'"doc.op"() ({{\n{example}\n}}) : () -> ()'
     else:
         body = example
     values = [f'%{name} = "doc.op"() : () -> {type}'
               for name, type in types.items()]
-    return "\n".join([body] + values) + "\n"
+    used = {name for name in ALIASES if re.search(name + r"\b", example)}
+    used |= {"!b"} if used & {"!ring", "!stage"} else set()
+    aliases = [f"{name} = {type}" for name, type in ALIASES.items() if name in used]
+    return "\n".join(aliases + [body] + values) + "\n"
 
 
 def parse(text, options):
@@ -62,15 +79,20 @@ def check(example):
     bound |= {m for m in re.findall(r"[(,] ?%(\w+) = ", example)}
     bound |= {m for group in re.findall(r"forall \(([^)]*)\) =", example)
               for m in USED.findall(group)}
+    bound |= {m for group in re.findall(r"tiles \(([^)]*)\) to", example)
+              for m in USED.findall(group)}
+    bound |= {m for m in re.findall(r"[(,] ?%(\w+): ", example)}
     free = [n for n in dict.fromkeys(USED.findall(example))
             if n not in defined | bound]
     types = {name: "!doc.unknown" for name in free}
     # A loop's terminator and a kernel's name mean nothing by themselves.
-    alone = example.startswith("pit.yield") or "pit.launch" in example
-    options = (["--mlir-very-unsafe-disable-verifier-on-parsing",
-                "--verify-each=false"] if alone else [])
+    alone = re.match(r"pit(_gpu)?\.yield", example) or "pit.launch" in example
+    options = UNVERIFIED if alone else []
     for _ in range(len(types) + 1):
         errors = parse(module(example, types), options)
+        if ALONE.search(errors):
+            options = UNVERIFIED
+            errors = parse(module(example, types), options)
         wanted = WANTED.search(errors)
         if not wanted or types.get(wanted[1]) != "!doc.unknown":
             return errors
@@ -87,7 +109,7 @@ for title, example in examples(text):
     shown.add(title)
     if errors:
         print(f"{title}: this example does not parse:\n{example}\n{errors}")
-for title in re.findall(r"^### (`pit\.[^\n]*)$", text, re.M):
+for title in re.findall(r"^### (`pit(?:_gpu)?\.[^\n]*)$", text, re.M):
     if title not in shown:
         print(f"{title}: there is no example")
 print(f"{count} examples parse")
