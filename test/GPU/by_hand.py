@@ -188,7 +188,8 @@ def attention(driver, kernel, random, size):
 
 #: For each file, the function that makes a case, sizes for the emulator, and a large one.
 CASES = {
-    "product": (product, [(128, 256, 64), (200, 264, 200), (1, 8, 8), (300, 520, 328), (64, 256, 8)],
+    "product": (product, [(128, 256, 64), (200, 264, 200), (1, 8, 8), (300, 520, 328), (64, 256, 8),
+                          (1300, 304, 8)],
                 (8192, 8192, 4096)),
     "gathered-product": (gathered_product, [(100, 136, 72, 130), (64, 128, 200, 5), (8, 256, 64, 0)],
                          (16384, 4096, 4096, 8192)),

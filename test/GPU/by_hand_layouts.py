@@ -65,7 +65,7 @@ FRAGMENT = """pit_gpu.map () -> !fragment {
 
 
 def product(a="bf16", b=None, sa=128, sb=128, ta=False, tb=False, m=64, n=64, tile_k=64, k=150,
-            copy="load", rows_of_box=None, groups=1, halves=1, fragment=False):
+            copy="load", rows_of_box=None, groups=1, halves=1, fragment=False, turns=False):
     """A kernel for one tile, and what it has of each operand: m rows for each of the
     warpgroups, n columns in each of the halves."""
     b = b or a
@@ -132,7 +132,7 @@ def product(a="bf16", b=None, sa=128, sb=128, ta=False, tb=False, m=64, n=64, ti
 """
     text += f"""        }}
       }}
-      role "consumers" warps {4 * groups} registers {256 if groups == 1 else 200} {{
+      role "consumers" warps {4 * groups} registers {[256, 200, 152][groups - 1]} {{
         %group = pit_gpu.warpgroup : i32
         %rows = arith.constant {m} : i32
         %row = arith.muli %group, %rows : i32
@@ -157,8 +157,17 @@ def product(a="bf16", b=None, sa=128, sb=128, ta=False, tb=False, m=64, n=64, ti
     for i in range(halves):
         text += f"""          %col{i} = arith.constant {n * i} : i32
           %own_b{i} = pit_gpu.subtile %all_b[{f'%col{i}, %zero' if tb else f'%zero, %col{i}'}] : !b -> !own_b
-          %more{i} = pit_gpu.mma {first}{' transpose' if ta else ''}, %own_b{i}{' transpose' if tb else ''}, %acc{i} : {kind}, !own_b, !sums
 """
+        mma = (f"pit_gpu.mma {first}{' transpose' if ta else ''}, "
+               f"%own_b{i}{' transpose' if tb else ''}, %acc{i} : {kind}, !own_b, !sums")
+        if turns:
+            text += f"""          %more{i} = pit_gpu.in_turn -> !sums {{
+            %mine = {mma}
+            pit_gpu.yield %mine : !sums
+          }}
+"""
+        else:
+            text += f"          %more{i} = {mma}\n"
     text += f"""          pit_gpu.mma_wait pending 0
           pit_gpu.release %s : !stage
           scf.yield {', '.join(f'%more{i}' for i in range(halves))} : {', '.join(['!sums'] * halves)}
@@ -289,6 +298,7 @@ CASES = {
     "fragment": P(fragment=True), "fragment-f16": P("f16", fragment=True, tb=True, tile_k=32, n=128, sb=64),
     "fragment-parts": P(fragment=True, m=128, tile_k=48, sa=32, n=64),
     "fragment-32": P(fragment=True, sb=32, tile_k=64), "fragment-groups": P(fragment=True, groups=2),
+    "turns": P(groups=2, turns=True), "turns-3": P(groups=3, halves=2, turns=True), "turn": P(turns=True),
     "columns": columns(), "columns-f16": columns("f16"), "columns-bf16": columns("bf16", m=64, n=8, shift=2),
 }
 
