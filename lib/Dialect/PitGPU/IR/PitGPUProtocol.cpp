@@ -283,14 +283,43 @@ private:
     if (failed(checkGiven(wait, wait.getStage(), "release")) ||
         failed(count(empty, wait.getRing(), warps())))
       return failure();
-    SmallVector<MmaOp> products;
-    for (Operation *user : wait.getStage().getUsers())
-      if (auto tile = dyn_cast<TileOp>(user))
-        collectProducts(tile.getResult(), products);
-    for (MmaOp product : products)
-      if (failed(checkReleases(wait, product, wait.getStage(), {})))
-        return failure();
+    llvm::SetVector<Value> stages;
+    collectStages(wait.getStage(), stages);
+    for (Value stage : stages) {
+      SmallVector<MmaOp> products;
+      for (Operation *user : stage.getUsers())
+        if (auto tile = dyn_cast<TileOp>(user))
+          collectProducts(tile.getResult(), products);
+      for (MmaOp product : products)
+        if (failed(checkReleases(wait, product, stage, {})))
+          return failure();
+    }
     return success();
+  }
+
+  /// A stage, and what it becomes where it is carried on.
+  static void collectStages(Value stage, llvm::SetVector<Value> &stages) {
+    if (!stages.insert(stage))
+      return;
+    for (OpOperand &use : stage.getUses()) {
+      Operation *carrier = use.getOwner()->getParentOp();
+      if (isa<scf::YieldOp, YieldOp>(use.getOwner()) &&
+          isa<scf::ForOp, TilesOp, scf::IfOp, InTurnOp>(carrier))
+        for (Value next : valuesOfYielded(carrier, use.getOperandNumber()))
+          collectStages(next, stages);
+    }
+  }
+
+  /// Are two ops in two branches, of which one is run?
+  static bool areExclusive(Operation *op, Operation *other) {
+    for (Region *region = op->getParentRegion(); region;
+         region = region->getParentRegion()) {
+      Operation *parent = region->getParentOp();
+      if (isa_and_nonnull<scf::IfOp>(parent) && parent->isAncestor(other) &&
+          !region->isAncestor(other->getParentRegion()))
+        return true;
+    }
+    return false;
   }
 
   static void collectProducts(Value tile, SmallVectorImpl<MmaOp> &products) {
@@ -312,6 +341,8 @@ private:
       Operation *user = use.getOwner();
       Operation *loop = user->getParentOp();
       if (auto release = dyn_cast<ReleaseOp>(user)) {
+        if (before.empty() && areExclusive(product, release))
+          continue;
         int64_t from = before.empty() ? order[product] + 1 : start(stage);
         auto ranges = before;
         ranges.push_back({from, order[release]});

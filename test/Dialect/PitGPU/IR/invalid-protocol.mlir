@@ -434,3 +434,35 @@ func.func @pending_too_many_in_loop(%ring: !ring, %n: index, %acc: !sums, %none:
   }
   return
 }
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+!stage = !pit_gpu.stage<[!tile]>
+!sums = !pit_gpu.accumulator<64x64xf32>
+
+// The product reads the stage of the iteration before, which is released at once.
+func.func @product_of_a_carried_stage(%ring: !ring, %n: index, %acc: !sums, %first: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{[protocol 5] role "consumers" releases a stage while a product may read it}}
+  pit_gpu.roles {
+    role "consumers" warps 4 registers 128 {
+      %s0 = pit_gpu.wait %ring[%first] : !ring -> !stage
+      %sums, %last = scf.for %k = %c1 to %n step %c1
+          iter_args(%so_far = %acc, %before = %s0) -> (!sums, !stage) {
+        %number = arith.index_cast %k : index to i32
+        %s = pit_gpu.wait %ring[%number] : !ring -> !stage
+        %t = pit_gpu.tile %before[0] : !stage -> !tile
+        // expected-note @below {{the product}}
+        %r = pit_gpu.mma %t, %t, %so_far : !tile, !tile, !sums
+        pit_gpu.release %before : !stage
+        scf.yield %r, %s : !sums, !stage
+      }
+      pit_gpu.mma_wait pending 0
+      pit_gpu.release %last : !stage
+    }
+  }
+  return
+}

@@ -125,6 +125,25 @@ func.func @on_both_branches(%n: i32, %k: index, %map: !map, %x: memref<?x?xbf16>
   return
 }
 
+// The branch without a product comes first, and needs no wait.
+// CHECK-LABEL: @on_one_branch
+func.func @on_one_branch(%ring: !ring, %n: i32, %c: i1, %acc: !sums) {
+  pit_gpu.roles {
+    role "consumers" warps 4 registers 232 {
+      %s = pit_gpu.wait %ring[%n] : !ring -> !stage
+      %t = pit_gpu.tile %s[0] : !stage -> !tile
+      scf.if %c {
+        pit_gpu.release %s : !stage
+      } else {
+        %r = pit_gpu.mma %t, %t, %acc : !tile, !tile, !sums
+        pit_gpu.mma_wait pending 0
+        pit_gpu.release %s : !stage
+      }
+    }
+  }
+  return
+}
+
 // A branch gives the stage on as its result; tiles carry it.
 // CHECK-LABEL: @carried
 func.func @carried(%n: i32, %m: index, %c: i1, %none: !stage) {
