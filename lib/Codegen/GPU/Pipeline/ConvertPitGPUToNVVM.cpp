@@ -134,6 +134,10 @@ struct ConvertPitGPUToNVVMPass
     });
     if (!found.wasInterrupted())
       return success();
+    for (Type type : kernel.getArgumentTypes())
+      if (isa<PitGPUDialect>(type.getDialect()))
+        return kernel.emitOpError()
+               << "has an argument of type " << type << ", which no caller has";
     LaunchInfo info = LaunchInfo::of(kernel).value_or(LaunchInfo());
     info.sharedBytes = placeRings(kernel);
     if (info.sharedBytes > kMostSharedBytes)

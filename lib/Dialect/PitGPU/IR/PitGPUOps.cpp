@@ -173,7 +173,7 @@ void RolesOp::print(OpAsmPrinter &printer) {
   printer.printNewline();
   printer << "}";
   printer.printOptionalAttrDict((*this)->getAttrs(),
-                                {"names", "warps", "registers"});
+                                {"names", "warps", "registers", "blocks"});
 }
 
 ParseResult RolesOp::parse(OpAsmParser &parser, OperationState &result) {

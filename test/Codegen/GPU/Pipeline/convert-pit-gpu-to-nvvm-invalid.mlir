@@ -46,11 +46,10 @@ gpu.module @kernels {
 
 // Nobody can pass a ring to a kernel.
 gpu.module @kernels {
+  // expected-error @below {{has an argument of type '!pit_gpu.ring<2, [<64x64xbf16, swizzle = 128>]>', which no caller has}}
   gpu.func @ring_of_the_caller(%ring: !ring, %n: i32) kernel {
     pit_gpu.roles {
       role "all" warps 4 registers 128 {
-        // expected-error @below {{failed to legalize unresolved materialization}}
-        // expected-note @below {{see existing live user here}}
         %s = pit_gpu.wait %ring[%n] : !ring -> !pit_gpu.stage<[!tile]>
         pit_gpu.release %s : !pit_gpu.stage<[!tile]>
       }

@@ -9,7 +9,7 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @loads
   // The descriptor is a parameter behind all others.
   // CHECK-SAME: %[[MAP:[a-z0-9]+]]: !llvm.ptr) kernel
-  // CHECK-SAME: pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 1, 32, 64>, swizzle = 128 : i64}]
+  // CHECK-SAME: tensor_maps = [<argument = 0, box = [1, 32, 64], swizzle = 128>]
   gpu.func @loads(%x: memref<?x?x?xbf16>, %n: i32, %p: index, %r: index, %c: index) kernel {
     %map = pit_gpu.tensor_map %x : memref<?x?x?xbf16> -> !pit_gpu.tensor_map<1x32x64xbf16, swizzle = 128>
     %ring = pit_gpu.ring full 1 empty 4 : !ring

@@ -5,7 +5,7 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @roles
   // CHECK-SAME: known_block_size = array<i32: 640, 1, 1>
   // CHECK-SAME: nvvm.minctasm = 1 : i32
-  // CHECK-SAME: pit.threads = 640 : i64
+  // CHECK-SAME: pit.launch_info = #pit.launch_info<threads = 640>
   gpu.func @roles() kernel {
     // CHECK: %[[WARP:.*]] = nvvm.shfl.sync idx
     // CHECK: %[[IS_FIRST:.*]] = arith.cmpi slt, %[[WARP]], %c4_i32

@@ -12,7 +12,7 @@ gpu.module @kernels {
   // Three stages of 16 KiB and 16 KiB, then three barriers of full stages and three of empty ones.
   // CHECK: llvm.mlir.global external @pit_gpu_shared() {addr_space = 3 : i32, alignment = 1024 : i64}
   // CHECK-LABEL: gpu.func @stages
-  // CHECK-SAME: pit.shared_bytes = 98352 : i64
+  // CHECK-SAME: shared_bytes = 98352>
   gpu.func @stages(%n: i32, %c: i1, %row: i32, %col: i32, %out: memref<?x?xf32>, %i: index) kernel {
     // CHECK-DAG: %[[BARRIERS:.*]] = arith.constant 98304 : i32
     // CHECK-DAG: %[[EMPTY:.*]] = arith.constant 98328 : i32
@@ -133,7 +133,7 @@ gpu.module @kernels {
 
   // A ring that has its places, barriers first, and one behind it.
   // CHECK-LABEL: gpu.func @places
-  // CHECK-SAME: pit.shared_bytes = 132144 : i64
+  // CHECK-SAME: shared_bytes = 132144>
   gpu.func @places() kernel {
     %placed = pit_gpu.ring full 1 empty 4 at 1024 barriers 0 : !pit_gpu.ring<1, [!tile, !b]>
     %ring = pit_gpu.ring full 1 empty 4 : !pit_gpu.ring<3, [!tile, !b]>

@@ -200,7 +200,7 @@ func.func @registers() {
 // -----
 
 func.func @too_many_threads() {
-  // expected-error @below {{[roles 3] 1152 threads with 27648 registers; at most 1024 and 65536 is right}}
+  // expected-error @below {{[roles 3] 1 blocks of 1152 threads with 27648 registers; 1 or more blocks of at most 1024 threads, with at most 65536 registers together, are right}}
   pit_gpu.roles {
     role "a" warps 32 registers 24 {
     }
@@ -213,7 +213,7 @@ func.func @too_many_threads() {
 // -----
 
 func.func @too_many_registers() {
-  // expected-error @below {{[roles 3] 384 threads with 69632 registers}}
+  // expected-error @below {{[roles 3] 1 blocks of 384 threads with 69632 registers}}
   pit_gpu.roles {
     role "a" warps 4 registers 64 {
     }
@@ -1365,6 +1365,31 @@ func.func @reduce_splats(%x: !values) {
   ^bb0(%a: f32, %b: f32):
     %s = pit_gpu.splat %a : f32 -> !values
     pit_gpu.yield %b : f32
+  }
+  return
+}
+
+// -----
+
+// Two blocks of a multiprocessor share its registers.
+func.func @registers_of_two_blocks() {
+  // expected-error @below {{[roles 3] 2 blocks of 256 threads with 34816 registers}}
+  pit_gpu.roles blocks 2 {
+    role "a" warps 4 registers 40 {
+    }
+    role "b" warps 4 registers 232 {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @no_blocks() {
+  // expected-error @below {{[roles 3] 0 blocks}}
+  pit_gpu.roles blocks 0 {
+    role "a" warps 4 registers 40 {
+    }
   }
   return
 }

@@ -136,8 +136,9 @@ func.func @kernel(%x: memref<2x?x?xbf16>, %w: memref<?x?xbf16>, %y: memref<?x?xf
 
 // CHECK-LABEL: @copies
 func.func @copies(%x: memref<?x?xbf16>, %ids: memref<?xi32>, %i: index, %n: i32, %c: i1, %ring: !ring) {
-  pit_gpu.roles {
-    role "all" warps 4 registers 128 {
+  // CHECK: pit_gpu.roles blocks 2 {
+  pit_gpu.roles blocks 2 {
+    role "all" warps 4 registers 104 {
       %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
       // CHECK: pit_gpu.gather %{{.*}} rows %{{.*}}[%{{.*}}] cols %{{.*}} into %{{.*}}[0] : memref<?x?xbf16>, memref<?xi32>, {{(!pit_gpu.stage)?}}<[
       pit_gpu.gather %x rows %ids[%i] cols %i into %s[0] : memref<?x?xbf16>, memref<?xi32>, !stage
@@ -149,9 +150,9 @@ func.func @copies(%x: memref<?x?xbf16>, %ids: memref<?xi32>, %i: index, %n: i32,
       // CHECK: pit_gpu.release %{{.*}} if %{{.*}} : {{(!pit_gpu.stage)?}}<[
       pit_gpu.release %t if %c : !stage
     }
-    // CHECK: role "idle \22 one" warps 4 registers 24 {
+    // CHECK: role "idle \22 one" warps 4 registers 152 {
     // CHECK-NEXT: }
-    role "idle \22 one" warps 4 registers 24 {
+    role "idle \22 one" warps 4 registers 152 {
     }
   }
   return

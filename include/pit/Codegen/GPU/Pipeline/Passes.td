@@ -20,8 +20,8 @@ def ConvertPitGPUToNVVM
     Example: docs/HopperKernel.md.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
-                           "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::ub::UBDialect"];
+                           "::mlir::NVVM::NVVMDialect", "::mlir::pit::PitDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
 }
 
 #endif // PIT_CODEGEN_GPU_PIPELINE_PASSES_TD
