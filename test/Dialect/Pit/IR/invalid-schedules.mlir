@@ -90,3 +90,34 @@ func.func @kind(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %
   }
   return
 }
+
+// -----
+
+func.func @schedule_of_a_body(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{[mainloop 19] has hopper_schedule = #pit.ampere_schedule<workers = [8, 16], per_worker = [4, 8], depth = 16, stages = 2, swizzles = [1, 1]>; of a product a #pit.hopper_schedule is right}}
+  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {hopper_schedule = #pit.ampere_schedule<workers = [8, 16], per_worker = [4, 8], depth = 16, stages = 2, swizzles = [1, 1]>} : memref<?x?xf32>
+  load {
+  ^bb0(%at: index):
+    %x = pit.view %a[%c0, %at : index, index] : memref<?x?xf32> -> vector<12x64xf32>
+    %y = pit.view %b[%at, %c0 : index, index] : memref<?x?xf32> -> vector<64x192xf32>
+    pit.yield %x, %y : vector<12x64xf32>, vector<64x192xf32>
+  } compute {
+  ^bb0(%xt: vector<12x64xf32>, %yt: vector<64x192xf32>, %at: vector<12x192xf32>):
+    %st = pit.contract %xt, %yt, %at tile [12, 192, 64] maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+           : vector<12x64xf32>, vector<64x192xf32>, vector<12x192xf32> {
+    ^bb0(%x: f32, %y: f32, %acc: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %acc, %p : f32
+      pit.yield %s : f32
+    }
+    pit.yield %st : vector<12x192xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
