@@ -271,7 +271,7 @@ def columns(element="f32", m=128, n=24, shift=1):
 
 
 P = product
-#: What each kernel looks at.
+#: The kernels, named for what each looks at.
 CASES = {
     "f16": P("f16"), "f32": P("f32", tb=True, tile_k=32), "f32-long": P("f32", tb=True, tile_k=64),
     "f8E4M3FN": P("f8E4M3FN", tb=True, tile_k=128), "f8E5M2": P("f8E5M2", tb=True, tile_k=256, k=300),

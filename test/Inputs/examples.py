@@ -26,7 +26,7 @@ ALIASES = {
     "!map": "!pit_gpu.tensor_map<128x64xbf16, swizzle = 128>",
     "!sums": "!pit_gpu.accumulator<64x256xf32>",
 }
-#: What is said of an op that stands alone: it has no role, and no argument of a kernel.
+#: Errors of an op that stands alone: it has no role, and no argument of a kernel.
 ALONE = re.compile(r"\[(roles 4|protocol \d|tensor_map 1|warpgroup 1|in_turn 1)\]")
 UNVERIFIED = ["--mlir-very-unsafe-disable-verifier-on-parsing", "--verify-each=false"]
 

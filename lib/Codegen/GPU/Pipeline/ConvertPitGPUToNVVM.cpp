@@ -61,7 +61,7 @@ void pitgpu::populatePipelineTypes(TypeConverter &converter) {
   });
 }
 
-/// What a block of sm_90 has, the least of all chips with wgmma.
+/// Shared memory of a block of sm_90a, the one chip with wgmma.
 static constexpr int64_t kMostSharedBytes = 227 * 1024;
 
 namespace {

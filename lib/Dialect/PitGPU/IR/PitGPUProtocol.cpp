@@ -72,7 +72,7 @@ private:
 
   //===--- Every path -----------------------------------------------------===//
 
-  /// What a path does with a stage until another one is taken in its place.
+  /// The copies into a stage on one path, and how often it is given on.
   struct Path {
     int64_t announced = 0; ///< bytes, by commits
     int64_t loaded = 0;    ///< bytes, by loads

@@ -18,7 +18,7 @@ inline InFlightDiagnostic violates(Operation *op, StringRef constraint) {
   return op->emitOpError() << '[' << constraint << "] ";
 }
 
-/// What needs to know its role is in one.
+/// Is an op that has to know its role in one?
 LogicalResult verifyInRole(Operation *op);
 
 /// Do the roles use their stages as the protocol says?

@@ -137,7 +137,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Where a loop of products may have no iteration, the wait is in a branch with it.
+  // A loop of products that may have no iteration goes into a branch, with its wait.
   // CHECK-LABEL: gpu.func @loop
   gpu.func @loop(%n: index, %y: f32, %out: memref<?x?xf32>) kernel {
     %c0 = arith.constant 0 : index

@@ -1,4 +1,4 @@
-// What roles do with their stages is checked on every path.
+// The verifier follows a stage on every path.
 //
 // RUN: pit-opt %s -split-input-file -verify-diagnostics
 
