@@ -57,7 +57,7 @@
 // CHIP: error: 'pit.mainloop' op has hopper_schedule = {{.*}}; sm_80 has no wgmma, sm_90a has
 
 // RUN: sed -e 's/#pit.hopper_schedule.*>,/7 : i64,/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=KIND
-// KIND: error: {{.*}}attribute 'hopper_schedule' failed to satisfy constraint: how sm_90a runs a mainloop
+// KIND: error: {{.*}}attribute 'hopper_schedule' failed to satisfy constraint: schedule of a GPU with wgmma
 
 // RUN: sed -e 's/^    return/    memref.copy %o, %o : memref<4096x4096xf16> to memref<4096x4096xf16>\n    return/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=NEST
 // NEST: error: 'pit.mainloop' op has hopper_schedule = {{.*}}; the kernel is no loop over tiles with one mainloop
@@ -145,13 +145,16 @@
 // SHORT: error: 'pit.mainloop' op has schedule = {{.*}}; wgmma takes tiles of 64 rows, and of multiples of 64 columns, of sm_90a; a warp has 16 rows{{$}}
 
 // RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_90a | sed -e '/body \[64, 64\]/s/per_worker = \[16, 64\]/per_worker = [32, 64]/' | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=GROUPS
-// GROUPS: error: 'pit.mainloop' op has schedule = {{.*}}; wgmma takes tiles of 64 rows, and of multiples of 64 columns, of sm_90a; a warp has 16 rows{{$}}
+// GROUPS: error: 'pit.mainloop' op has hopper_schedule = {{.*}}; wgmma takes tiles of 64 rows, and of multiples of 64 columns, of sm_90a; a warp has 16 rows{{$}}
 
 // RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/shared_bytes/wgmma = true, shared_bytes/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=OLDER
 // OLDER: error: 'pit.mainloop' op has schedule = {{.*}}; wgmma takes tiles of 64 rows, and of multiples of 64 columns, of sm_90a; a warp has 16 rows{{$}}
 
 // RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_90a | sed -e '/body \[128, 64\]/s/workers = \[8, 1\]/workers = [16, 1]/' | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=MANY
-// MANY: error: 'pit.mainloop' op has schedule = {{.*}}; producers load for up to 12 workers, and it has 16{{$}}
+// MANY: error: 'pit.mainloop' op has hopper_schedule = {{.*}}; producers load for up to 12 workers, and it has 16{{$}}
+
+// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_90a | sed -e '/body \[128, 64\]/s/{hopper_schedule = \(#[^>]*>\), schedule = [^}]*}/{schedule = \1}/' | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=ALONE
+// ALONE: error: 'pit.mainloop' op has schedule = {{.*}}; warps that only load are those of its hopper_schedule{{$}}
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #km = affine_map<(m, n, k) -> (k, m)>

@@ -596,7 +596,6 @@ private:
     Value number = outside.toI32(gpu::ThreadIdOp::create(rewriter, loc, x));
     if (isProducer)
       number = outside.sub(number, outside.i32(32 * plan.workers()));
-    number = outside.hideFromOptimizer(number);
     Value zero = outside.i32(0);
     scf::ForOp loop = loopOverTiles(rewriter, nest.forall,
                                     gpu::BlockIdOp::create(rewriter, loc, x),
@@ -604,6 +603,8 @@ private:
                                     {zero, zero}, indices, chunks);
     rewriter.setInsertionPoint(nest.mainloop);
     Emitter e(rewriter, nest.mainloop.getLoc());
+    // Out of the loop over tiles, what depends on it would take up registers.
+    number = e.hideFromOptimizer(number);
     MainloopSteps steps(e, nest.mainloop, /*stagesPerStep=*/1,
                         {chunks, indices});
     AmpereBodyPlan own = planOf(nest.mainloop);

@@ -87,8 +87,6 @@ private:
   std::optional<RowsInPlace> rowsInPlace;
   TransposedTiles transposed;
   int64_t partsOfRows = 1; ///< at most, that blocks share
-  /// Roles exchange registers: how many there are has to be known.
-  bool hasRoles = false;
   /// Of the mainloops' shared memory: they run one after another.
   int64_t mainloopOffset = 0;
   int64_t alignment = kAlignment; ///< of shared memory
@@ -433,6 +431,10 @@ LogicalResult KernelLowering::readPlans() {
       FailureOr<AmpereBodyPlan> planned = readPlan<AmpereBodyPlan>(mainloop);
       if (failed(planned))
         return failure();
+      if (planned->producers)
+        return mainloop.emitOpError()
+               << "has schedule = " << mainloop.getScheduleAttr()
+               << "; warps that only load are those of its hopper_schedule";
       bodyPlans[mainloop] = *planned;
       return take(planned->common, planned->sharedBytes());
     }
@@ -458,7 +460,6 @@ LogicalResult KernelLowering::readPlans() {
   for (auto &[mainloop, body] : bodyPlans) {
     if (body.wgmma)
       alignment = kSwizzleBytes;
-    hasRoles |= body.producers > 0;
   }
   mainloopOffset = llvm::alignTo(plan.sharedBytes, alignment);
   if (bytes)
@@ -570,7 +571,7 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();
 
-  if (minBlocks > 1 || hasRoles)
+  if (minBlocks > 1)
     kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     rewriter.getI32IntegerAttr(minBlocks));
   describeLaunch().setOn(kernel);

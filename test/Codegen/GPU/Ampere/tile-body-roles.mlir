@@ -7,64 +7,69 @@
 #mn = affine_map<(m, n, k) -> (m, n)>
 #tile = affine_map<(m, n) -> (m, n)>
 
-// CHECK: gpu.func @wide_tile_body({{.*}} nvvm.minctasm = 1 : i32{{.*}}threads = 384, shared_bytes = 65688
-// The first thread makes the barriers: 256 threads' arrivals fill a stage's tile (two of each
-// producer's), those of eight warps empty it.
-// CHECK: nvvm.mbarrier.init %{{.*}}, %c256_i32
-// CHECK: nvvm.mbarrier.init %{{.*}}, %c8_i32
-// CHECK: nvvm.fence.mbarrier.init
+// CHECK: gpu.func @wide_tile_body_hopper({{.*}}pit.launch_info = #pit.launch_info<threads = 384, grid = tiles, early_start = true>
+// Each tile has a ring of its own, and is a box of its tensor.
+// CHECK: %[[MAP_A:.*]] = pit_gpu.tensor_map %arg0 : memref<?x64xf16> -> <128x64xf16, swizzle = 128>
+// CHECK: %[[A:.*]] = pit_gpu.ring full 1 empty 8 : <1, [<128x64xf16, swizzle = 128>]>
+// CHECK: %[[MAP_B:.*]] = pit_gpu.tensor_map %arg1 : memref<64x?xf16> -> <64x64xf16, swizzle = 128>
+// CHECK: %[[B:.*]] = pit_gpu.ring full 1 empty 8 : <3, [<64x64xf16, swizzle = 128>]>
+// CHECK: %[[MAP_C:.*]] = pit_gpu.tensor_map %arg2 : memref<?x64xf16> -> <64x64xf16, swizzle = 128>
+// CHECK: %[[C:.*]] = pit_gpu.ring full 1 empty 8 : <3, [<64x64xf16, swizzle = 128>]>
 
-// Workers wait for what is loaded once.
-// CHECK: nvvm.setmaxregister increase 224
-// CHECK: nvvm.mbarrier.try_wait.parity
-// CHECK-NEXT: nvvm.fence.proxy
+// Workers wait for what is loaded once. They carry how many tiles and steps the block had.
+// CHECK: role "workers" warps 8 registers 240 {
+// CHECK: scf.for {{.*}} iter_args(%[[TILE:.*]] = %{{.*}}, %[[USED:.*]] = %{{.*}}) -> (i32, i32)
+// CHECK: %[[ONCE:.*]] = pit_gpu.wait %[[A]][%[[TILE]]]
 
 // The first step starts no late contraction.
-// CHECK: nvvm.barrier.arrive
-// CHECK: nvvm.mbarrier.try_wait.parity
-// CHECK: nvvm.barrier id
-// CHECK: llvm.inline_asm {{.*}}setp.ne.b32 first, 0, 0;{{.*}}wgmma.fence.sync.aligned;{{.*}}wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16{{.*}}, first, 1, 1, 0, 1;{{.*}}, adds, 1, 1, 0, 1; wgmma.commit_group.sync.aligned;
-// CHECK: nvvm.barrier.arrive
-// CHECK: "wgmma.wait_group.sync.aligned 0;"
-// CHECK: nvvm.mbarrier.arrive
+// CHECK: %[[FIRST:.*]] = pit_gpu.wait %[[B]][%[[USED]]]
+// CHECK: pit_gpu.in_turn
+// CHECK: pit_gpu.subtile
+// CHECK: pit_gpu.splat
+// CHECK: pit_gpu.mma
+// CHECK-NOT: pit_gpu.mma {{.*}}
+// CHECK: pit_gpu.mma_wait pending 0
+// CHECK: pit_gpu.release %[[FIRST]]
 
-// The others start their first contraction, then the late one of the step before, pass the turn,
-// and wait for the first one alone.
+// The others start their first contraction, then the late one of the step before, in one turn, and
+// wait for the first one alone.
 // CHECK: scf.for
-// CHECK-COUNT-2: nvvm.mbarrier.try_wait.parity
-// CHECK: nvvm.barrier id
-// CHECK: llvm.inline_asm {{.*}}setp.ne.b32 first, 0, 0;
-// CHECK: llvm.inline_asm {{.*}}setp.ne.b32 first, 1, 0;{{.*}}, first, 1, 1, 1;
-// CHECK: nvvm.barrier.arrive
-// CHECK: "wgmma.wait_group.sync.aligned 1;"
-// CHECK: nvvm.mbarrier.arrive
-// The factor of the step before is held until its wgmmas are done; then there is a new one.
+// CHECK: %[[LOADED_B:.*]] = pit_gpu.wait %[[B]]
+// CHECK: %[[LOADED_C:.*]] = pit_gpu.wait %[[C]]
+// CHECK: %[[TURN:.*]]:2 = pit_gpu.in_turn
+// CHECK: pit_gpu.mma
+// CHECK: pit_gpu.mma {{.*}} : !pit_gpu.fragment<64x64xf16>
+// CHECK: pit_gpu.mma_wait pending 1 of %[[TURN]]#0
+// CHECK: pit_gpu.release %[[LOADED_B]]
+// The factor of the step before is there until its products are done; then there is a new one.
 // CHECK-NOT: arith.truncf
-// CHECK: "wgmma.wait_group.sync.aligned 0;", "{{.*}},r,r,r,r"
-// CHECK: nvvm.mbarrier.arrive
+// CHECK: pit_gpu.mma_wait pending 0 of %[[TURN]]#1
+// CHECK: pit_gpu.release %[[LOADED_C]]
 // CHECK: arith.truncf
 // CHECK: scf.yield
 
-// The last step's is behind the loop. The first warpgroup takes the turn that is left.
-// CHECK: nvvm.mbarrier.try_wait.parity
-// CHECK: llvm.inline_asm {{.*}}setp.ne.b32 first, 1, 0;
-// CHECK: "wgmma.wait_group.sync.aligned 0;"
-// CHECK: nvvm.barrier id
-// CHECK: nvvm.setmaxregister decrease 168
+// The last step's is behind the loop.
+// CHECK: %[[LAST:.*]] = pit_gpu.wait %[[C]]
+// CHECK: pit_gpu.mma {{.*}} : !pit_gpu.fragment<64x64xf16>
+// CHECK: pit_gpu.mma_wait pending 0
+// CHECK: pit_gpu.release %[[LAST]]
+// CHECK: pit_gpu.release %[[ONCE]]
 
-// Producers have copies behind each other without a loop over rows.
-// CHECK: nvvm.setmaxregister decrease 56
-// CHECK: nvvm.cp.async.mbarrier.arrive
-// CHECK: nvvm.mbarrier.arrive
+// Producers only issue boxes.
+// CHECK: role "producers" warps 4 registers 24 {
+// CHECK: %[[STAGE_A:.*]] = pit_gpu.acquire %[[A]]
+// CHECK: pit_gpu.commit %[[STAGE_A]] after tma bytes 16384
+// CHECK: pit_gpu.load %[[MAP_A]]
 // CHECK: scf.for
-// CHECK: nvvm.mbarrier.try_wait.parity
-// CHECK: nvvm.cp.async.shared.global
-// CHECK: nvvm.cp.async.mbarrier.arrive
-// CHECK: nvvm.mbarrier.try_wait.parity
-// CHECK: nvvm.cp.async.shared.global
-// CHECK: nvvm.cp.async.mbarrier.arrive
-// CHECK: nvvm.setmaxregister increase 168
-// CHECK: nvvm.mbarrier.inval
+// CHECK: %[[STAGE_B:.*]] = pit_gpu.acquire %[[B]]
+// CHECK: pit_gpu.commit %[[STAGE_B]] after tma bytes 8192
+// CHECK: pit_gpu.load %[[MAP_B]]
+// CHECK: %[[STAGE_C:.*]] = pit_gpu.acquire %[[C]]
+// CHECK: pit_gpu.load %[[MAP_C]]
+
+// Where TMA cannot describe a tensor, all warps load.
+// CHECK: gpu.func @wide_tile_body({{.*}}preferred = @wide_tile_body_hopper
+// CHECK-NOT: nvvm.setmaxregister
 
 module {
 module @pit_kernels attributes {pit.kernels} {
