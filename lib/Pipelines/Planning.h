@@ -22,6 +22,10 @@ void addPlanning(OpPassManager &func, const OptionsT &options,
   func.addPass(createPitNameGenerics());
   if (!options.dense) {
     func.addPass(createPitDropUnitResults());
+    PitCollapseSumsOptions sums;
+    if (!tile.kernels)
+      sums.longest = 127;
+    func.addPass(createPitCollapseSums(sums));
     func.addPass(createPitJoinMarks());
     func.addPass(createPitSinkMarks());
   }

@@ -174,6 +174,49 @@ def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitCollapseSums : Pass<"pit-collapse-sums", "::mlir::func::FuncOp"> {
+  let summary = "makes one dim of those over which a marked operand is summed";
+  let description = [{
+    A gradient of weights is a sum over a batch and its rows. A rule for marked rows has
+    its axis along one of the two dims, so each batch element has a list of its own, or a
+    micro-tile spans all of them. Where each operand has the dims that are summed over one
+    after the other, they become one dim, and one list has the rows of all. The mark
+    follows by `pit-sink-marks`.
+
+    Marks by lengths, a routing or an index stay, since these are about the dims that there
+    are, and so do marks with a rule. A kernel of a GPU takes one loop over ids, so there dims of any
+    extent become one. A CPU is as fast by a nest of loops, unless lists are short.
+
+    Example:
+
+    ```mlir
+    #x = affine_map<(k, n, b, m) -> (b, m, k)>
+    #g = affine_map<(k, n, b, m) -> (b, m, n)>
+    #y = affine_map<(k, n, b, m) -> (k, n)>
+    %s = pit.sparse %x : tensor<4x8x16xf32>
+    %y = linalg.generic {indexing_maps = [#x, #g, #y],
+                         iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+        ins(%s, %g : tensor<4x8x16xf32>, tensor<4x8x32xf32>) outs(%o : tensor<16x32xf32>) {
+    ```
+
+    becomes a product of matrices with 32 rows:
+
+    ```mlir
+    %s = pit.sparse %x : tensor<4x8x16xf32>
+    %a = tensor.collapse_shape %s [[0, 1], [2]] : tensor<4x8x16xf32> into tensor<32x16xf32>
+    %b = tensor.collapse_shape %g [[0, 1], [2]] : tensor<4x8x32xf32> into tensor<32x32xf32>
+    %y = linalg.generic ... ins(%a, %b : tensor<32x16xf32>, tensor<32x32xf32>) outs(%o : tensor<16x32xf32>) {
+    ```
+  }];
+  let options = [
+    Option<"longest", "longest", "int64_t", /*default=*/"-1",
+           "Dims of larger or of unknown extents stay; -1: none does">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def PitCollapseDims : Pass<"pit-collapse-dims", "::mlir::func::FuncOp"> {
   let summary = "makes one dim of those that go together in a contraction";
   let description = [{
