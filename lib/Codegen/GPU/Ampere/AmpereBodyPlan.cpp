@@ -67,9 +67,6 @@ bool AmpereBodyPlan::takesIdsAhead(const StagedTile &tile,
 /// Registers are given out by eights.
 static int64_t eights(int64_t registers) { return registers / 8 * 8; }
 
-int64_t AmpereBodyPlan::commonRegisters() const {
-  return eights(registers / common.blocks / common.threads);
-}
 int64_t AmpereBodyPlan::producerRegisters() const {
   // What does not fit goes to memory, and comes back behind all copies that are
   // under way.

@@ -56,21 +56,20 @@ struct AmpereBodyPlan {
   int64_t loaders() const {
     return producers ? 32 * producers : common.threads;
   }
-  /// Barriers lie behind the stages: of each stage's tiles, and of what is
-  /// loaded once.
-  int64_t barrierOffset() const {
-    return onceBytes + common.stages * stageBytes;
-  }
+  /// With producers, two barriers of each place for a tile.
   int64_t barriers() const {
-    return producers ? 2 * common.stages * staged.size() + 1 : 0;
+    int64_t count = 0;
+    for (const StagedTile &tile : staged)
+      count += 2 * (tile.once ? 1 : common.stages);
+    return producers ? count : 0;
   }
   int64_t sharedBytes() const {
-    return barrierOffset() + kMBarrierBytes * barriers();
+    return onceBytes + common.stages * stageBytes + kMBarrierBytes * barriers();
   }
-  /// Registers of a thread, after the roles are known, and before.
+  /// Registers of a thread, after the roles are known, where producers copy
+  /// rows.
   int64_t producerRegisters() const;
   int64_t workerRegisters() const;
-  int64_t commonRegisters() const;
   const StagedTile &stagedOf(Value tile) const;
   /// Chunks of a tile that each thread copies.
   int64_t piecesOf(const SharedTile &tile) const {

@@ -534,7 +534,7 @@ private:
     int64_t last = type.getRank() - 1;
     if (!source || source.getOwner() != &function.front() || last > 4 ||
         staged.operand.colDim != last || tile.rows % 8 ||
-        tile.rows > kMaxBoxRows)
+        tile.rows > kMaxBoxRows || type.getStridesAndOffset().first.back() != 1)
       return false;
     return llvm::all_of(view.getSubscripts(), [](Value subscript) {
       return subscript.getType().isIndex();

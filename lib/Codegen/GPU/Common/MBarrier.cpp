@@ -16,10 +16,6 @@ void cuda::initMBarrier(Emitter &e, Value barrier, int64_t arrivals) {
                                e.i32(arrivals), Value());
 }
 
-void cuda::invalidateMBarrier(Emitter &e, Value barrier) {
-  NVVM::MBarrierInvalOp::create(e.b, e.loc, e.sharedPointer(barrier));
-}
-
 void cuda::waitMBarrier(Emitter &e, Value barrier, Value parity) {
   NVVM::MBarrierTryWaitParityOp::create(e.b, e.loc, e.sharedPointer(barrier),
                                         parity, e.i32(kPatience));

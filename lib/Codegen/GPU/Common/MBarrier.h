@@ -17,8 +17,6 @@ constexpr int64_t kMBarrierBytes = 8;
 /// Makes a barrier at which so many arrive. One thread does it, and all have to
 /// wait for it.
 void initMBarrier(Emitter &e, Value barrier, int64_t arrivals);
-/// The memory of a barrier may be used for something else.
-void invalidateMBarrier(Emitter &e, Value barrier);
 /// Waits for the end of a phase: of the even ones, if `parity` (i32) is 0.
 void waitMBarrier(Emitter &e, Value barrier, Value parity);
 /// Arrives; who waits sees what this thread has written.

@@ -2,6 +2,17 @@
 
 // RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s
 
+// Threads copy what is no box: rows whose elements have gaps.
+// RUN: sed -e 's/memref<64x?xf16>/memref<64x?xf16, strided<[1, ?]>>/g' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=GAPS
+// GAPS: pit_gpu.tensor_map %arg0
+// GAPS-NEXT: pit_gpu.ring full 1 empty 8
+// GAPS-NEXT: pit_gpu.ring full 256 empty 8
+// GAPS-NEXT: pit_gpu.tensor_map %arg2
+// GAPS: role "workers" warps 8 registers 224 {
+// GAPS: role "producers" warps 4 registers 56 {
+// GAPS: pit_gpu.commit %{{.*}} after copies
+// GAPS: pit_gpu.commit %{{.*}} after writes
+
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
