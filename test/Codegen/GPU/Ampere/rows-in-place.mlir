@@ -9,8 +9,8 @@
 
 module {
   module @pit_kernels attributes {pit.kernels} {
-    // CHECK: gpu.func @rows({{.*}} pit.shared_bytes = 0 : i64
-    // CHECK-NOT: pit.scratch_bytes
+    // CHECK: gpu.func @rows({{.*}}pit.launch_info = #pit.launch_info<threads = {{[0-9]+}}>
+    // CHECK-NOT: scratch_bytes
     // CHECK: vector.load {{.*}} {alignment = 16 : i64} : memref<?xbf16>, vector<8xbf16>
     // CHECK: math.exp
     // CHECK: vector.store {{.*}} {alignment = 16 : i64} : memref<?xbf16>, vector<8xbf16>
@@ -27,7 +27,7 @@ module {
     }
 
     // Rows come with a factor each.
-    // CHECK: gpu.func @scaled({{.*}} pit.shared_bytes = 0 : i64
+    // CHECK: gpu.func @scaled({{.*}}pit.launch_info = #pit.launch_info<threads = {{[0-9]+}}>
     // CHECK: vector.store
     func.func @scaled(%i: !index, %x: memref<?x512xf32>, %s: memref<?xf32>, %y: memref<?x512xf32>) {
       %c0 = arith.constant 0 : index
@@ -49,7 +49,7 @@ module {
     }
 
     // Ids select rows, what does not exist is not 0, and a part of a row is none: tiles.
-    // CHECK: gpu.func @by_ids({{.*}} pit.shared_bytes = 32768 : i64
+    // CHECK: gpu.func @by_ids({{.*}} shared_bytes = 32768
     func.func @by_ids(%i: !index, %x: memref<?x512xf32>, %y: memref<?x512xf32>) {
       %c0 = arith.constant 0 : index
       pit.forall %ids at %pos in %i : !index chunk 8 {
@@ -61,7 +61,7 @@ module {
       }
       return
     }
-    // CHECK: gpu.func @padded({{.*}} pit.shared_bytes = 32768 : i64
+    // CHECK: gpu.func @padded({{.*}} shared_bytes = 32768
     func.func @padded(%i: !index, %x: memref<?x512xf32>, %y: memref<?x512xf32>) {
       %c0 = arith.constant 0 : index
       pit.forall %ids at %pos in %i : !index chunk 8 {
@@ -73,7 +73,7 @@ module {
       }
       return
     }
-    // CHECK: gpu.func @parts({{.*}} pit.shared_bytes = 16384 : i64
+    // CHECK: gpu.func @parts({{.*}} shared_bytes = 16384
     func.func @parts(%i: !index, %x: memref<?x512xf32>, %y: memref<?x256xf32>) {
       %c0 = arith.constant 0 : index
       pit.forall %ids at %pos in %i : !index chunk 8 {
