@@ -10,7 +10,7 @@
 namespace mlir::pit::cuda {
 
 /// Makes a kernel of warps of two roles of the function that has `mainloop`,
-/// whose pit.hopper_schedule is an #pit.ampere_schedule with producers. It is
+/// whose hopper_schedule is an #pit.ampere_schedule with producers. It is
 /// in ops of the pit_gpu dialect; lowerKernel makes the one to take where its
 /// tensors cannot be described to TMA.
 FailureOr<gpu::GPUFuncOp> lowerBodyByRoles(MainloopOp mainloop,

@@ -6,7 +6,7 @@
 // makes IR, so that it can be tested by value.
 //
 // pit-schedule-kernels plans once and writes what is decided into the
-// mainloop's pit.hopper_schedule. convert-pit-to-gpu reads it from there.
+// mainloop's hopper_schedule. convert-pit-to-gpu reads it from there.
 //
 //===----------------------------------------------------------------------===//
 
