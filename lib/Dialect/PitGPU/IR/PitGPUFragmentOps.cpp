@@ -1,0 +1,191 @@
+//===- PitGPUFragmentOps.cpp - Products and fragments ---------------------===//
+
+#include "Verify.h"
+
+using namespace mlir;
+using namespace mlir::pit::pitgpu;
+
+static bool isF8(Type type) { return type.getIntOrFloatBitWidth() == 8; }
+
+/// Is no op of the dialect in the region of `op`? Elements are computed by one
+/// thread each, without a role.
+static LogicalResult verifyElementwise(Operation *op, StringRef constraint) {
+  Operation *wrong = nullptr;
+  op->getRegion(0).walk([&](Operation *inner) {
+    if (isa_and_nonnull<PitGPUDialect>(inner->getDialect()) &&
+        !isa<YieldOp>(inner))
+      wrong = inner;
+  });
+  if (!wrong)
+    return success();
+  return violates(op, constraint)
+         << "there is a " << wrong->getName()
+         << " in the region, which computes single elements";
+}
+
+LogicalResult MmaOp::verify() {
+  TileType b = getB().getType();
+  AccumulatorType acc = getAcc().getType();
+  auto tile = dyn_cast<TileType>(getA().getType());
+  auto fragment = dyn_cast<FragmentType>(getA().getType());
+  int64_t rows = tile ? tile.getRows() : fragment.getRows();
+  int64_t cols = tile ? tile.getCols() : fragment.getCols();
+  Type element = tile ? tile.getElementType() : fragment.getElementType();
+  auto [m, kOfA] =
+      getTransposeA() ? std::pair(cols, rows) : std::pair(rows, cols);
+  auto [kOfB, n] = getTransposeB() ? std::pair(b.getCols(), b.getRows())
+                                   : std::pair(b.getRows(), b.getCols());
+  if (m != acc.getRows() || n != acc.getCols() || kOfA != kOfB)
+    return violates(*this, "mma 1")
+           << m << "x" << kOfA << " times " << kOfB << "x" << n << " gives no "
+           << acc.getRows() << "x" << acc.getCols();
+  bool isNarrow = element.getIntOrFloatBitWidth() == 16;
+  bool isSame = element == b.getElementType() ||
+                (isF8(element) && isF8(b.getElementType()));
+  if (!isSame || (!isNarrow && (getTransposeA() || !getTransposeB())))
+    return violates(*this, "mma 2")
+           << element << " times " << b.getElementType()
+           << (isNarrow
+                   ? "; one type is right"
+                   : "; a of m x k and b of n x k, and one type are right");
+  if (kOfA * element.getIntOrFloatBitWidth() % 256)
+    return violates(*this, "mma 3")
+           << "k of " << kOfA << " elements of " << element
+           << "; a multiple of 32 bytes is right";
+  if (fragment && (!isNarrow || getTransposeA()))
+    return violates(*this, "mma 4")
+           << "a fragment of " << element
+           << (getTransposeA() ? ", transposed" : "")
+           << "; one of f16 or bf16, as it is, is right";
+  return verifyInRole(*this);
+}
+
+/// How many products start between the one that gives `sums` and the wait, if
+/// both are in one block but for turns, and so are all products between them.
+static std::optional<int64_t> productsAfter(MmaWaitOp wait, Value sums) {
+  while (auto turn = sums.getDefiningOp<InTurnOp>()) {
+    // It may not have been verified yet.
+    if (turn->getNumRegions() != 1 || turn.getBody().empty() ||
+        turn.getBody().front().empty())
+      return std::nullopt;
+    Operation *yield = &turn.getBody().front().back();
+    unsigned number = cast<OpResult>(sums).getResultNumber();
+    if (yield->getNumOperands() <= number)
+      return std::nullopt;
+    sums = yield->getOperand(number);
+  }
+  auto product = sums.getDefiningOp<MmaOp>();
+  if (!product)
+    return std::nullopt;
+  auto outside = [](Operation *op) {
+    while (isa<InTurnOp>(op->getParentOp()))
+      op = op->getParentOp();
+    return op;
+  };
+  Operation *from = outside(product), *to = outside(wait);
+  if (from->getBlock() != to->getBlock())
+    return std::nullopt;
+  int64_t later = 0;
+  bool isAfter = false, isKnown = true;
+  for (Operation *op = from; op; op = op->getNextNode()) {
+    WalkResult end = op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
+      if (inner == wait)
+        return WalkResult::interrupt();
+      if (isAfter && isa<MmaOp>(inner)) {
+        ++later;
+        isKnown &= outside(inner)->getBlock() == to->getBlock();
+      }
+      isAfter |= inner == product;
+      return WalkResult::advance();
+    });
+    if (end.wasInterrupted())
+      return isKnown ? std::optional(later) : std::nullopt;
+  }
+  return std::nullopt; // the wait stands before the product
+}
+
+LogicalResult MmaWaitOp::verify() {
+  if (int64_t pending = getPending(); pending < 0 || pending > 7)
+    return violates(*this, "mma_wait 1")
+           << pending << " products pending; 0 to 7 is right";
+  bool isRight = getSums().size() == getFragments().size();
+  for (auto [sums, fragment] : llvm::zip(getSums(), getFragments())) {
+    auto from = cast<AccumulatorType>(sums.getType());
+    auto to = cast<FragmentType>(fragment.getType());
+    isRight &= from.getRows() == to.getRows() &&
+               from.getCols() == to.getCols() && to.getElementType().isF32();
+  }
+  if (!isRight)
+    return violates(*this, "mma_wait 2")
+           << "a fragment of f32 with the same extents for each accumulator is "
+              "right";
+  for (Value sums : getSums())
+    if (std::optional<int64_t> later = productsAfter(*this, sums);
+        later && *later < static_cast<int64_t>(getPending()))
+      return violates(*this, "mma_wait 3")
+             << getPending() << " products may be pending, and " << *later
+             << " were started after the one that gives the sums";
+  return verifyInRole(*this);
+}
+
+LogicalResult AccumulateOp::verify() {
+  FragmentType from = getFragment().getType();
+  AccumulatorType to = getType();
+  if (from.getRows() != to.getRows() || from.getCols() != to.getCols() ||
+      !from.getElementType().isF32())
+    return violates(*this, "accumulate 1")
+           << from << " as " << to << "; the same extents, of f32, are right";
+  return success();
+}
+
+LogicalResult SplatOp::verify() {
+  if (getValue().getType() != getType().getElementType())
+    return violates(*this, "splat 1")
+           << getValue().getType() << " as element of " << getType();
+  return success();
+}
+
+/// Does the region of an op take these, and give one value of `type`?
+static bool hasSignature(Region &region, ArrayRef<Type> arguments, Type type) {
+  auto yield = cast<YieldOp>(region.front().getTerminator());
+  return llvm::equal(region.getArgumentTypes(), arguments) &&
+         yield.getValues().size() == 1 &&
+         yield.getValues()[0].getType() == type;
+}
+
+LogicalResult MapOp::verifyRegions() {
+  FragmentType result = getType();
+  Type number = IntegerType::get(getContext(), 32);
+  SmallVector<Type> arguments = {number, number};
+  for (Value input : getInputs()) {
+    auto type = cast<FragmentType>(input.getType());
+    arguments.push_back(type.getElementType());
+    if (type.getRows() != result.getRows() ||
+        (type.getCols() != result.getCols() && type.getCols() != 1))
+      return violates(*this, "map 1")
+             << "an input " << type << " of " << result
+             << "; the same rows, and as many columns or one, are right";
+  }
+  if (!hasSignature(getBody(), arguments, result.getElementType()))
+    return violates(*this, "map 2")
+           << "the region has to take two i32 and an element of each of "
+           << getInputs().size() << " inputs, and to yield one "
+           << result.getElementType();
+  if (failed(verifyElementwise(*this, "map 3")))
+    return failure();
+  return verifyInRole(*this);
+}
+
+LogicalResult ReduceRowsOp::verifyRegions() {
+  FragmentType input = getInput().getType(), result = getType();
+  Type element = input.getElementType();
+  if (result.getCols() != 1 || result.getRows() != input.getRows() ||
+      result.getElementType() != element)
+    return violates(*this, "reduce_rows 1")
+           << input << " to " << result
+           << "; one column, and the same rows and elements, are right";
+  if (!hasSignature(getBody(), {element, element}, element))
+    return violates(*this, "reduce_rows 2")
+           << "the region has to take two " << element << " and to yield one";
+  return verifyElementwise(*this, "reduce_rows 3");
+}
