@@ -9,7 +9,7 @@ The last line says how many layers were right.
 import numpy as np
 
 from pit.ops._padded_training import PaddedBackward, PaddedForward
-from pit_run import PitRun, draw_seed
+from pit_run import check_layers
 from training_layers import text, value_and_slope
 
 # Batches, positions, width, hidden width, width of the result; activation; biases; layouts.
@@ -63,15 +63,5 @@ def check(pit_run, rng, sizes, activation, biases, layouts):
     return "" if max(errors) < 1e-2 else f"off by {', '.join(f'{e:.1e}' for e in errors)}"
 
 
-def main():
-    pit_run, rng = PitRun(), draw_seed()
-    layers, right = pit_run.some(LAYERS, rng), 0
-    for layer in layers:
-        wrong = check(pit_run, rng, *layer)
-        right += not wrong
-        print(*layer, wrong or "right", flush=True)
-    print(f"{right} of {len(layers)} layers are right")
-
-
 if __name__ == "__main__":
-    main()
+    check_layers(LAYERS, check)

@@ -100,3 +100,15 @@ class PitRun:
                 [self.program, str(source), self.level(), *self.options, *options,
                  *[f"--arg={name}" for name in names], *[f"--out={out}" for out in outs]], **how)
             return ended, None if ended.returncode else [np.load(out) for out in outs]
+
+
+def check_layers(layers, check):
+    """Runs `check(pit_run, rng, *layer)`, which says what is wrong, for some of the layers, and
+    prints how many are right."""
+    pit_run, rng = PitRun(), draw_seed()
+    layers, right = pit_run.some(layers, rng), 0
+    for layer in layers:
+        wrong = check(pit_run, rng, *layer)
+        right += not wrong
+        print(*layer, wrong or "right", flush=True)
+    print(f"{right} of {len(layers)} layers are right")

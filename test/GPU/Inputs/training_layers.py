@@ -11,7 +11,7 @@ import numpy as np
 from pit.ops import _op
 from pit.ops._moe_training import ExpertsBackward, ExpertsForward
 from pit.ops._operand import Info
-from pit_run import PitRun, draw_seed
+from pit_run import check_layers
 
 # Tokens, choices, experts, width, hidden width; activation; layouts of the weights.
 LAYERS = [((150, 2, 4, 64, 72), "silu", ("ekf", "ekf", "efn")),
@@ -101,15 +101,5 @@ def check(pit_run, rng, sizes, activation, layouts):
     return "" if max(errors) < 1e-2 else f"off by {', '.join(f'{e:.1e}' for e in errors)}"
 
 
-def main():
-    pit_run, rng = PitRun(), draw_seed()
-    layers, right = pit_run.some(LAYERS, rng), 0
-    for layer in layers:
-        wrong = check(pit_run, rng, *layer)
-        right += not wrong
-        print(*layer, wrong or "right", flush=True)
-    print(f"{right} of {len(layers)} layers are right")
-
-
 if __name__ == "__main__":
-    main()
+    check_layers(LAYERS, check)

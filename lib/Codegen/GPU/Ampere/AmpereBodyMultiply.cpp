@@ -86,14 +86,6 @@ private:
             e.add(staged.once ? self.shared : step.stage, staged.offset)};
   }
 
-  /// A register of two elements that tensor cores take.
-  Value pack(Value low, Value high) {
-    auto type = VectorType::get(2, low.getType());
-    Value both = LLVM::UndefOp::create(e.b, e.loc, type);
-    both = LLVM::InsertElementOp::create(e.b, e.loc, both, low, e.i32(0));
-    return LLVM::InsertElementOp::create(e.b, e.loc, both, high, e.i32(1));
-  }
-
   /// The fragments of products `k` of all of a warp's rows, of the factor in
   /// registers.
   SmallVector<Value> fragmentsOfLhs(int64_t k) {
@@ -101,8 +93,8 @@ private:
     for (size_t i = 0; i < lhs->rows; i += 2)
       for (size_t half = 0; half < 4; half += 2)
         for (size_t row : {i, i + 1})
-          fragments.push_back(
-              pack(lhs->at(row, 4 * k + half), lhs->at(row, 4 * k + half + 1)));
+          fragments.push_back(e.pair(lhs->at(row, 4 * k + half),
+                                     lhs->at(row, 4 * k + half + 1)));
     return fragments;
   }
   Value asWord(Value pair) {

@@ -139,15 +139,8 @@ private:
   void lowerRole(Block *block, bool isProducer) {
     func::FuncOp body = function.clone();
     rewriter.setInsertionPointToEnd(block);
-    IndexMap indices;
+    IndexMap indices = bindArguments(rewriter, body, kernel);
     ChunkMap chunks;
-    for (auto [from, to] :
-         llvm::zip(body.getArguments(), kernel.getArguments())) {
-      if (auto type = dyn_cast<SparsityIndexType>(from.getType()))
-        indices[from] = readIndex(rewriter, loc, type, to, /*space=*/1);
-      else
-        rewriter.replaceAllUsesWith(from, to);
-    }
     MainloopNest nest = *matchMainloopNest(body);
     Block *old = &body.front();
     rewriter.eraseOp(old->getTerminator());

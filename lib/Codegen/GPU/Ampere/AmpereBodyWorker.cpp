@@ -16,7 +16,6 @@
 
 #include "Codegen/GPU/Common/Wgmma.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -112,14 +111,8 @@ private:
     if (element.isF32())
       return cast(values, type);
     SmallVector<Value> pairs;
-    auto pair = VectorType::get(2, element);
-    for (size_t i = 0; i < values.size(); i += 2) {
-      Value both = LLVM::UndefOp::create(e.b, e.loc, pair);
-      for (size_t n = 0; n < 2; ++n)
-        both = LLVM::InsertElementOp::create(e.b, e.loc, both, values[i + n],
-                                             e.i32(n));
-      pairs.push_back(both);
-    }
+    for (size_t i = 0; i < values.size(); i += 2)
+      pairs.push_back(e.pair(values[i], values[i + 1]));
     return cast(pairs, type);
   }
   Value cast(ArrayRef<Value> values, Type type) {

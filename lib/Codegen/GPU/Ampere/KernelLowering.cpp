@@ -129,13 +129,7 @@ void KernelLowering::createKernel() {
     partials = entry->getArguments().take_back(2)[0];
     counters = entry->getArguments().take_back(2)[1];
   }
-  for (auto [from, to] :
-       llvm::zip(function.getArguments(), entry->getArguments())) {
-    if (auto type = dyn_cast<SparsityIndexType>(from.getType()))
-      indices[from] = readIndex(rewriter, loc, type, to, /*space=*/1);
-    else
-      rewriter.replaceAllUsesWith(from, to);
-  }
+  indices = bindArguments(rewriter, function, kernel);
 
   // The body may have to be run by one block only.
   Block *body = entry;

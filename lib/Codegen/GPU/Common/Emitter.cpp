@@ -102,6 +102,12 @@ Value Emitter::toStored(Value value) {
 Value Emitter::fromStored(Value value, Type type) {
   return b.createOrFold<arith::BitcastOp>(loc, type, value);
 }
+Value Emitter::pair(Value first, Value second) {
+  auto type = VectorType::get(2, first.getType());
+  Value both = LLVM::UndefOp::create(b, loc, type);
+  both = LLVM::InsertElementOp::create(b, loc, both, first, i32(0));
+  return LLVM::InsertElementOp::create(b, loc, both, second, i32(1));
+}
 Value Emitter::load(Type type, Value pointer, int64_t alignment) {
   Value stored = LLVM::LoadOp::create(b, loc, storedType(type), pointer,
                                       static_cast<unsigned>(alignment));

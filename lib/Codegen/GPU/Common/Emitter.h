@@ -46,6 +46,8 @@ public:
   /// A value as its storedType(), and back.
   Value toStored(Value value);
   Value fromStored(Value value, Type type);
+  /// A vector of two.
+  Value pair(Value first, Value second);
   Value load(Type type, Value pointer, int64_t alignment);
   void store(Value value, Value pointer, int64_t alignment);
   void barrier();

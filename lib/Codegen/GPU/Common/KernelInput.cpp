@@ -112,3 +112,17 @@ gpu::GPUFuncOp cuda::createGpuFunc(RewriterBase &rewriter,
   kernel.setKnownBlockSizeAttr(rewriter.getDenseI32ArrayAttr({count, 1, 1}));
   return kernel;
 }
+
+IndexMap cuda::bindArguments(RewriterBase &rewriter, func::FuncOp function,
+                             gpu::GPUFuncOp kernel) {
+  IndexMap indices;
+  for (auto [from, to] :
+       llvm::zip(function.getArguments(), kernel.getArguments())) {
+    if (auto type = dyn_cast<SparsityIndexType>(from.getType()))
+      indices[from] =
+          readIndex(rewriter, function.getLoc(), type, to, /*space=*/1);
+    else
+      rewriter.replaceAllUsesWith(from, to);
+  }
+  return indices;
+}

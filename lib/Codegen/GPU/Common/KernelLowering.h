@@ -28,6 +28,11 @@ struct KernelHead {
 gpu::GPUFuncOp createGpuFunc(RewriterBase &rewriter, func::FuncOp function,
                              gpu::GPUModuleOp device, const KernelHead &head);
 
+/// Has `function`, a copy of what the kernel is made of, use the arguments of
+/// the kernel; gives its indices, which are read at the rewriter's place.
+IndexMap bindArguments(RewriterBase &rewriter, func::FuncOp function,
+                       gpu::GPUFuncOp kernel);
+
 /// The dynamic shared memory of the module's kernels. The array is external:
 /// LLVM takes an internal one of no bytes to be empty.
 LLVM::GlobalOp getDynamicShared(RewriterBase &rewriter, gpu::GPUModuleOp device,

@@ -190,13 +190,7 @@ void HopperLowering::lowerRoles(Emitter &e) {
 /// Moves the function's body to the end of `block`, and lowers it.
 void HopperLowering::lowerRole(Block *block, func::FuncOp body, Role role) {
   rewriter.setInsertionPoint(block->getTerminator());
-  for (auto [from, to] :
-       llvm::zip(body.getArguments(), kernel.getArguments())) {
-    if (auto type = dyn_cast<SparsityIndexType>(from.getType()))
-      indices[from] = readIndex(rewriter, loc, type, to, /*space=*/1);
-    else
-      rewriter.replaceAllUsesWith(from, to);
-  }
+  indices = bindArguments(rewriter, body, kernel);
   MainloopNest nest = *matchMainloopNest(body);
   Block *old = &body.front();
   rewriter.eraseOp(old->getTerminator());

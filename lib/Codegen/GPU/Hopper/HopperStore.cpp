@@ -234,12 +234,10 @@ void HopperStore::locateBitsLines(HopperRows &rows) {
 
 /// Two results in a register, as they lie in memory.
 Value HopperStore::pack(Value low, Value high) {
-  auto type = VectorType::get(2, low.getType());
-  Value pair = LLVM::UndefOp::create(e.b, e.loc, type);
-  pair = LLVM::InsertElementOp::create(e.b, e.loc, pair, low, e.i32(0));
-  pair = LLVM::InsertElementOp::create(e.b, e.loc, pair, high, e.i32(1));
+  Value pair = e.pair(low, high);
   if (low.getType() != dest.element)
-    pair = arith::TruncFOp::create(e.b, e.loc, type.clone(dest.element), pair);
+    pair = arith::TruncFOp::create(e.b, e.loc, VectorType::get(2, dest.element),
+                                   pair);
   return LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair);
 }
 

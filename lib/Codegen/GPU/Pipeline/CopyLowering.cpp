@@ -13,14 +13,6 @@ using cuda::Emitter;
 /// Bytes that a thread copies at once.
 static constexpr int64_t kChunk = 16;
 
-/// Where a tile of a stage lies.
-static Value placeOf(Emitter &e, StageType type, Value stage, int64_t number) {
-  int64_t offset = 0;
-  for (TileType before : type.getTiles().take_front(number))
-    offset += before.getBytes();
-  return e.add(stage, offset);
-}
-
 namespace {
 
 /// Tiles of a row's width in boxes, as TMA takes them.
@@ -34,7 +26,8 @@ struct LoadPattern : PipelinePattern<LoadOp> {
     StageType stage = op.getStage().getType();
     TileType tile = stage.getTiles()[op.getNumber()];
     ArrayRef<int64_t> box = op.getMap().getType().getBox();
-    Value to = placeOf(e, stage, adaptor.getStage()[0], op.getNumber());
+    Value to =
+        e.add(adaptor.getStage()[0], stage.getTileOffset(op.getNumber()));
     SmallVector<Value> coords;
     for (Value coord : op.getCoords())
       coords.push_back(e.toI32(coord));
@@ -130,7 +123,8 @@ struct GatherPattern : PipelinePattern<GatherOp> {
     const ThreadInRole &self = pipeline.threads.at(op);
     Matrix source(e, op.getSource());
     Value count = memref::DimOp::create(e.b, e.loc, op.getIds(), 0);
-    Value to = placeOf(e, stage, adaptor.getStage()[0], op.getNumber());
+    Value to =
+        e.add(adaptor.getStage()[0], stage.getTileOffset(op.getNumber()));
     int64_t lineChunks = tile.getSwizzle() / kChunk;
     int64_t rowChunks = tile.getBlocks() * lineChunks;
     int64_t perChunk = kChunk / source.bytes;
@@ -220,13 +214,7 @@ struct StorePattern : PipelinePattern<StoreOp> {
           e.ifThen(
               both,
               [&] {
-                auto type = VectorType::get(2, dest.element);
-                Value pair = LLVM::UndefOp::create(e.b, e.loc, type);
-                pair = LLVM::InsertElementOp::create(e.b, e.loc, pair, x,
-                                                     e.i32(0));
-                pair = LLVM::InsertElementOp::create(e.b, e.loc, pair, y,
-                                                     e.i32(1));
-                e.store(pair, dest.pointer(e, row, at), 2 * dest.bytes);
+                e.store(e.pair(x, y), dest.pointer(e, row, at), 2 * dest.bytes);
               },
               [&] {
                 storeOne(e, dest, row, at, x, first);

@@ -48,14 +48,8 @@ SmallVector<Value> pitgpu::valuesOf(Emitter &e, FragmentType type,
   if (!isPacked(type))
     return llvm::to_vector(elements);
   SmallVector<Value> values;
-  auto vector = VectorType::get(2, type.getElementType());
-  for (size_t i = 0; i < elements.size(); i += 2) {
-    Value pair = LLVM::UndefOp::create(e.b, e.loc, vector);
-    for (size_t half = 0; half < 2; ++half)
-      pair = LLVM::InsertElementOp::create(e.b, e.loc, pair, elements[i + half],
-                                           e.i32(half));
-    values.push_back(pair);
-  }
+  for (size_t i = 0; i < elements.size(); i += 2)
+    values.push_back(e.pair(elements[i], elements[i + 1]));
   return values;
 }
 

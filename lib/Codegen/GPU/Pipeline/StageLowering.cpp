@@ -146,10 +146,7 @@ struct TilePattern : PipelinePattern<TileOp> {
   matchAndRewrite(TileOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
-    int64_t offset = 0;
-    for (TileType before :
-         op.getStage().getType().getTiles().take_front(op.getNumber()))
-      offset += before.getBytes();
+    int64_t offset = op.getStage().getType().getTileOffset(op.getNumber());
     rewriter.replaceOp(op, e.add(adaptor.getStage()[0], offset));
     return success();
   }

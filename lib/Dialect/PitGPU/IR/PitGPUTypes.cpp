@@ -137,7 +137,7 @@ void TileType::print(AsmPrinter &printer) const {
 // RingType
 //===----------------------------------------------------------------------===//
 
-int64_t RingType::getTileOffset(unsigned tile) const {
+int64_t StageType::getTileOffset(unsigned tile) const {
   int64_t offset = 0;
   for (TileType before : getTiles().take_front(tile))
     offset += before.getBytes();
@@ -145,7 +145,8 @@ int64_t RingType::getTileOffset(unsigned tile) const {
 }
 
 int64_t RingType::getStageBytes() const {
-  return getTileOffset(getTiles().size());
+  return StageType::get(getContext(), getTiles())
+      .getTileOffset(getTiles().size());
 }
 
 LogicalResult RingType::verify(EmitError emitError, int64_t stages,

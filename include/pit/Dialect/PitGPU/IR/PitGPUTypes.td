@@ -95,8 +95,6 @@ def PitGPU_RingType : PitGPU_Type<"Ring", "ring"> {
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     int64_t getStageBytes() const;
-    /// Bytes from a stage's first one to those of a tile.
-    int64_t getTileOffset(unsigned tile) const;
   }];
 }
 
@@ -114,6 +112,10 @@ def PitGPU_StageType : PitGPU_Type<"Stage", "stage"> {
   }];
   let parameters = (ins ArrayRefParameter<"TileType">:$tiles);
   let assemblyFormat = "`<` `[` $tiles `]` `>`";
+  let extraClassDeclaration = [{
+    /// Bytes from a stage's first one to those of a tile.
+    int64_t getTileOffset(unsigned tile) const;
+  }];
 }
 
 def PitGPU_TensorMapType : PitGPU_Type<"TensorMap", "tensor_map"> {
