@@ -1,0 +1,98 @@
+//===- PitGPUCopyOps.td - Copies ---------------------------*- tablegen -*-===//
+
+#ifndef PIT_DIALECT_PITGPU_IR_PITGPUCOPYOPS_TD
+#define PIT_DIALECT_PITGPU_IR_PITGPUCOPYOPS_TD
+
+include "pit/Dialect/PitGPU/IR/PitGPUOpBase.td"
+
+def PitGPU_LoadOp : PitGPU_Op<"load", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "has TMA copy a tile into a stage";
+  let description = [{
+    The tile whose first element is at `coords`. What lies outside of the tensor
+    becomes 0. One thread of the role issues the boxes; `commit after tma` announces
+    their bytes.
+
+    Example:
+
+    ```mlir
+    pit_gpu.load %map[%m, %k] into %s[0]
+      : !pit_gpu.tensor_map<128x64xbf16, swizzle = 128>, !stage
+    ```
+
+    Constraints:
+
+    - [load 1] there is a coordinate for each dimension of the tensor;
+    - [load 2] the stage has such a tile;
+    - [load 3] tile and boxes have one type of elements and one swizzle; the last
+      dimension is that of columns, of which the tile has whole lines; the one with a
+      box of several elements, or else the one before the last, is that of rows, of
+      which a box has a multiple of 8, and the tile a multiple of the box's.
+  }];
+  let arguments = (ins PitGPU_TensorMapType:$map, Variadic<Index>:$coords,
+                       PitGPU_StageType:$stage, I64Attr:$number);
+  let assemblyFormat = [{
+    $map `[` $coords `]` `into` $stage `[` $number `]` attr-dict
+    `:` type($map) `,` type($stage)
+  }];
+  let hasVerifier = 1;
+}
+
+def PitGPU_GatherOp : PitGPU_Op<"gather", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "copies rows that ids select into a stage";
+  let description = [{
+    Row r of the tile becomes elements `col`, `col + 1`, ... of row
+    `ids[first + r]` of the source: SRead of rows. It is 0 where `first + r` is
+    outside of the ids, where the id is negative or not below the source's rows, and
+    where columns end. All threads of the role copy chunks of 16 bytes by cp.async;
+    `commit after copies` follows. So the source's first element, its rows and `col`
+    have to lie at multiples of 16 bytes; the caller sees to that.
+
+    Example:
+
+    ```mlir
+    pit_gpu.gather %x rows %ids[%first] cols %k into %s[0]
+      : memref<?x?xbf16>, memref<?xi32>, !stage
+    ```
+
+    Constraints:
+
+    - [gather 1] the source has rank 2 and rows without gaps between their elements,
+      the ids have rank 1 and are i32;
+    - [gather 2] the stage has such a tile, of the source's elements.
+  }];
+  let arguments = (ins AnyStridedMemRef:$source, AnyStridedMemRef:$ids,
+                       Index:$first, Index:$col,
+                       PitGPU_StageType:$stage, I64Attr:$number);
+  let assemblyFormat = [{
+    $source `rows` $ids `[` $first `]` `cols` $col `into` $stage `[` $number `]`
+    attr-dict `:` type($source) `,` type($ids) `,` type($stage)
+  }];
+  let hasVerifier = 1;
+}
+
+def PitGPU_StoreOp : PitGPU_Op<"store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes a fragment to memory";
+  let description = [{
+    Element (i, j) goes to `dest[row + i, col + j]`, if the memref has that.
+
+    Example:
+
+    ```mlir
+    pit_gpu.store %sums to %c[%m, %n] : !pit_gpu.fragment<64x256xf32>, memref<?x?xf32>
+    ```
+
+    Constraints:
+
+    - [store 1] the memref has rank 2, the fragment's elements, and rows without gaps
+      between them.
+  }];
+  let arguments = (ins PitGPU_FragmentType:$fragment, AnyStridedMemRef:$dest,
+                       Index:$row, Index:$col);
+  let assemblyFormat = [{
+    $fragment `to` $dest `[` $row `,` $col `]` attr-dict
+    `:` type($fragment) `,` type($dest)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // PIT_DIALECT_PITGPU_IR_PITGPUCOPYOPS_TD

@@ -1,0 +1,224 @@
+//===- PitGPUKernelOps.td - Kernels and roles --------------*- tablegen -*-===//
+
+#ifndef PIT_DIALECT_PITGPU_IR_PITGPUKERNELOPS_TD
+#define PIT_DIALECT_PITGPU_IR_PITGPUKERNELOPS_TD
+
+include "pit/Dialect/PitGPU/IR/PitGPUOpBase.td"
+
+def PitGPU_TensorMapOp : PitGPU_Op<"tensor_map", [Pure]> {
+  let summary = "describes a tensor to TMA";
+  let description = [{
+    The descriptor of a memref. The host makes it when it launches the kernel, and
+    passes it as one more parameter.
+
+    Example:
+
+    ```mlir
+    %map = pit_gpu.tensor_map %a
+             : memref<?x?xbf16> -> !pit_gpu.tensor_map<128x64xbf16, swizzle = 128>
+    ```
+
+    Constraints:
+
+    - [tensor_map 1] the memref is an argument of the kernel;
+    - [tensor_map 2] box and memref have one rank and one type of elements;
+    - [tensor_map 3] elements of a row lie side by side.
+  }];
+  let arguments = (ins AnyStridedMemRef:$source);
+  let results = (outs PitGPU_TensorMapType:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def PitGPU_RingOp : PitGPU_Op<"ring", []> {
+  let summary = "makes a ring of stages";
+  let description = [{
+    All threads of the block run it, before their roles begin; then all stages are
+    empty. A stage is full after `full` arrivals, and after the bytes that were
+    announced; it is empty after `empty` arrivals. `commit` and `release` say how
+    often they arrive.
+
+    `offset` is the place of the first stage in the shared memory of the block, and
+    `barriers` that of the barriers, both in bytes. `convert-pit-gpu-to-nvvm` gives
+    them to rings that have none.
+
+    Example:
+
+    ```mlir
+    %ring = pit_gpu.ring full 1 empty 8
+              : !pit_gpu.ring<4, [!pit_gpu.tile<128x64xbf16, swizzle = 128>]>
+    ```
+
+    Constraints:
+
+    - [ring 1] numbers of arrivals are 1 to 1048575;
+    - [ring 2] there are both places, or none; stages start at a multiple of 1024,
+      barriers at a multiple of 8, and both below 16777216;
+    - [ring 3] it is in no role and in no loop.
+  }];
+  let arguments = (ins I64Attr:$full, I64Attr:$empty,
+                       OptionalAttr<I64Attr>:$offset,
+                       OptionalAttr<I64Attr>:$barriers);
+  let results = (outs PitGPU_RingType:$result);
+  let assemblyFormat = [{
+    `full` $full `empty` $empty (`at` $offset^ `barriers` $barriers)?
+    attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def PitGPU_RolesOp : PitGPU_Op<"roles", [NoTerminator, NoRegionArguments]> {
+  let summary = "has groups of warps run code of their own";
+  let description = [{
+    Each region is run by as many warps as `warps` says: the first one by the block's
+    first warps. `registers` is what a thread of the role has while it runs; roles
+    that compute take those that roles that copy give back (setmaxnreg). `blocks` of
+    the kernel are to run on a multiprocessor at once, one unless it is said.
+
+    The regions use rings of the kernel by one protocol, which the constraints spell
+    out. `warpgroup` says which warpgroup of the role a thread belongs to.
+
+    Example: four warps copy, eight multiply.
+
+    ```mlir
+    pit_gpu.roles {
+      role "producers" warps 4 registers 40 {
+        %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
+        pit_gpu.load %map[%m, %k] into %s[0] : !map, !stage
+        pit_gpu.commit %s after tma bytes 16384 : !stage
+      }
+      role "consumers" warps 8 registers 232 {
+        %s = pit_gpu.wait %ring[%n] : !ring -> !stage
+        pit_gpu.release %s : !stage
+      }
+    }
+    ```
+
+    Constraints:
+
+    - [roles 1] there are a name, a number of warps and one of registers for each
+      region, and at least one region;
+    - [roles 2] warps are a multiple of 4 up to 32, and registers one of 8 from 24 to
+      256;
+    - [roles 3] the block has at most 1024 threads, and the registers of all `blocks`
+      are at most 65536;
+    - [roles 4] ops on stages, copies, stores, products, their waits and maps are in a
+      role;
+    - [protocol 1] a stage that is acquired is committed on every path, and one that
+      is waited for is released: in the same iteration, or carried by a loop in the
+      next one or after it;
+    - [protocol 2] nothing uses a stage after it has been given on;
+    - [protocol 3] the bytes that a commit announces are those of the loads into the
+      stage;
+    - [protocol 4] the arrivals of a ring are those that its roles make in a use;
+    - [protocol 5] a stage is released after a `mma_wait` for all that reads it.
+  }];
+  let arguments = (ins StrArrayAttr:$names, DenseI64ArrayAttr:$warps,
+                       DenseI64ArrayAttr:$registers,
+                       DefaultValuedAttr<I64Attr, "1">:$blocks);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$bodies);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The role in which an op is, and its number.
+    static std::pair<RolesOp, unsigned> of(::mlir::Operation *op);
+    int64_t getThreads();
+  }];
+}
+
+def PitGPU_WarpgroupOp : PitGPU_Op<"warpgroup", [Pure]> {
+  let summary = "the number of a thread's warpgroup in its role";
+  let description = [{
+    From 0 on. It is the same in all threads of a warp.
+
+    Example: `%g = pit_gpu.warpgroup : i32`
+
+    Constraints:
+
+    - [warpgroup 1] it is in a role.
+  }];
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def PitGPU_TilesOp : PitGPU_Op<"tiles", [
+    AutomaticAllocationScope, SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "goes through the tiles that a block has of a space of two dimensions";
+  let description = [{
+    Blocks take turns: block b of B has tiles b, b + B and so on. Tiles are counted
+    in bands of `raster` rows of tiles, column after column, so that blocks that run
+    at the same time read the same parts of both operands from the L2 cache. All
+    roles that run the op with the same bounds get the same tiles.
+
+    The region's arguments are the coordinates of the tile's first element (index),
+    then what it carries, as `scf.for` does.
+
+    Example: tiles of 256 x 128 of a matrix; the number of stages used so far is
+    carried.
+
+    ```mlir
+    %end = pit_gpu.tiles (%m, %n) to (%rows, %cols) step (256, 128) raster 8
+             carry (%used = %zero) -> i32 {
+      pit_gpu.yield %used : i32
+    }
+    ```
+
+    Constraints:
+
+    - [tiles 1] steps and the raster are 1 to 65536;
+    - [tiles 2] the region has two coordinates, then an argument of the type of each
+      carried value, and yields as many.
+  }];
+  let arguments = (ins Index:$rows, Index:$cols, Variadic<AnyType>:$inits,
+                       DenseI64ArrayAttr:$step, I64Attr:$raster);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+}
+
+def PitGPU_InTurnOp : PitGPU_Op<"in_turn", [
+    SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "has the warpgroups of a role run code one after another";
+  let description = [{
+    The first warpgroup runs the region, then the next one, and after the last one
+    the first one again: each has its second turn when all have had their first. So
+    all warpgroups of the role come to ops of this kind equally often. Where the
+    region starts products, those of one warpgroup run while others compute with
+    theirs (Shah et al., FlashAttention-3, 2024, section 3.1).
+
+    Example:
+
+    ```mlir
+    %r = pit_gpu.in_turn -> !sums {
+      %s = pit_gpu.mma %a, %b, %acc : !a, !b, !sums
+      pit_gpu.yield %s : !sums
+    }
+    ```
+
+    Constraints:
+
+    - [in_turn 1] it is in a role;
+    - [in_turn 2] the region yields values of the types of the results;
+    - [in_turn 3] it is in no other one.
+  }];
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`->` type($results)^)? $body attr-dict";
+  let hasRegionVerifier = 1;
+}
+
+def PitGPU_YieldOp : PitGPU_Op<"yield", [
+    Pure, Terminator, ReturnLike,
+    ParentOneOf<["TilesOp", "InTurnOp", "MapOp", "ReduceRowsOp"]>]> {
+  let summary = "ends a region, and gives its values";
+  let description = [{
+    Example: `pit_gpu.yield %x : f32`
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ValueRange()); }]>];
+}
+
+#endif // PIT_DIALECT_PITGPU_IR_PITGPUKERNELOPS_TD

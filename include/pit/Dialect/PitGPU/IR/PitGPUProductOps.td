@@ -1,0 +1,191 @@
+//===- PitGPUProductOps.td - Products and fragments --------*- tablegen -*-===//
+
+#ifndef PIT_DIALECT_PITGPU_IR_PITGPUPRODUCTOPS_TD
+#define PIT_DIALECT_PITGPU_IR_PITGPUPRODUCTOPS_TD
+
+include "pit/Dialect/PitGPU/IR/PitGPUOpBase.td"
+
+def PitGPU_Matrix : AnyTypeOf<[PitGPU_TileType, PitGPU_FragmentType]>;
+
+def PitGPU_MmaOp : PitGPU_Op<"mma", [AllTypesMatch<["acc", "result"]>]> {
+  let summary = "starts a product on the tensor cores";
+  let description = [{
+    acc + a * b, by a warpgroup: a is m x k, b is k x n, and acc m x n; with
+    `transpose_a` a is k x m, with `transpose_b` b is n x k. It is a group of
+    asynchronous instructions, which end in the order in which they were started:
+    `mma_wait` waits for them. a may be a fragment, b lies in shared memory.
+
+    Example:
+
+    ```mlir
+    %r = pit_gpu.mma %a, %b, %acc
+           : !pit_gpu.tile<64x64xbf16, swizzle = 128, pitch = 16384>,
+             !pit_gpu.tile<64x256xbf16, swizzle = 128>,
+             !pit_gpu.accumulator<64x256xf32>
+    ```
+
+    Constraints:
+
+    - [mma 1] extents agree;
+    - [mma 2] factors have one type of elements, f16, bf16 or f32 (as tf32), or are
+      both floats of 8 bits; f32 and 8 bits are not transposed in shared memory: a is
+      m x k, b is n x k;
+    - [mma 3] k is a multiple of 32 bytes;
+    - [mma 4] a fragment has 16-bit floats and is not transposed.
+  }];
+  let arguments = (ins PitGPU_Matrix:$a, PitGPU_TileType:$b,
+                       PitGPU_AccumulatorType:$acc,
+                       UnitAttr:$transposeA, UnitAttr:$transposeB);
+  let results = (outs PitGPU_AccumulatorType:$result);
+  let assemblyFormat = [{
+    $a (`transpose` $transposeA^)? `,` $b (`transpose` $transposeB^)? `,` $acc
+    attr-dict `:` type($a) `,` type($b) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+def PitGPU_MmaWaitOp : PitGPU_Op<"mma_wait", [AttrSizedOperandSegments]> {
+  let summary = "waits for products";
+  let description = [{
+    For all that this warpgroup has started but the `pending` that were started last.
+    The accumulators of those that are done may be read then, as fragments.
+
+    A product reads the registers of a fragment until it is done: they are `holding`
+    until then. `convert-pit-gpu-to-nvvm` adds the fragments of the products for which
+    a wait is the first one.
+
+    Example:
+
+    ```mlir
+    pit_gpu.mma_wait pending 1
+    %sums = pit_gpu.mma_wait pending 0 of %acc
+              : !pit_gpu.accumulator<64x256xf32> -> !pit_gpu.fragment<64x256xf32>
+              holding %p : !pit_gpu.fragment<64x64xbf16>
+    ```
+
+    Constraints:
+
+    - [mma_wait 1] 0 to 7 products may be pending;
+    - [mma_wait 2] each fragment has the extents of its accumulator;
+    - [mma_wait 3] no product that may be pending has its sums among them.
+  }];
+  let arguments = (ins I64Attr:$pending, Variadic<PitGPU_AccumulatorType>:$sums,
+                       Variadic<PitGPU_FragmentType>:$held);
+  let results = (outs Variadic<PitGPU_FragmentType>:$fragments);
+  let assemblyFormat = [{
+    `pending` $pending (`of` $sums^ `:` type($sums) `->` type($fragments))?
+    (`holding` $held^ `:` type($held))? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def PitGPU_AccumulateOp : PitGPU_Op<"accumulate", [Pure]> {
+  let summary = "a fragment to which products are added";
+  let description = [{
+    Takes no instruction.
+
+    Example:
+
+    ```mlir
+    %acc = pit_gpu.accumulate %f
+             : !pit_gpu.fragment<64x256xf32> -> !pit_gpu.accumulator<64x256xf32>
+    ```
+
+    Constraints:
+
+    - [accumulate 1] both have the same extents.
+  }];
+  let arguments = (ins PitGPU_FragmentType:$fragment);
+  let results = (outs PitGPU_AccumulatorType:$result);
+  let assemblyFormat = "$fragment attr-dict `:` type($fragment) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def PitGPU_SplatOp : PitGPU_Op<"splat", [Pure]> {
+  let summary = "a fragment with one value everywhere";
+  let description = [{
+    Example: `%f = pit_gpu.splat %zero : f32 -> !pit_gpu.fragment<64x256xf32>`
+
+    Constraints:
+
+    - [splat 1] the value has the type of the elements.
+  }];
+  let arguments = (ins AnyFloat:$value);
+  let results = (outs PitGPU_FragmentType:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def PitGPU_MapOp : PitGPU_Op<"map", [
+    SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "computes a fragment element by element";
+  let description = [{
+    The region takes the row and the column of an element (i32, of the fragment), and
+    an element of each input; it gives that of the result. An input of one column
+    gives the element of the row.
+
+    Example: a softmax's powers.
+
+    ```mlir
+    %p = pit_gpu.map (%s, %max : !pit_gpu.fragment<64x128xf32>,
+                      !pit_gpu.fragment<64x1xf32>) -> !pit_gpu.fragment<64x128xbf16> {
+    ^bb0(%row: i32, %col: i32, %x: f32, %m: f32):
+      %d = arith.subf %x, %m : f32
+      %e = math.exp2 %d : f32
+      %b = arith.truncf %e : f32 to bf16
+      pit_gpu.yield %b : bf16
+    }
+    ```
+
+    Constraints:
+
+    - [map 1] inputs have the rows of the result, and its columns or one;
+    - [map 2] the region takes two i32 and an element of each input, and gives one
+      element of the result;
+    - [map 3] no op of this dialect is in the region.
+  }];
+  let arguments = (ins Variadic<PitGPU_FragmentType>:$inputs);
+  let results = (outs PitGPU_FragmentType:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `(` ($inputs^ `:` type($inputs))? `)` `->` type($result) attr-dict-with-keyword
+    $body
+  }];
+  let hasRegionVerifier = 1;
+}
+
+def PitGPU_ReduceRowsOp : PitGPU_Op<"reduce_rows", [
+    SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "combines the elements of each row";
+  let description = [{
+    The region combines two elements; the order is not said. All lanes of a row have
+    the result.
+
+    Example:
+
+    ```mlir
+    %max = pit_gpu.reduce_rows %s : !pit_gpu.fragment<64x128xf32>
+             -> !pit_gpu.fragment<64x1xf32> {
+    ^bb0(%x: f32, %y: f32):
+      %m = arith.maximumf %x, %y : f32
+      pit_gpu.yield %m : f32
+    }
+    ```
+
+    Constraints:
+
+    - [reduce_rows 1] the result has one column, and the rows and elements of the
+      input;
+    - [reduce_rows 2] the region takes two elements and gives one;
+    - [reduce_rows 3] no op of this dialect is in the region.
+  }];
+  let arguments = (ins PitGPU_FragmentType:$input);
+  let results = (outs PitGPU_FragmentType:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $input attr-dict `:` type($input) `->` type($result) $body
+  }];
+  let hasRegionVerifier = 1;
+}
+
+#endif // PIT_DIALECT_PITGPU_IR_PITGPUPRODUCTOPS_TD
