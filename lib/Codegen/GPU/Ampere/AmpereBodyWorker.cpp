@@ -157,7 +157,8 @@ private:
     else
       before = toFragment(sums, f32);
     before = pitgpu::AccumulateOp::create(e.b, e.loc, type, before);
-    return pitgpu::MmaOp::create(e.b, e.loc, type, a, b, before, transposeA,
+    return pitgpu::MmaOp::create(e.b, e.loc, type, a, b, before,
+                                 /*adds=*/Value(), transposeA,
                                  isAlongK(op, 1, right, dims));
   }
 

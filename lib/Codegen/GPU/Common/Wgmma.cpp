@@ -58,12 +58,16 @@ Value cuda::startWgmma(Emitter &e, const Wgmma &wgmma, Value a, Value b,
       NVVM::MMAIntOverflowAttr());
 }
 
-/// Runs instructions on `count` sums (f32), which begin as `sums` unless these
-/// are empty; `others` are what the instructions only read. Gives the sums.
+/// Runs instructions on `count` sums (f32 or i32), which begin as `sums` unless
+/// these are empty and of f32; `others` are what the instructions only read.
+/// Gives the sums.
 static SmallVector<Value> runAssembly(Emitter &e, const std::string &text,
                                       size_t count, ArrayRef<Value> sums,
                                       ArrayRef<Value> others) {
-  SmallVector<std::string> constraints(count, sums.empty() ? "=&f" : "=f");
+  Type type = sums.empty() ? e.b.getF32Type() : sums.front().getType();
+  std::string letter = type.isF32() ? "f" : "r";
+  SmallVector<std::string> constraints(count,
+                                       (sums.empty() ? "=&" : "=") + letter);
   for (size_t i = 0; i < sums.size(); ++i)
     constraints.push_back(std::to_string(i));
   for (Value value : others)
@@ -74,7 +78,7 @@ static SmallVector<Value> runAssembly(Emitter &e, const std::string &text,
   SmallVector<Type> types;
   if (count)
     types.push_back(LLVM::LLVMStructType::getLiteral(
-        e.b.getContext(), SmallVector<Type>(count, e.b.getF32Type())));
+        e.b.getContext(), SmallVector<Type>(count, type)));
   auto assembly = LLVM::InlineAsmOp::create(
       e.b, e.loc, types, operands, text, llvm::join(constraints, ","),
       /*has_side_effects=*/true, /*is_align_stack=*/false,
@@ -128,6 +132,12 @@ SmallVector<Value> cuda::waitForWgmmas(Emitter &e, ArrayRef<Value> registers,
   std::string text =
       "wgmma.wait_group.sync.aligned " + std::to_string(later) + ";";
   return runAssembly(e, text, registers.size(), registers, held);
+}
+
+SmallVector<Value> cuda::waitForTensorLoads(Emitter &e,
+                                            ArrayRef<Value> registers) {
+  return runAssembly(e, "tcgen05.wait::ld.sync.aligned;", registers.size(),
+                     registers, {});
 }
 
 void cuda::fenceAsyncProxy(Emitter &e) {

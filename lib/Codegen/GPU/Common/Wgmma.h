@@ -44,6 +44,10 @@ SmallVector<Value> startWgmmas(Emitter &e, const Wgmma &wgmma,
 SmallVector<Value> waitForWgmmas(Emitter &e, ArrayRef<Value> registers,
                                  int64_t later = 0, ArrayRef<Value> held = {});
 
+/// Waits for what this thread has loaded from tensor memory. The registers
+/// (i32) go through the wait, so that nothing reads them before it.
+SmallVector<Value> waitForTensorLoads(Emitter &e, ArrayRef<Value> registers);
+
 /// What this thread has written to shared memory is there for wgmma and TMA.
 void fenceAsyncProxy(Emitter &e);
 /// The value (i32) that a lane has, for all: what depends on it is the same in

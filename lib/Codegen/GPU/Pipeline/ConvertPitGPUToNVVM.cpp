@@ -41,6 +41,10 @@ void pitgpu::populatePipelineTypes(TypeConverter &converter) {
   });
   converter.addConversion([](AccumulatorType type,
                              SmallVectorImpl<Type> &types) {
+    if (type.getInTensorMemory()) {
+      types.push_back(IntegerType::get(type.getContext(), 32));
+      return success();
+    }
     Type sums = LLVM::LLVMStructType::getLiteral(
         type.getContext(),
         SmallVector<Type>(type.getElementsPerPart(), type.getElementType()));
@@ -61,7 +65,7 @@ void pitgpu::populatePipelineTypes(TypeConverter &converter) {
   });
 }
 
-/// Shared memory of a block of sm_90a, the one chip with wgmma.
+/// Shared memory of a block of sm_90a and of sm_100a.
 static constexpr int64_t kMostSharedBytes = 227 * 1024;
 
 namespace {
@@ -114,6 +118,7 @@ struct ConvertPitGPUToNVVMPass
     populateStagePatterns(converter, context, patterns);
     populateCopyPatterns(converter, context, patterns);
     populateMmaPatterns(converter, context, patterns);
+    populateTensorMemoryPatterns(converter, context, patterns);
     populateFragmentPatterns(converter, context, patterns);
     patterns.add<PoisonPattern>(converter, &getContext());
     if (failed(applyPartialConversion(getOperation(), target,
@@ -139,7 +144,12 @@ struct ConvertPitGPUToNVVMPass
         return kernel.emitOpError()
                << "has an argument of type " << type << ", which no caller has";
     LaunchInfo info = LaunchInfo::of(kernel).value_or(LaunchInfo());
+    if (failed(checkChip(kernel)))
+      return failure();
     info.sharedBytes = placeRings(kernel);
+    if (failed(
+            allocateTensorMemory(rewriter, kernel, context, info.sharedBytes)))
+      return failure();
     if (info.sharedBytes > kMostSharedBytes)
       return kernel.emitOpError()
              << "has rings of " << info.sharedBytes
@@ -159,6 +169,32 @@ struct ConvertPitGPUToNVVMPass
       info.threads = threads->front();
     info.setOn(kernel);
     return success();
+  }
+
+  /// Has the chip, if the module names one, the tensor cores that products are
+  /// for?
+  static LogicalResult checkChip(gpu::GPUFuncOp kernel) {
+    ArrayAttr targets =
+        kernel->getParentOfType<gpu::GPUModuleOp>().getTargetsAttr();
+    auto target = targets && !targets.empty()
+                      ? dyn_cast<NVVM::NVVMTargetAttr>(targets[0])
+                      : NVVM::NVVMTargetAttr();
+    if (!target)
+      return success();
+    WalkResult walked = kernel.walk([&](MmaOp product) {
+      bool isLate = product.getAcc().getType().getInTensorMemory();
+      bool isRight = isLate ? target.getChip().starts_with("sm_10") &&
+                                  target.getChip().ends_with("a")
+                            : target.getChip() == "sm_90a";
+      if (isRight)
+        return WalkResult::advance();
+      product.emitOpError()
+          << "has its sums in " << (isLate ? "tensor memory" : "registers")
+          << ", for tensor cores of " << (isLate ? "sm_100a" : "sm_90a")
+          << "; the chip is " << target.getChip();
+      return WalkResult::interrupt();
+    });
+    return failure(walked.wasInterrupted());
   }
 
   /// Finds the waits for stages that threads write.

@@ -24,7 +24,7 @@ struct LoadPattern : PipelinePattern<LoadOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
     StageType stage = op.getStage().getType();
-    TileType tile = stage.getTiles()[op.getNumber()];
+    TileType tile = stage.getTile(op.getNumber());
     ArrayRef<int64_t> box = op.getMap().getType().getBox();
     Value to =
         e.add(adaptor.getStage()[0], stage.getTileOffset(op.getNumber()));
@@ -119,7 +119,7 @@ struct GatherPattern : PipelinePattern<GatherOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
     StageType stage = op.getStage().getType();
-    TileType tile = stage.getTiles()[op.getNumber()];
+    TileType tile = stage.getTile(op.getNumber());
     const ThreadInRole &self = pipeline.threads.at(op);
     Matrix source(e, op.getSource());
     Value count = memref::DimOp::create(e.b, e.loc, op.getIds(), 0);
@@ -196,7 +196,8 @@ struct StorePattern : PipelinePattern<StoreOp> {
     for (int64_t part = 0; part < fragment.getParts(); ++part)
       for (int64_t col = 0; col < cols; ++col)
         for (int64_t half = 0; half < 2; ++half) {
-          Value row = e.add(op.getRow(), e.toIndex(rowOf(e, self, part, half)));
+          Value row = e.add(op.getRow(),
+                            e.toIndex(rowOf(e, fragment, self, part, half)));
           Value at = e.add(firstCol, e.index(8 * col));
           Value exists = e.inRange(row, dest.rows);
           Value first = e.logicalAnd(exists, e.inRange(at, dest.cols));

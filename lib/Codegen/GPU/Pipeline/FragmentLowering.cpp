@@ -10,10 +10,12 @@ using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
 using cuda::Emitter;
 
-Value pitgpu::rowOf(Emitter &e, const ThreadInRole &self, int64_t part,
-                    int64_t half) {
-  Value row = e.add(e.mul(e.rem(self.warp, 4), 16), e.div(self.lane, 4));
-  return e.add(row, 64 * part + 8 * half);
+Value pitgpu::rowOf(Emitter &e, FragmentType type, const ThreadInRole &self,
+                    int64_t part, int64_t half) {
+  int64_t warpRows = type.getWarpRows(), perWarp = warpRows / 16;
+  Value row = e.add(e.mul(e.rem(self.warp, 4), warpRows), e.div(self.lane, 4));
+  return e.add(row, 4 * warpRows * (part / perWarp) + 16 * (part % perWarp) +
+                        8 * half);
 }
 
 static bool isPacked(FragmentType type) {
@@ -102,7 +104,7 @@ struct MapPattern : PipelinePattern<MapOp> {
       int64_t part = i / perPart, inPart = i % perPart;
       int64_t half = isColumn ? inPart : inPart / 2 % 2;
       int64_t col = isColumn ? 0 : inPart / 4 * 8 + inPart % 2;
-      SmallVector<Value> arguments = {rowOf(e, self, part, half),
+      SmallVector<Value> arguments = {rowOf(e, type, self, part, half),
                                       e.add(firstCol, col)};
       for (auto [input, elements] : llvm::zip(op.getInputs(), inputs)) {
         bool isOne = cast<FragmentType>(input.getType()).getCols() == 1;

@@ -21,36 +21,28 @@ static NVVM::WGMMATypes wgmmaType(Type element) {
                                           : NVVM::WGMMATypes::e5m2;
 }
 
-namespace {
-/// A factor in shared memory, as wgmma reads it: `kIsCol` if k runs along
-/// lines.
-struct SharedFactor {
-  SharedFactor(Emitter &e, TileType tile, Value place, bool kIsCol)
-      : tile(tile), kIsCol(kIsCol),
-        first(cuda::describeInShared(
-            e, place,
-            cuda::wgmmaDescriptor(kIsCol, tile.getPitch(),
-                                  tile.getSwizzle()))) {}
+SharedFactor::SharedFactor(Emitter &e, TileType tile, Value place, bool kIsCol,
+                           int64_t descriptor)
+    : tile(tile), kIsCol(kIsCol),
+      first(cuda::describeInShared(e, place, descriptor)) {}
 
-  /// The descriptor of the part from position `outer` along m or n on, a
-  /// multiple of 64 or of a line, and number `step` along k, of 32 bytes.
-  Value at(Emitter &e, int64_t outer, int64_t step) const {
-    int64_t line = tile.getLineElements();
-    int64_t perStep = 32 / tile.getElementBytes();
-    int64_t k = step * perStep, bytes;
-    if (kIsCol)
-      bytes = outer * tile.getSwizzle() + k / line * tile.getPitch() +
-              k % line * tile.getElementBytes();
-    else
-      bytes = outer / line * tile.getPitch() + k * tile.getSwizzle();
-    return cuda::advanceDescriptor(e, first, bytes);
-  }
+Value SharedFactor::at(Emitter &e, int64_t outer, int64_t step) const {
+  int64_t line = tile.getLineElements();
+  int64_t perStep = 32 / tile.getElementBytes();
+  int64_t k = step * perStep, bytes;
+  if (kIsCol)
+    bytes = outer * tile.getSwizzle() + k / line * tile.getPitch() +
+            k % line * tile.getElementBytes();
+  else
+    bytes = outer / line * tile.getPitch() + k * tile.getSwizzle();
+  return cuda::advanceDescriptor(e, first, bytes);
+}
 
-  TileType tile;
-  bool kIsCol;
-  Value first;
-};
-} // namespace
+static SharedFactor factorOfWgmma(Emitter &e, TileType tile, Value place,
+                                  bool kIsCol) {
+  return {e, tile, place, kIsCol,
+          cuda::wgmmaDescriptor(kIsCol, tile.getPitch(), tile.getSwizzle())};
+}
 
 /// Registers of one wgmma's first factor, which a thread has: columns 0 to 7 of
 /// the upper rows, of the lower ones, then columns 8 to 15.
@@ -108,8 +100,11 @@ struct MmaPattern : PipelinePattern<MmaOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
     AccumulatorType acc = op.getAcc().getType();
+    if (acc.getInTensorMemory())
+      return failure();
     TileType tileB = op.getB().getType();
-    SharedFactor b(e, tileB, adaptor.getB().front(), op.getTransposeB());
+    SharedFactor b =
+        factorOfWgmma(e, tileB, adaptor.getB().front(), op.getTransposeB());
     int64_t k = op.getTransposeB() ? tileB.getCols() : tileB.getRows();
     int64_t depth = 32 / tileB.getElementBytes(), steps = k / depth;
     auto tileA = dyn_cast<TileType>(op.getA().getType());
@@ -126,7 +121,8 @@ struct MmaPattern : PipelinePattern<MmaOp> {
     SmallVector<Value> sums(adaptor.getAcc());
     bool replaces = isZero(op.getAcc());
     if (tileA) {
-      SharedFactor a(e, tileA, adaptor.getA().front(), !op.getTransposeA());
+      SharedFactor a =
+          factorOfWgmma(e, tileA, adaptor.getA().front(), !op.getTransposeA());
       if (replaces)
         for (Value &sum : sums)
           sum = LLVM::UndefOp::create(e.b, e.loc, sum.getType());

@@ -10,7 +10,8 @@
 //
 //   tile         where it lies (i32)
 //
-//   accumulator  for each 64 rows a struct of a thread's sums
+//   accumulator  for each 64 rows a struct of a thread's sums; in tensor memory
+//                where it lies (i32: the lane in the upper half, the column)
 //
 //   fragment     a thread's elements; of 16 bits two neighbours in a vector
 //
@@ -46,11 +47,20 @@ struct PipelineContext {
   ThreadMap threads;
   /// Waits for stages that threads have written: wgmma reads by another proxy.
   llvm::DenseSet<Operation *> waitsForWrites;
+  /// Where the tensor memory of each kernel begins (i32).
+  llvm::DenseMap<Operation *, Value> tensorMemory;
 };
 
 /// Gives each ring of a kernel its place in shared memory; gives the bytes of
 /// all of them.
 int64_t placeRings(gpu::GPUFuncOp kernel);
+
+/// Has a block of the kernel allocate tensor memory for its rings, if there are
+/// such. `sharedBytes` grows by the word that says where it lies.
+LogicalResult allocateTensorMemory(RewriterBase &rewriter,
+                                   gpu::GPUFuncOp kernel,
+                                   PipelineContext &context,
+                                   int64_t &sharedBytes);
 
 /// Makes branches and loops of scf of roles and tiles.
 LogicalResult lowerRoles(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
@@ -70,6 +80,9 @@ void populateCopyPatterns(const TypeConverter &converter,
 void populateMmaPatterns(const TypeConverter &converter,
                          PipelineContext &pipeline,
                          RewritePatternSet &patterns);
+void populateTensorMemoryPatterns(const TypeConverter &converter,
+                                  PipelineContext &pipeline,
+                                  RewritePatternSet &patterns);
 void populateFragmentPatterns(const TypeConverter &converter,
                               PipelineContext &pipeline,
                               RewritePatternSet &patterns);
@@ -91,6 +104,23 @@ protected:
 void inOneThread(cuda::Emitter &e, Operation *op, const ThreadInRole &self,
                  function_ref<void()> body);
 
+/// A factor in shared memory, as tensor cores read it: `kIsCol` if k runs along
+/// lines. `descriptor` says all but where it lies.
+class SharedFactor {
+public:
+  SharedFactor(cuda::Emitter &e, TileType tile, Value place, bool kIsCol,
+               int64_t descriptor);
+
+  /// The descriptor of the part from position `outer` along m or n on, a
+  /// multiple of 64 or of a line, and number `step` along k, of 32 bytes.
+  Value at(cuda::Emitter &e, int64_t outer, int64_t step) const;
+
+private:
+  TileType tile;
+  bool kIsCol;
+  Value first;
+};
+
 /// The elements of a fragment that a thread has, and back.
 SmallVector<Value> elementsOf(cuda::Emitter &e, FragmentType type,
                               ValueRange values);
@@ -100,8 +130,8 @@ SmallVector<Value> valuesOf(cuda::Emitter &e, FragmentType type,
 /// The row of a fragment in which this thread has elements: in part `part` of
 /// 64 rows, one of the first eight of its warp's or, with `half`, of the last
 /// (i32).
-Value rowOf(cuda::Emitter &e, const ThreadInRole &self, int64_t part,
-            int64_t half);
+Value rowOf(cuda::Emitter &e, FragmentType type, const ThreadInRole &self,
+            int64_t part, int64_t half);
 
 /// The name of the kernels' shared memory, which starts at a multiple of 1024.
 constexpr StringLiteral kSharedName = "pit_gpu_shared";

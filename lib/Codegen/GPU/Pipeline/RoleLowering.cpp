@@ -220,22 +220,27 @@ LogicalResult pitgpu::lowerRoles(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
 }
 
 int64_t pitgpu::placeRings(gpu::GPUFuncOp kernel) {
-  int64_t end = 0;
+  int64_t end = 0, columns = 0;
   SmallVector<RingOp> open;
   kernel.walk([&](RingOp ring) {
     if (!ring.getOffset())
       return open.push_back(ring);
     RingType type = ring.getType();
     int64_t stages = *ring.getOffset(), barriers = *ring.getBarriers();
-    end = std::max({end, stages + type.getStages() * type.getStageBytes(),
-                    barriers + 16 * type.getStages()});
+    int64_t &endOfStages = type.isInTensorMemory() ? columns : end;
+    endOfStages =
+        std::max(endOfStages, stages + type.getStages() * type.getStageSize());
+    end = std::max(end, barriers + 16 * type.getStages());
   });
   // Barriers behind all stages, which start where the swizzle does.
   Builder builder(kernel.getContext());
   for (RingOp ring : open) {
-    end = llvm::alignTo(end, kSwizzleRepeat);
-    ring.setOffsetAttr(builder.getI64IntegerAttr(end));
-    end += ring.getType().getStages() * ring.getType().getStageBytes();
+    RingType type = ring.getType();
+    int64_t &place = type.isInTensorMemory() ? columns : end;
+    if (!type.isInTensorMemory())
+      place = llvm::alignTo(place, kSwizzleRepeat);
+    ring.setOffsetAttr(builder.getI64IntegerAttr(place));
+    place += type.getStages() * type.getStageSize();
   }
   for (RingOp ring : open) {
     ring.setBarriersAttr(builder.getI64IntegerAttr(end));

@@ -28,7 +28,12 @@ struct RingPattern : PipelinePattern<RingOp> {
         LLVM::AddressOfOp::create(rewriter, loc, pointer, kSharedName);
     Value start =
         LLVM::PtrToIntOp::create(rewriter, loc, e.b.getI32Type(), shared);
-    Value stages = e.add(start, *op.getOffset());
+    bool isInTensorMemory = op.getType().isInTensorMemory();
+    Value memory =
+        isInTensorMemory
+            ? pipeline.tensorMemory.at(op->getParentOfType<gpu::GPUFuncOp>())
+            : start;
+    Value stages = e.add(memory, *op.getOffset());
     Value barriers = e.add(start, *op.getBarriers());
     Value thread =
         e.toI32(gpu::ThreadIdOp::create(rewriter, loc, gpu::Dimension::x));
@@ -53,7 +58,7 @@ struct RingPattern : PipelinePattern<RingOp> {
 struct Use {
   Use(Emitter &e, RingType type, ValueRange ring, Value number) {
     Value stage = e.rem(number, type.getStages());
-    address = e.add(ring[0], e.mul(stage, type.getStageBytes()));
+    address = e.add(ring[0], e.mul(stage, type.getStageSize()));
     full = e.add(ring[1], e.mul(stage, 8));
     empty = e.add(full, 8 * type.getStages());
     round = e.bitAnd(e.div(number, type.getStages()), 1);
@@ -62,6 +67,21 @@ struct Use {
 
   Value address, full, empty, round;
 };
+
+/// Orders what tensor cores do with barriers of threads.
+void fenceTensorMemory(Emitter &e, NVVM::Tcgen05FenceKind kind) {
+  NVVM::Tcgen05FenceOp::create(e.b, e.loc, kind);
+}
+
+/// Has the tensor cores arrive at a barrier when they have done what the role
+/// has started. The thread that is elected is the one that has started it.
+void arriveAfterProducts(Emitter &e, Operation *op, const ThreadInRole &self,
+                         Value barrier) {
+  inOneThread(e, op, self, [&] {
+    NVVM::Tcgen05CommitOp::create(e.b, e.loc, e.sharedPointer(barrier),
+                                  Value());
+  });
+}
 
 struct AcquirePattern : PipelinePattern<AcquireOp> {
   using PipelinePattern::PipelinePattern;
@@ -73,6 +93,8 @@ struct AcquirePattern : PipelinePattern<AcquireOp> {
     Use use(e, op.getRing().getType(), adaptor.getRing(), op.getNumber());
     // In the first round all are empty.
     cuda::waitMBarrier(e, use.empty, e.bitXor(use.round, e.i32(1)));
+    if (op.getRing().getType().isInTensorMemory())
+      fenceTensorMemory(e, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
     rewriter.replaceOpWithMultiple(op, {use.values()});
     return success();
   }
@@ -87,6 +109,8 @@ struct WaitPattern : PipelinePattern<WaitOp> {
     Emitter e(rewriter, op.getLoc());
     Use use(e, op.getRing().getType(), adaptor.getRing(), op.getNumber());
     cuda::waitMBarrier(e, use.full, use.round);
+    if (op.getRing().getType().isInTensorMemory())
+      fenceTensorMemory(e, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
     if (pipeline.waitsForWrites.contains(op))
       cuda::fenceAsyncProxy(e);
     rewriter.replaceOpWithMultiple(op, {use.values()});
@@ -116,6 +140,9 @@ struct CommitPattern : PipelinePattern<CommitOp> {
     case CommitKind::Writes:
       cuda::arriveAtMBarrier(e, full);
       break;
+    case CommitKind::Products:
+      arriveAfterProducts(e, op, pipeline.threads.at(op), full);
+      break;
     }
     rewriter.eraseOp(op);
     return success();
@@ -129,10 +156,18 @@ struct ReleasePattern : PipelinePattern<ReleaseOp> {
   matchAndRewrite(ReleaseOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
-    Value speaks = e.lessThan(pipeline.threads.at(op).lane, e.i32(1));
+    const ThreadInRole &self = pipeline.threads.at(op);
+    Value empty = adaptor.getStage()[2];
+    if (op.getAfterProducts()) {
+      arriveAfterProducts(e, op, self, empty);
+      rewriter.eraseOp(op);
+      return success();
+    }
+    if (op.getStage().getType().isInTensorMemory())
+      fenceTensorMemory(e, NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
+    Value speaks = e.lessThan(self.lane, e.i32(1));
     if (op.getCondition())
       speaks = e.logicalAnd(speaks, op.getCondition());
-    Value empty = adaptor.getStage()[2];
     e.ifThen(speaks, [&] { cuda::arriveAtMBarrier(e, empty); });
     rewriter.eraseOp(op);
     return success();

@@ -52,11 +52,19 @@ LogicalResult MmaOp::verify() {
     return violates(*this, "mma 3")
            << "k of " << kOfA << " elements of " << element
            << "; a multiple of 32 bytes is right";
-  if (fragment && (!isNarrow || getTransposeA()))
+  if (fragment &&
+      (!isNarrow || getTransposeA() || fragment.getWarpRows() != 16))
     return violates(*this, "mma 4")
-           << "a fragment of " << element
-           << (getTransposeA() ? ", transposed" : "")
-           << "; one of f16 or bf16, as it is, is right";
+           << "a fragment of " << element << " with " << fragment.getWarpRows()
+           << " rows in a warp" << (getTransposeA() ? ", transposed" : "")
+           << "; one of f16 or bf16 with 16, as it is, is right";
+  if (acc.getInTensorMemory() ? !tile : static_cast<bool>(getAdds()))
+    return violates(*this, "mma 5")
+           << "sums in "
+           << (acc.getInTensorMemory() ? "tensor memory with a fragment"
+                                       : "registers with a condition")
+           << "; both factors of sums in tensor memory lie in shared memory, "
+              "and they alone have a condition";
   return verifyInRole(*this);
 }
 
@@ -113,12 +121,17 @@ LogicalResult MmaWaitOp::verify() {
     auto from = cast<AccumulatorType>(sums.getType());
     auto to = cast<FragmentType>(fragment.getType());
     isRight &= from.getRows() == to.getRows() &&
-               from.getCols() == to.getCols() && to.getElementType().isF32();
+               from.getCols() == to.getCols() && to.getElementType().isF32() &&
+               to.getWarpRows() == 16;
   }
   if (!isRight)
     return violates(*this, "mma_wait 2")
-           << "a fragment of f32 with the same extents for each accumulator is "
-              "right";
+           << "a fragment of f32 with the same extents for each accumulator, "
+              "and 16 rows in a warp, is right";
+  for (Value sums : getSums())
+    if (cast<AccumulatorType>(sums.getType()).getInTensorMemory())
+      return violates(*this, "mma_wait 4")
+             << "sums in tensor memory; a role waits for their stage";
   for (Value sums : getSums())
     if (std::optional<int64_t> later = productsAfter(*this, sums);
         later && *later < static_cast<int64_t>(getPending()))
@@ -128,13 +141,32 @@ LogicalResult MmaWaitOp::verify() {
   return verifyInRole(*this);
 }
 
+LogicalResult ReadOp::verify() {
+  AccumulatorType acc = getAcc().getType();
+  FragmentType to = getType();
+  if (!acc.getInTensorMemory())
+    return violates(*this, "read 1")
+           << "sums in registers; a mma_wait gives them as a fragment";
+  if (to.getRows() != acc.getRows() || to.getWarpRows() != 32 ||
+      !to.getElementType().isF32() || to.getCols() < 8 ||
+      to.getCols() > acc.getCols())
+    return violates(*this, "read 2")
+           << to << " of " << acc
+           << "; as many rows, 32 of them in a warp, f32 and 8 to "
+           << acc.getCols() << " columns are right";
+  return verifyInRole(*this);
+}
+
 LogicalResult AccumulateOp::verify() {
   FragmentType from = getFragment().getType();
   AccumulatorType to = getType();
   if (from.getRows() != to.getRows() || from.getCols() != to.getCols() ||
-      !from.getElementType().isF32())
+      !from.getElementType().isF32() || from.getWarpRows() != 16 ||
+      to.getInTensorMemory())
     return violates(*this, "accumulate 1")
-           << from << " as " << to << "; the same extents, of f32, are right";
+           << from << " as " << to
+           << "; the same extents, of f32 in registers, with 16 rows in a warp "
+              "are right";
   return success();
 }
 
@@ -161,10 +193,12 @@ LogicalResult MapOp::verifyRegions() {
     auto type = cast<FragmentType>(input.getType());
     arguments.push_back(type.getElementType());
     if (type.getRows() != result.getRows() ||
+        type.getWarpRows() != result.getWarpRows() ||
         (type.getCols() != result.getCols() && type.getCols() != 1))
-      return violates(*this, "map 1")
-             << "an input " << type << " of " << result
-             << "; the same rows, and as many columns or one, are right";
+      return violates(*this, "map 1") << "an input " << type << " of " << result
+                                      << "; the same rows, as many in a warp, "
+                                         "and as many columns or one, "
+                                         "are right";
   }
   if (!hasSignature(getBody(), arguments, result.getElementType()))
     return violates(*this, "map 2")
@@ -180,6 +214,7 @@ LogicalResult ReduceRowsOp::verifyRegions() {
   FragmentType input = getInput().getType(), result = getType();
   Type element = input.getElementType();
   if (result.getCols() != 1 || result.getRows() != input.getRows() ||
+      result.getWarpRows() != input.getWarpRows() ||
       result.getElementType() != element)
     return violates(*this, "reduce_rows 1")
            << input << " to " << result

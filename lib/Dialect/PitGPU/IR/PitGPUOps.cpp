@@ -27,13 +27,24 @@ static bool hasUnitRows(MemRefType type) {
 
 /// The tile of a stage that has the number; null, and an error, if there is
 /// none.
-static TileType tileOf(Operation *op, StringRef constraint, StageType stage,
-                       int64_t number) {
+static Type tileOf(Operation *op, StringRef constraint, StageType stage,
+                   int64_t number) {
   int64_t count = stage.getTiles().size();
   if (number >= 0 && number < count)
     return stage.getTiles()[number];
   violates(op, constraint) << "there is no tile " << number << " in a stage of "
                            << count;
+  return {};
+}
+
+/// The same, of a tile into which copies go.
+static TileType matrixOf(Operation *op, StringRef constraint, StageType stage,
+                         int64_t number) {
+  Type tile = tileOf(op, constraint, stage, number);
+  if (!tile || isa<TileType>(tile))
+    return cast_or_null<TileType>(tile);
+  violates(op, constraint) << "tile " << number << " is a " << tile
+                           << "; copies go to matrices in shared memory";
   return {};
 }
 
@@ -81,13 +92,16 @@ LogicalResult RingOp::verify() {
              << " is right";
   uint64_t stages = getOffset().value_or(0),
            barriers = getBarriers().value_or(0);
+  bool isInTensorMemory = getType().isInTensorMemory();
+  int64_t multiple = isInTensorMemory ? 1 : kSwizzleRepeat;
+  uint64_t most = isInTensorMemory ? kTensorColumns : kMaxPlace;
   if (getOffset().has_value() != getBarriers().has_value() ||
-      stages % kSwizzleRepeat || barriers % 8 || stages >= kMaxPlace ||
+      stages % multiple || barriers % 8 || stages >= most ||
       barriers >= kMaxPlace)
     return violates(*this, "ring 2")
            << "stages at " << static_cast<int64_t>(stages) << ", barriers at "
-           << static_cast<int64_t>(barriers)
-           << "; multiples of 1024 and of 8 below " << kMaxPlace
+           << static_cast<int64_t>(barriers) << "; a multiple of " << multiple
+           << " below " << most << " and one of 8 below " << kMaxPlace
            << ", or neither is right";
   for (Operation *op = (*this)->getParentOp(); op; op = op->getParentOp())
     if (isa<RolesOp, TilesOp, LoopLikeOpInterface>(op))
@@ -338,6 +352,12 @@ LogicalResult CommitOp::verify() {
   if (getStage().getDefiningOp<WaitOp>())
     return violates(*this, "commit 2")
            << "a stage that was waited for; it is released";
+  bool isInTensorMemory = getStage().getType().isInTensorMemory();
+  if (isInTensorMemory != (getKind() == CommitKind::Products))
+    return violates(*this, "commit 3")
+           << "after " << stringifyCommitKind(getKind()) << " a stage in "
+           << (isInTensorMemory ? "tensor" : "shared")
+           << " memory; products fill tensor memory, and nothing else does";
   return verifyInRole(*this);
 }
 
@@ -345,11 +365,18 @@ LogicalResult ReleaseOp::verify() {
   if (getStage().getDefiningOp<AcquireOp>())
     return violates(*this, "release 1")
            << "a stage that was acquired; it is committed";
+  if (getAfterProducts() &&
+      (getCondition() || getStage().getType().isInTensorMemory()))
+    return violates(*this, "release 2")
+           << "after products a stage in "
+           << (getCondition() ? "memory, on a condition" : "tensor memory")
+           << "; products read stages in shared memory, and whether they do is "
+              "not a condition";
   return verifyInRole(*this);
 }
 
 LogicalResult TileOp::verify() {
-  TileType tile = tileOf(*this, "tile 1", getStage().getType(), getNumber());
+  Type tile = tileOf(*this, "tile 1", getStage().getType(), getNumber());
   if (!tile)
     return failure();
   if (tile != getType())
@@ -390,7 +417,7 @@ LogicalResult LoadOp::verify() {
     return violates(*this, "load 1")
            << getCoords().size() << " coordinates in a tensor of " << box.size()
            << " dimensions";
-  TileType tile = tileOf(*this, "load 2", getStage().getType(), getNumber());
+  TileType tile = matrixOf(*this, "load 2", getStage().getType(), getNumber());
   if (!tile)
     return failure();
   int64_t rows = map.getRowDim(), boxRows = rows < 0 ? 1 : box[rows];
@@ -414,7 +441,8 @@ LogicalResult GatherOp::verify() {
            << "rows of " << source << " by ids of " << ids
            << "; a matrix without gaps in its rows, and a list of i32 are "
               "right";
-  TileType tile = tileOf(*this, "gather 2", getStage().getType(), getNumber());
+  TileType tile =
+      matrixOf(*this, "gather 2", getStage().getType(), getNumber());
   if (!tile)
     return failure();
   if (tile.getElementType() != source.getElementType())

@@ -166,14 +166,17 @@ private:
     bool elected = branch && isElected(branch);
     if (auto load = dyn_cast<LoadOp>(op)) {
       StageType stage = load.getStage().getType();
-      path.loaded = stage.getTiles()[load.getNumber()].getCopiedBytes();
+      path.loaded = stage.getTile(load.getNumber()).getCopiedBytes();
     } else if (auto commit = dyn_cast<CommitOp>(op)) {
-      bool isTma = commit.getKind() == CommitKind::Tma;
+      bool isOne = commit.getKind() == CommitKind::Tma ||
+                   commit.getKind() == CommitKind::Products;
       path.announced = commit.getBytes().value_or(0);
-      path.arrivals = isTma ? 1 : (elected ? 1 : 32) * warps();
+      path.arrivals = isOne ? 1 : (elected ? 1 : 32) * warps();
       path.given = 1;
-    } else if (isa<ReleaseOp>(op)) {
-      path.given = !elected; // one lane of each warp, not any
+    } else if (auto release = dyn_cast<ReleaseOp>(op)) {
+      bool isOne = release.getAfterProducts();
+      path.given = isOne || !elected; // one lane of each warp, not any
+      path.arrivals = isOne ? 1 : warps();
     } else if (isa<scf::YieldOp, YieldOp>(op) || isLoop(op)) {
       bool isInit = isLoop(op);
       Operation *carrier = isInit ? op : parent;
@@ -262,7 +265,7 @@ private:
       if (failed(count(full, acquire.getRing(), path.arrivals)))
         return failure();
     }
-    return success();
+    return checkSums(acquire.getStage(), /*isFilled=*/true);
   }
 
   /// Each use of a ring has the same arrivals.
@@ -280,9 +283,14 @@ private:
   //===--- Consumers ------------------------------------------------------===//
 
   LogicalResult checkWaited(WaitOp wait) {
-    if (failed(checkGiven(wait, wait.getStage(), "release")) ||
-        failed(count(empty, wait.getRing(), warps())))
+    FailureOr<Paths> paths = checkGiven(wait, wait.getStage(), "release");
+    if (failed(paths))
       return failure();
+    for (const Path &path : *paths)
+      if (failed(count(empty, wait.getRing(), path.arrivals)))
+        return failure();
+    if (wait.getRing().getType().isInTensorMemory())
+      return checkSums(wait.getStage(), /*isFilled=*/false);
     llvm::SetVector<Value> stages;
     collectStages(wait.getStage(), stages);
     for (Value stage : stages) {
@@ -293,6 +301,55 @@ private:
       for (MmaOp product : products)
         if (failed(checkReleases(wait, product, stage, {})))
           return failure();
+    }
+    return success();
+  }
+
+  //===--- Sums in tensor memory ------------------------------------------===//
+
+  /// The products that are added to sums, and the reads of them.
+  static void collectUses(Value sums, llvm::SetVector<Operation *> &uses) {
+    for (OpOperand &use : sums.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<MmaOp, ReadOp>(user) && uses.insert(user) && isa<MmaOp>(user))
+        collectUses(user->getResult(0), uses);
+      else if (isa<scf::YieldOp>(user))
+        for (Value next :
+             valuesOfYielded(user->getParentOp(), use.getOperandNumber()))
+          collectUses(next, uses);
+    }
+  }
+
+  /// Are sums of a stage used by the right ops, and before it is given on?
+  LogicalResult checkSums(Value taken, bool isFilled) {
+    llvm::SetVector<Value> stages;
+    collectStages(taken, stages);
+    for (Value stage : stages) {
+      if (!cast<StageType>(stage.getType()).isInTensorMemory())
+        return success();
+      llvm::SetVector<Operation *> uses;
+      for (Operation *user : stage.getUsers())
+        if (auto tile = dyn_cast<TileOp>(user))
+          collectUses(tile.getResult(), uses);
+      for (Operation *use : uses) {
+        if (isa<MmaOp>(use) != isFilled)
+          return note(violates(roles, "protocol 6")
+                          << "role \"" << name() << "\" "
+                          << (isFilled ? "reads sums of a stage that it fills"
+                                       : "adds products to sums that it reads"),
+                      use->getLoc(), "the use");
+        for (Operation *user : stage.getUsers()) {
+          Operation *later = isa<CommitOp, ReleaseOp>(user)
+                                 ? user->getBlock()->findAncestorOpInBlock(*use)
+                                 : nullptr;
+          if (later && order[user] < order[later])
+            return note(violates(roles, "protocol 2")
+                            << "role \"" << name()
+                            << "\" uses sums of a stage after it has been "
+                               "given on",
+                        use->getLoc(), "the use");
+        }
+      }
     }
     return success();
   }
@@ -343,6 +400,24 @@ private:
       if (auto release = dyn_cast<ReleaseOp>(user)) {
         if (before.empty() && areExclusive(product, release))
           continue;
+        if (product.getAcc().getType().getInTensorMemory()) {
+          bool isBehind = !before.empty() || order[product] < order[release];
+          if (release.getAfterProducts() && isBehind)
+            continue;
+          return note(violates(roles, "protocol 5")
+                          << "role \"" << name()
+                          << "\" releases a stage while a product into tensor "
+                             "memory may read it; release after products, "
+                             "behind it, is right",
+                      product.getLoc(), "the product");
+        }
+        if (release.getAfterProducts())
+          return note(violates(roles, "protocol 5")
+                          << "role \"" << name()
+                          << "\" releases a stage after products into tensor "
+                             "memory, and wgmma reads it; a mma_wait and "
+                             "release alone are right",
+                      product.getLoc(), "the product");
         int64_t from = before.empty() ? order[product] + 1 : start(stage);
         auto ranges = before;
         ranges.push_back({from, order[release]});

@@ -137,26 +137,85 @@ void TileType::print(AsmPrinter &printer) const {
 // RingType
 //===----------------------------------------------------------------------===//
 
+/// Bytes of a matrix in shared memory, or columns of sums in tensor memory.
+static int64_t sizeOf(Type tile) {
+  if (auto sums = dyn_cast<AccumulatorType>(tile))
+    return sums.getCols();
+  return cast<TileType>(tile).getBytes();
+}
+
+static bool areInTensorMemory(ArrayRef<Type> tiles) {
+  return isa<AccumulatorType>(tiles.front());
+}
+
+bool StageType::isInTensorMemory() const {
+  return areInTensorMemory(getTiles());
+}
+
+TileType StageType::getTile(unsigned tile) const {
+  return cast<TileType>(getTiles()[tile]);
+}
+
 int64_t StageType::getTileOffset(unsigned tile) const {
   int64_t offset = 0;
-  for (TileType before : getTiles().take_front(tile))
-    offset += before.getBytes();
+  for (Type before : getTiles().take_front(tile))
+    offset += sizeOf(before);
   return offset;
 }
 
-int64_t RingType::getStageBytes() const {
-  return StageType::get(getContext(), getTiles())
-      .getTileOffset(getTiles().size());
+/// A stage has tiles of one memory.
+static LogicalResult verifyTiles(EmitError emitError, StringRef constraint,
+                                 ArrayRef<Type> tiles) {
+  bool isInTensorMemory = !tiles.empty() && areInTensorMemory(tiles);
+  for (Type tile : tiles) {
+    auto sums = dyn_cast<AccumulatorType>(tile);
+    if (isInTensorMemory ? !sums || !sums.getInTensorMemory()
+                         : !isa<TileType>(tile))
+      return violates(emitError, constraint)
+             << "a stage with a " << tile
+             << "; matrices alone, or accumulators in tensor memory alone, are "
+                "right";
+  }
+  return success();
+}
+
+LogicalResult StageType::verify(EmitError emitError, ArrayRef<Type> tiles) {
+  if (tiles.empty())
+    return violates(emitError, "stage_type 1")
+           << "a stage without tiles; one at least is right";
+  return verifyTiles(emitError, "stage_type 2", tiles);
+}
+
+bool RingType::isInTensorMemory() const {
+  return areInTensorMemory(getTiles());
+}
+
+int64_t RingType::getStageSize() const {
+  int64_t size = 0;
+  for (Type tile : getTiles())
+    size += sizeOf(tile);
+  return size;
 }
 
 LogicalResult RingType::verify(EmitError emitError, int64_t stages,
-                               ArrayRef<TileType> tiles) {
+                               ArrayRef<Type> tiles) {
   if (stages < 1 || stages > 32)
     return violates(emitError, "ring_type 1")
            << "a ring of " << stages << " stages; 1 to 32 is right";
   if (tiles.empty())
     return violates(emitError, "ring_type 1")
            << "a stage without tiles; one at least is right";
+  if (failed(verifyTiles(emitError, "ring_type 2", tiles)))
+    return failure();
+  int64_t columns = 0;
+  if (areInTensorMemory(tiles))
+    for (Type tile : tiles)
+      columns += stages * sizeOf(tile);
+  if (columns > kTensorColumns)
+    return violates(emitError, "ring_type 2")
+           << stages << " stages of " << columns / stages
+           << " columns of tensor memory; " << kTensorColumns
+           << " columns together are the most";
   return success();
 }
 
@@ -215,30 +274,32 @@ void TensorMapType::print(AsmPrinter &printer) const {
 // AccumulatorType and FragmentType
 //===----------------------------------------------------------------------===//
 
-template <typename SumsType> static Type parseSums(AsmParser &parser) {
+/// Parses "<64x256xf32", and whatever follows stays.
+static FailureOr<std::pair<SmallVector<int64_t>, Type>>
+parseExtents(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<int64_t> shape;
   Type element;
   if (parser.parseLess() ||
       parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
-      parser.parseType(element) || parser.parseGreater())
-    return {};
-  if (shape.size() != 2) {
-    parser.emitError(loc) << "two extents are right, not " << shape.size();
-    return {};
-  }
-  return SumsType::getChecked([&] { return parser.emitError(loc); },
-                              parser.getContext(), shape[0], shape[1], element);
+      parser.parseType(element))
+    return failure();
+  if (shape.size() != 2)
+    return parser.emitError(loc)
+           << "two extents are right, not " << shape.size();
+  return std::make_pair(shape, element);
 }
 
 template <typename SumsType>
-static void printSums(SumsType type, AsmPrinter &printer) {
+static void printExtents(SumsType type, AsmPrinter &printer) {
   printer << "<" << type.getRows() << "x" << type.getCols() << "x"
-          << type.getElementType() << ">";
+          << type.getElementType();
 }
 
 /// Elements that a thread may have of one matrix: sums of wgmma, and others.
 static constexpr int64_t kMaxSums = 192, kMaxElements = 256;
+/// Rows that a warp has of each 64, as wgmma leaves them.
+static constexpr int64_t kWarpRows = 16;
 
 static bool hasExtents(int64_t rows, int64_t cols) {
   return rows > 0 && rows % 64 == 0 && cols % 8 == 0 && cols >= 8 &&
@@ -246,14 +307,27 @@ static bool hasExtents(int64_t rows, int64_t cols) {
 }
 
 Type AccumulatorType::parse(AsmParser &parser) {
-  return parseSums<AccumulatorType>(parser);
+  SMLoc loc = parser.getCurrentLocation();
+  auto extents = parseExtents(parser);
+  if (failed(extents))
+    return {};
+  bool inTensorMemory = succeeded(parser.parseOptionalComma());
+  if ((inTensorMemory && parser.parseKeyword("tensor_memory")) ||
+      parser.parseGreater())
+    return {};
+  auto [shape, element] = *extents;
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    shape[0], shape[1], element, inTensorMemory);
 }
+
 void AccumulatorType::print(AsmPrinter &printer) const {
-  printSums(*this, printer);
+  printExtents(*this, printer);
+  printer << (getInTensorMemory() ? ", tensor_memory>" : ">");
 }
 
 LogicalResult AccumulatorType::verify(EmitError emitError, int64_t rows,
-                                      int64_t cols, Type element) {
+                                      int64_t cols, Type element,
+                                      bool inTensorMemory) {
   if (!hasExtents(rows, cols))
     return violates(emitError, "accumulator_type 1")
            << "an accumulator of " << rows << "x" << cols
@@ -261,7 +335,12 @@ LogicalResult AccumulatorType::verify(EmitError emitError, int64_t rows,
   if (!element.isF32())
     return violates(emitError, "accumulator_type 2")
            << "an accumulator of " << element << "; f32 is right";
-  if (rows > 128 * kMaxSums / cols)
+  if (inTensorMemory && (rows != kTensorLanes || cols % 16))
+    return violates(emitError, "accumulator_type 4")
+           << "an accumulator of " << rows << "x" << cols
+           << " in tensor memory; " << kTensorLanes
+           << " rows, and a multiple of 16 columns, are right";
+  if (!inTensorMemory && rows > 128 * kMaxSums / cols)
     return violates(emitError, "accumulator_type 3")
            << "an accumulator of " << rows << "x" << cols << " takes more than "
            << kMaxSums << " registers of a thread";
@@ -269,14 +348,32 @@ LogicalResult AccumulatorType::verify(EmitError emitError, int64_t rows,
 }
 
 Type FragmentType::parse(AsmParser &parser) {
-  return parseSums<FragmentType>(parser);
+  SMLoc loc = parser.getCurrentLocation();
+  auto extents = parseExtents(parser);
+  if (failed(extents))
+    return {};
+  int64_t warpRows = kWarpRows;
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("warp_rows") || parser.parseEqual() ||
+       parser.parseInteger(warpRows)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  auto [shape, element] = *extents;
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    shape[0], shape[1], element, warpRows);
 }
+
 void FragmentType::print(AsmPrinter &printer) const {
-  printSums(*this, printer);
+  printExtents(*this, printer);
+  if (getWarpRows() != kWarpRows)
+    printer << ", warp_rows = " << getWarpRows();
+  printer << ">";
 }
 
 LogicalResult FragmentType::verify(EmitError emitError, int64_t rows,
-                                   int64_t cols, Type element) {
+                                   int64_t cols, Type element,
+                                   int64_t warpRows) {
   if (!hasExtents(rows, cols == 1 ? 8 : cols))
     return violates(emitError, "fragment_type 1")
            << "a fragment of " << rows << "x" << cols
@@ -290,5 +387,11 @@ LogicalResult FragmentType::verify(EmitError emitError, int64_t rows,
     return violates(emitError, "fragment_type 3")
            << "a fragment of " << rows << "x" << cols << " gives a thread more "
            << "than " << kMaxElements << " elements";
+  bool isWide = warpRows == 2 * kWarpRows;
+  if ((!isWide && warpRows != kWarpRows) || (isWide && rows % kTensorLanes))
+    return violates(emitError, "fragment_type 4")
+           << "a fragment of " << rows << " rows with " << warpRows
+           << " in a warp; " << kWarpRows << ", or " << 2 * kWarpRows
+           << " of a multiple of " << kTensorLanes << " rows, are right";
   return success();
 }

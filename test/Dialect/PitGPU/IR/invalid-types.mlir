@@ -73,7 +73,7 @@ func.func private @f(!pit_gpu.ring<0, [!pit_gpu.tile<8x64xbf16, swizzle = 128>]>
 
 // -----
 
-// expected-error @below {{expected '<'}}
+// expected-error @below {{expected non-function type}}
 // expected-error @below {{failed to parse PitGPU_StageType parameter 'tiles'}}
 func.func private @f(!pit_gpu.stage<[]>)
 

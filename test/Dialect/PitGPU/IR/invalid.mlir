@@ -79,7 +79,7 @@ func.func @too_many_arrivals() {
 !ring = !pit_gpu.ring<2, [!tile]>
 
 func.func @wrong_places() {
-  // expected-error @below {{[ring 2] stages at 512, barriers at 0; multiples of 1024 and of 8 below 16777216, or neither is right}}
+  // expected-error @below {{[ring 2] stages at 512, barriers at 0; a multiple of 1024 below 16777216 and one of 8 below 16777216, or neither is right}}
   %r = pit_gpu.ring full 1 empty 1 at 512 barriers 0 : !ring
   return
 }
@@ -1030,7 +1030,7 @@ func.func @mma_step(%a: !pit_gpu.tile<64x8xbf16, swizzle = 128>, %b: !pit_gpu.ti
 func.func @mma_fragment(%a: !values, %b: !pit_gpu.tile<64x64xf32, swizzle = 128>, %acc: !sums) {
   pit_gpu.roles {
     role "all" warps 4 registers 128 {
-      // expected-error @below {{[mma 4] a fragment of 'f32'; one of f16 or bf16, as it is, is right}}
+      // expected-error @below {{[mma 4] a fragment of 'f32' with 16 rows in a warp; one of f16 or bf16 with 16, as it is, is right}}
       %r = pit_gpu.mma %a, %b transpose, %acc : !values, !pit_gpu.tile<64x64xf32, swizzle = 128>, !sums
     }
   }
@@ -1046,7 +1046,7 @@ func.func @mma_fragment(%a: !values, %b: !pit_gpu.tile<64x64xf32, swizzle = 128>
 func.func @mma_transposed_fragment(%a: !narrow, %b: !tile, %acc: !sums) {
   pit_gpu.roles {
     role "all" warps 4 registers 128 {
-      // expected-error @below {{[mma 4] a fragment of 'bf16', transposed}}
+      // expected-error @below {{[mma 4] a fragment of 'bf16' with 16 rows in a warp, transposed}}
       %r = pit_gpu.mma %a transpose, %b, %acc : !narrow, !tile, !sums
     }
   }
@@ -1084,7 +1084,7 @@ func.func @negative_pending() {
 func.func @other_extents(%acc: !sums) {
   pit_gpu.roles {
     role "all" warps 4 registers 128 {
-      // expected-error @below {{[mma_wait 2] a fragment of f32 with the same extents for each accumulator is right}}
+      // expected-error @below {{[mma_wait 2] a fragment of f32 with the same extents for each accumulator, and 16 rows in a warp, is right}}
       %f = pit_gpu.mma_wait pending 0 of %acc : !sums -> !pit_gpu.fragment<64x32xf32>
     }
   }
@@ -1164,7 +1164,7 @@ func.func @pending_of_a_turn(%t: !tile, %acc: !sums) {
 !values = !pit_gpu.fragment<64x64xf32>
 
 func.func @accumulate(%f: !values) {
-  // expected-error @below {{[accumulate 1] '!pit_gpu.fragment<64x64xf32>' as '!pit_gpu.accumulator<64x128xf32>'; the same extents, of f32, are right}}
+  // expected-error @below {{[accumulate 1] '!pit_gpu.fragment<64x64xf32>' as '!pit_gpu.accumulator<64x128xf32>'; the same extents, of f32 in registers, with 16 rows in a warp are right}}
   %acc = pit_gpu.accumulate %f : !values -> !pit_gpu.accumulator<64x128xf32>
   return
 }
@@ -1197,7 +1197,7 @@ func.func @splat(%x: f16) {
 func.func @map_rows(%x: !pit_gpu.fragment<128x64xf32>) {
   pit_gpu.roles {
     role "all" warps 4 registers 128 {
-      // expected-error @below {{[map 1] an input '!pit_gpu.fragment<128x64xf32>' of '!pit_gpu.fragment<64x64xf32>'; the same rows, and as many columns or one, are right}}
+      // expected-error @below {{[map 1] an input '!pit_gpu.fragment<128x64xf32>' of '!pit_gpu.fragment<64x64xf32>'; the same rows, as many in a warp, and as many columns or one, are right}}
       %f = pit_gpu.map (%x : !pit_gpu.fragment<128x64xf32>) -> !values {
       ^bb0(%i: i32, %j: i32, %e: f32):
         pit_gpu.yield %e : f32

@@ -19,8 +19,8 @@
 // CHECK-SAME: !pit_gpu.tile<64x256xf8E5M2, swizzle = 128, pitch = 16384>
 // A pitch of its own rows is not printed.
 // CHECK-SAME: !pit_gpu.tile<64x64xbf16, swizzle = 128>
-// CHECK-SAME: !pit_gpu.ring<32, [<128x64xbf16, swizzle = 128>]>
-// CHECK-SAME: !pit_gpu.stage<[<128x64xbf16, swizzle = 128>, <64x256xbf16, swizzle = 128>]>
+// CHECK-SAME: !pit_gpu.ring<32, [!pit_gpu.tile<128x64xbf16, swizzle = 128>]>
+// CHECK-SAME: !pit_gpu.stage<[!pit_gpu.tile<128x64xbf16, swizzle = 128>, !pit_gpu.tile<64x256xbf16, swizzle = 128>]>
 // CHECK-SAME: !pit_gpu.tensor_map<1x1x1x256x32xf32, swizzle = 128>
 // CHECK-SAME: !pit_gpu.accumulator<192x128xf32>
 // CHECK-SAME: !pit_gpu.fragment<128x1xf16>, !pit_gpu.fragment<64x8xbf16>
@@ -153,6 +153,47 @@ func.func @copies(%x: memref<?x?xbf16>, %ids: memref<?xi32>, %i: index, %n: i32,
     // CHECK: role "idle \22 one" warps 4 registers 152 {
     // CHECK-NEXT: }
     role "idle \22 one" warps 4 registers 152 {
+    }
+  }
+  return
+}
+
+!whole = !pit_gpu.tile<64x256xbf16, swizzle = 128>
+!in_tensor_memory = !pit_gpu.accumulator<128x256xf32, tensor_memory>
+!ring_of_sums = !pit_gpu.ring<2, [!in_tensor_memory]>
+!stage_of_sums = !pit_gpu.stage<[!in_tensor_memory]>
+!wide = !pit_gpu.fragment<128x64xf32, warp_rows = 32>
+
+// CHECK-LABEL: @tensor_memory
+func.func @tensor_memory(%n: i32, %condition: i1) {
+  %ring = pit_gpu.ring full 128 empty 1 : !ring
+  // CHECK: pit_gpu.ring full 1 empty 4 at 256 barriers 8 : {{(!pit_gpu.ring)?}}<2, [!pit_gpu.accumulator<128x256xf32, tensor_memory>]>
+  %sums = pit_gpu.ring full 1 empty 4 at 256 barriers 8 : !ring_of_sums
+  pit_gpu.roles {
+    role "producers" warps 4 registers 40 {
+      %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
+      pit_gpu.commit %s after writes : !stage
+    }
+    role "products" warps 4 registers 40 {
+      %t = pit_gpu.acquire %sums[%n] : !ring_of_sums -> !stage_of_sums
+      // CHECK: pit_gpu.tile %{{.*}}[0] : {{.*}} -> !pit_gpu.accumulator<128x256xf32, tensor_memory>
+      %acc = pit_gpu.tile %t[0] : !stage_of_sums -> !in_tensor_memory
+      %s = pit_gpu.wait %ring[%n] : !ring -> !stage
+      %a = pit_gpu.tile %s[0] : !stage -> !a
+      %b = pit_gpu.tile %s[1] : !stage -> !whole
+      // CHECK: pit_gpu.mma %{{.*}}, %{{.*}}, %{{.*}} adds if %{{.*}} : !pit_gpu.tile
+      %r = pit_gpu.mma %a, %b, %acc adds if %condition : !a, !whole, !in_tensor_memory
+      // CHECK: pit_gpu.release %{{.*}} after products : {{(!pit_gpu.stage)?}}<
+      pit_gpu.release %s after products : !stage
+      // CHECK: pit_gpu.commit %{{.*}} after products : {{(!pit_gpu.stage)?}}<
+      pit_gpu.commit %t after products : !stage_of_sums
+    }
+    role "epilogue" warps 4 registers 168 {
+      %t = pit_gpu.wait %sums[%n] : !ring_of_sums -> !stage_of_sums
+      %acc = pit_gpu.tile %t[0] : !stage_of_sums -> !in_tensor_memory
+      // CHECK: pit_gpu.read %{{.*}} cols %{{.*}} : {{(!pit_gpu.accumulator)?}}<128x256xf32, tensor_memory> -> {{(!pit_gpu.fragment)?}}<128x64xf32, warp_rows = 32>
+      %v = pit_gpu.read %acc cols %n : !in_tensor_memory -> !wide
+      pit_gpu.release %t : !stage_of_sums
     }
   }
   return

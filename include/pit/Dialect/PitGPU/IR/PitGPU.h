@@ -28,6 +28,8 @@
 namespace mlir::pit::pitgpu {
 /// Bytes after which the pattern of a swizzle repeats; tiles start at these.
 constexpr int64_t kSwizzleRepeat = 1024;
+/// Tensor memory of a block of sm_100a: words of 32 bits.
+constexpr int64_t kTensorLanes = 128, kTensorColumns = 512;
 } // namespace mlir::pit::pitgpu
 
 #define GET_OP_CLASSES

@@ -22,6 +22,8 @@ def PitGPU_Dialect : Dialect {
       `n mod stages`.
     - *Accumulators* are sums that tensor cores are working on; after a wait they are
       *fragments*, whose elements the threads of a warpgroup have in registers.
+      On sm_100a they lie in *tensor memory*, and are tiles of a ring of their own: a
+      role starts products into a stage, another one reads it into fragments.
 
     An op is run by all threads of its role together, and lowers to what a part of
     them does, if one thread is enough. Numbers of uses and positions in tiles are

@@ -39,8 +39,9 @@ def PitGPU_RingOp : PitGPU_Op<"ring", []> {
     often they arrive.
 
     `offset` is the place of the first stage in the shared memory of the block, and
-    `barriers` that of the barriers, both in bytes. `convert-pit-gpu-to-nvvm` gives
-    them to rings that have none.
+    `barriers` that of the barriers, both in bytes; of a ring in tensor memory
+    `offset` is a column of what the block allocates. `convert-pit-gpu-to-nvvm` gives
+    places to rings that have none.
 
     Example:
 
@@ -52,8 +53,8 @@ def PitGPU_RingOp : PitGPU_Op<"ring", []> {
     Constraints:
 
     - [ring 1] numbers of arrivals are 1 to 1048575;
-    - [ring 2] there are both places, or none; stages start at a multiple of 1024,
-      barriers at a multiple of 8, and both below 16777216;
+    - [ring 2] there are both places, or none; stages start at a multiple of 1024, or
+      at a column below 512, barriers at a multiple of 8, and all below 16777216;
     - [ring 3] it is in no role and in no loop.
   }];
   let arguments = (ins I64Attr:$full, I64Attr:$empty,
@@ -111,7 +112,10 @@ def PitGPU_RolesOp : PitGPU_Op<"roles", [NoTerminator, NoRegionArguments]> {
     - [protocol 3] the bytes that a commit announces are those of the loads into the
       stage;
     - [protocol 4] the arrivals of a ring are those that its roles make in a use;
-    - [protocol 5] a stage is released after a `mma_wait` for all that reads it.
+    - [protocol 5] a stage is released after a `mma_wait` for all that reads it, or, if
+      products into tensor memory read it, by a `release after products` behind them;
+    - [protocol 6] products go to a stage of tensor memory that was acquired, and
+      `read` reads one that was waited for.
   }];
   let arguments = (ins StrArrayAttr:$names, DenseI64ArrayAttr:$warps,
                        DenseI64ArrayAttr:$registers,

@@ -10,10 +10,16 @@ def PitGPU_Matrix : AnyTypeOf<[PitGPU_TileType, PitGPU_FragmentType]>;
 def PitGPU_MmaOp : PitGPU_Op<"mma", [AllTypesMatch<["acc", "result"]>]> {
   let summary = "starts a product on the tensor cores";
   let description = [{
-    acc + a * b, by a warpgroup: a is m x k, b is k x n, and acc m x n; with
-    `transpose_a` a is k x m, with `transpose_b` b is n x k. It is a group of
-    asynchronous instructions, which end in the order in which they were started:
-    `mma_wait` waits for them. a may be a fragment, b lies in shared memory.
+    acc + a * b: a is m x k, b is k x n, and acc m x n; with `transpose` a is k x m,
+    b is n x k. a may be a fragment, b lies in shared memory.
+
+    With sums in registers a warpgroup computes it (wgmma): a group of asynchronous
+    instructions, which end in the order in which they were started. `mma_wait` waits
+    for them.
+
+    With sums in tensor memory one thread of the role starts it (tcgen05.mma), and
+    `commit after products` and `release after products` say when it is done. Where
+    the condition `adds if` does not hold, a * b replaces the sums.
 
     Example:
 
@@ -22,6 +28,10 @@ def PitGPU_MmaOp : PitGPU_Op<"mma", [AllTypesMatch<["acc", "result"]>]> {
            : !pit_gpu.tile<64x64xbf16, swizzle = 128, pitch = 16384>,
              !pit_gpu.tile<64x256xbf16, swizzle = 128>,
              !pit_gpu.accumulator<64x256xf32>
+    %t = pit_gpu.mma %whole, %b, %sums adds if %isLater
+           : !pit_gpu.tile<128x64xbf16, swizzle = 128>,
+             !pit_gpu.tile<64x256xbf16, swizzle = 128>,
+             !pit_gpu.accumulator<128x256xf32, tensor_memory>
     ```
 
     Constraints:
@@ -31,15 +41,18 @@ def PitGPU_MmaOp : PitGPU_Op<"mma", [AllTypesMatch<["acc", "result"]>]> {
       both floats of 8 bits; f32 and 8 bits are not transposed in shared memory: a is
       m x k, b is n x k;
     - [mma 3] k is a multiple of 32 bytes;
-    - [mma 4] a fragment has 16-bit floats and is not transposed.
+    - [mma 4] a fragment has 16-bit floats, is not transposed, and its warps have 16
+      rows each;
+    - [mma 5] sums in tensor memory have no fragment as a factor, and sums in registers
+      no condition.
   }];
   let arguments = (ins PitGPU_Matrix:$a, PitGPU_TileType:$b,
-                       PitGPU_AccumulatorType:$acc,
+                       PitGPU_AccumulatorType:$acc, Optional<I1>:$adds,
                        UnitAttr:$transposeA, UnitAttr:$transposeB);
   let results = (outs PitGPU_AccumulatorType:$result);
   let assemblyFormat = [{
     $a (`transpose` $transposeA^)? `,` $b (`transpose` $transposeB^)? `,` $acc
-    attr-dict `:` type($a) `,` type($b) `,` type($acc)
+    (`adds` `if` $adds^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)
   }];
   let hasVerifier = 1;
 }
@@ -67,7 +80,8 @@ def PitGPU_MmaWaitOp : PitGPU_Op<"mma_wait", [AttrSizedOperandSegments]> {
 
     - [mma_wait 1] 0 to 7 products may be pending;
     - [mma_wait 2] each fragment has the extents of its accumulator;
-    - [mma_wait 3] no product that may be pending has its sums among them.
+    - [mma_wait 3] no product that may be pending has its sums among them;
+    - [mma_wait 4] the sums lie in registers.
   }];
   let arguments = (ins I64Attr:$pending, Variadic<PitGPU_AccumulatorType>:$sums,
                        Variadic<PitGPU_FragmentType>:$held);
@@ -75,6 +89,34 @@ def PitGPU_MmaWaitOp : PitGPU_Op<"mma_wait", [AttrSizedOperandSegments]> {
   let assemblyFormat = [{
     `pending` $pending (`of` $sums^ `:` type($sums) `->` type($fragments))?
     (`holding` $held^ `:` type($held))? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def PitGPU_ReadOp : PitGPU_Op<"read", [MemoryEffects<[MemRead]>]> {
+  let summary = "copies sums from tensor memory into registers";
+  let description = [{
+    Columns `col`, `col + 1`, ... (i32) of an accumulator, by a warpgroup. The sums are
+    there when the op has run.
+
+    Example:
+
+    ```mlir
+    %f = pit_gpu.read %sums cols %col
+           : !pit_gpu.accumulator<128x256xf32, tensor_memory>
+          -> !pit_gpu.fragment<128x64xf32, warp_rows = 32>
+    ```
+
+    Constraints:
+
+    - [read 1] the accumulator lies in tensor memory;
+    - [read 2] the fragment has its rows, 32 of them in a warp, elements of f32, and 8
+      to all of its columns.
+  }];
+  let arguments = (ins PitGPU_AccumulatorType:$acc, I32:$col);
+  let results = (outs PitGPU_FragmentType:$result);
+  let assemblyFormat = [{
+    $acc `cols` $col attr-dict `:` type($acc) `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -93,7 +135,8 @@ def PitGPU_AccumulateOp : PitGPU_Op<"accumulate", [Pure]> {
 
     Constraints:
 
-    - [accumulate 1] both have the same extents.
+    - [accumulate 1] both have the same extents, and the sums lie in registers as the
+      fragment does.
   }];
   let arguments = (ins PitGPU_FragmentType:$fragment);
   let results = (outs PitGPU_AccumulatorType:$result);
@@ -139,7 +182,8 @@ def PitGPU_MapOp : PitGPU_Op<"map", [
 
     Constraints:
 
-    - [map 1] inputs have the rows of the result, and its columns or one;
+    - [map 1] inputs have the rows of the result, as many of them in a warp, and its
+      columns or one;
     - [map 2] the region takes two i32 and an element of each input, and gives one
       element of the result;
     - [map 3] no op of this dialect is in the region.

@@ -54,8 +54,10 @@ def PitGPU_WaitOp : PitGPU_TakeOp<"wait"> {
 def PitGPU_CommitTma : I32EnumAttrCase<"Tma", 0, "tma">;
 def PitGPU_CommitCopies : I32EnumAttrCase<"Copies", 1, "copies">;
 def PitGPU_CommitWrites : I32EnumAttrCase<"Writes", 2, "writes">;
-def PitGPU_CommitKind : I32EnumAttr<"CommitKind", "the copies after which a stage is full",
-    [PitGPU_CommitTma, PitGPU_CommitCopies, PitGPU_CommitWrites]> {
+def PitGPU_CommitProducts : I32EnumAttrCase<"Products", 3, "products">;
+def PitGPU_CommitKind : I32EnumAttr<"CommitKind", "what has to be done before a stage is full",
+    [PitGPU_CommitTma, PitGPU_CommitCopies, PitGPU_CommitWrites,
+     PitGPU_CommitProducts]> {
   let cppNamespace = "::mlir::pit::pitgpu";
 }
 
@@ -67,18 +69,22 @@ def PitGPU_CommitOp : PitGPU_Op<"commit", [MemoryEffects<[MemRead, MemWrite]>]> 
     - `after copies`: each thread arrives when the gathers that it has started are
       done.
     - `after writes`: each thread arrives; its stores to the stage are seen.
+    - `after products`: the tensor cores arrive once when the products are done that
+      the role has started (tcgen05.commit).
 
     Example:
 
     ```mlir
     pit_gpu.commit %s after tma bytes 49152 : !stage
+    pit_gpu.commit %sums after products : !stage_of_sums
     ```
 
     Constraints:
 
     - [commit 1] there is a number of bytes, from 1 to 1048575, if and only if the
       stage is full after TMA;
-    - [commit 2] the stage is one that was acquired, or carried.
+    - [commit 2] the stage is one that was acquired, or carried;
+    - [commit 3] a stage is full after products if and only if it lies in tensor memory.
   }];
   let arguments = (ins PitGPU_StageType:$stage, PitGPU_CommitKind:$kind,
                        OptionalAttr<I64Attr>:$bytes);
@@ -93,30 +99,42 @@ def PitGPU_ReleaseOp : PitGPU_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]
   let description = [{
     One thread of each warp of the role arrives. With `if` it does so only where the
     condition holds, as in the first iteration of a loop that releases the stage of
-    the iteration before.
+    the iteration before. With `after products` the tensor cores arrive, once for the
+    role, when the products into tensor memory are done that it has started.
 
     Example:
 
     ```mlir
     pit_gpu.release %before if %isLater : !stage
+    pit_gpu.release %s after products : !stage
     ```
 
     Constraints:
 
-    - [release 1] the stage is one that was waited for, or carried.
+    - [release 1] the stage is one that was waited for, or carried;
+    - [release 2] what is released after products lies in shared memory, and without a
+      condition.
   }];
-  let arguments = (ins PitGPU_StageType:$stage, Optional<I1>:$condition);
-  let assemblyFormat = "$stage (`if` $condition^)? attr-dict `:` type($stage)";
+  let arguments = (ins PitGPU_StageType:$stage, Optional<I1>:$condition,
+                       UnitAttr:$afterProducts);
+  let assemblyFormat = [{
+    $stage (`after` `products` $afterProducts^)? (`if` $condition^)? attr-dict
+    `:` type($stage)
+  }];
   let hasVerifier = 1;
 }
+
+def PitGPU_OfStage : AnyTypeOf<[PitGPU_TileType, PitGPU_AccumulatorType]>;
 
 def PitGPU_TileOp : PitGPU_Op<"tile", [Pure]> {
   let summary = "a tile of a stage";
   let description = [{
-    Example: the second tile of a stage.
+    Example: the second tile of a stage, and sums in tensor memory.
 
     ```mlir
     %b = pit_gpu.tile %s[1] : !stage -> !pit_gpu.tile<64x256xbf16, swizzle = 128>
+    %c = pit_gpu.tile %t[0]
+           : !sums -> !pit_gpu.accumulator<128x256xf32, tensor_memory>
     ```
 
     Constraints:
@@ -124,7 +142,7 @@ def PitGPU_TileOp : PitGPU_Op<"tile", [Pure]> {
     - [tile 1] the stage has such a tile, of that type.
   }];
   let arguments = (ins PitGPU_StageType:$stage, I64Attr:$number);
-  let results = (outs PitGPU_TileType:$result);
+  let results = (outs PitGPU_OfStage:$result);
   let assemblyFormat = [{
     $stage `[` $number `]` attr-dict `:` type($stage) `->` type($result)
   }];

@@ -75,26 +75,32 @@ def PitGPU_RingType : PitGPU_Type<"Ring", "ring"> {
   let summary = "stages in shared memory that change hands";
   let description = [{
     `stages` places for the same tiles, and two barriers for each: one that the
-    stage is full, one that it is empty.
+    stage is full, one that it is empty. Tiles are matrices in shared memory, or
+    accumulators in tensor memory.
 
-    Example: 4 stages of 48 KiB.
+    Example: 4 stages of 48 KiB, and two of 256 columns of tensor memory.
 
     ```mlir
     !pit_gpu.ring<4, [!pit_gpu.tile<128x64xbf16, swizzle = 128>,
                       !pit_gpu.tile<64x256xbf16, swizzle = 128>]>
+    !pit_gpu.ring<2, [!pit_gpu.accumulator<128x256xf32, tensor_memory>]>
     ```
 
     Constraints:
 
-    - [ring_type 1] there are 1 to 32 stages, and at least one tile.
+    - [ring_type 1] there are 1 to 32 stages, and at least one tile;
+    - [ring_type 2] all tiles are matrices, or all are accumulators in tensor memory,
+      which have at most 512 columns in all stages together.
   }];
   let parameters = (ins
     "int64_t":$stages,
-    ArrayRefParameter<"TileType">:$tiles);
+    ArrayRefParameter<"::mlir::Type">:$tiles);
   let assemblyFormat = "`<` $stages `,` `[` $tiles `]` `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    int64_t getStageBytes() const;
+    bool isInTensorMemory() const;
+    /// From a stage to the next one: bytes, or columns of tensor memory.
+    int64_t getStageSize() const;
   }];
 }
 
@@ -109,11 +115,20 @@ def PitGPU_StageType : PitGPU_Type<"Stage", "stage"> {
     ```mlir
     !pit_gpu.stage<[!pit_gpu.tile<128x64xbf16, swizzle = 128>]>
     ```
+
+    Constraints:
+
+    - [stage_type 1] there is at least one tile;
+    - [stage_type 2] all tiles are matrices, or all are accumulators in tensor memory.
   }];
-  let parameters = (ins ArrayRefParameter<"TileType">:$tiles);
+  let parameters = (ins ArrayRefParameter<"::mlir::Type">:$tiles);
   let assemblyFormat = "`<` `[` $tiles `]` `>`";
+  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Bytes from a stage's first one to those of a tile.
+    bool isInTensorMemory() const;
+    /// A tile in shared memory.
+    TileType getTile(unsigned tile) const;
+    /// From a stage's start to that of a tile: bytes, or columns of tensor memory.
     int64_t getTileOffset(unsigned tile) const;
   }];
 }
@@ -151,42 +166,52 @@ def PitGPU_TensorMapType : PitGPU_Type<"TensorMap", "tensor_map"> {
   }];
 }
 
-class PitGPU_SumsType<string name, string typeMnemonic>
-    : PitGPU_Type<name, typeMnemonic> {
-  let parameters = (ins
-    "int64_t":$rows,
-    "int64_t":$cols,
-    "::mlir::Type":$elementType);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-  let extraClassDeclaration = [{
-    /// Parts of 64 rows, one below the other.
-    int64_t getParts() const { return getRows() / 64; }
-    /// Elements that a thread of the warpgroup has of a part.
-    int64_t getElementsPerPart() const {
-      return getCols() == 1 ? 2 : getCols() / 2;
-    }
-  }];
-}
-
-def PitGPU_AccumulatorType : PitGPU_SumsType<"Accumulator", "accumulator"> {
-  let summary = "sums of a warpgroup that tensor cores may be working on";
+def PitGPU_AccumulatorType : PitGPU_Type<"Accumulator", "accumulator"> {
+  let summary = "sums that tensor cores may be working on";
   let description = [{
-    `rows` x `cols` sums in f32, which lie in the registers of a warpgroup as those
-    of wgmma do. Nothing reads them before `mma_wait` has made them a fragment.
+    `rows` x `cols` sums in f32. They lie in the registers of a warpgroup, as those
+    of wgmma do, and nothing reads them before `mma_wait` has made them a fragment.
+    In `tensor_memory`, which sm_100a has, they are a tile of a ring: row i lies in
+    lane i, and `read` copies columns into registers.
 
-    Example: `!pit_gpu.accumulator<64x256xf32>`
+    Example:
+
+    ```mlir
+    !pit_gpu.accumulator<64x256xf32>
+    !pit_gpu.accumulator<128x256xf32, tensor_memory>
+    ```
 
     Constraints:
 
     - [accumulator_type 1] rows are a multiple of 64; columns are a multiple of 8 up to
       256;
     - [accumulator_type 2] elements are f32;
-    - [accumulator_type 3] a thread has at most 192 of the sums.
+    - [accumulator_type 3] in registers, a thread has at most 192 of the sums;
+    - [accumulator_type 4] in tensor memory, rows are 128 and columns a multiple of 16.
+  }];
+  let parameters = (ins
+    "int64_t":$rows,
+    "int64_t":$cols,
+    "::mlir::Type":$elementType,
+    "bool":$inTensorMemory);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let builders = [
+    TypeBuilder<(ins "int64_t":$rows, "int64_t":$cols,
+                     "::mlir::Type":$elementType), [{
+      return $_get($_ctxt, rows, cols, elementType,
+                   /*inTensorMemory=*/false);
+    }]>
+  ];
+  let extraClassDeclaration = [{
+    /// Parts of 64 rows, one below the other.
+    int64_t getParts() const { return getRows() / 64; }
+    /// Elements that a thread of the warpgroup has of a part.
+    int64_t getElementsPerPart() const { return getCols() / 2; }
   }];
 }
 
-def PitGPU_FragmentType : PitGPU_SumsType<"Fragment", "fragment"> {
+def PitGPU_FragmentType : PitGPU_Type<"Fragment", "fragment"> {
   let summary = "a matrix whose elements the threads of a warpgroup have";
   let description = [{
     `rows` x `cols` elements in registers. In each 64 rows, warp w of the warpgroup
@@ -194,11 +219,16 @@ def PitGPU_FragmentType : PitGPU_SumsType<"Fragment", "fragment"> {
     eight columns 2 (l mod 4) and the next one (PTX, "wgmma", register fragments).
     With one column, the lanes of a row all have its element.
 
-    Example: sums of a step, and the maximum of each of their rows.
+    With `warp_rows = 32`, as tensor memory is read, warp w has rows 32 w to 32 w + 31
+    of each 128: 16 rows in a first part of its registers, then 16 in a second one.
+
+    Example: sums of a step, the maximum of each of their rows, and sums from tensor
+    memory.
 
     ```mlir
     !pit_gpu.fragment<64x128xf32>
     !pit_gpu.fragment<64x1xf32>
+    !pit_gpu.fragment<128x64xf32, warp_rows = 32>
     ```
 
     Constraints:
@@ -206,7 +236,30 @@ def PitGPU_FragmentType : PitGPU_SumsType<"Fragment", "fragment"> {
     - [fragment_type 1] rows are a multiple of 64; columns are 1, or a multiple of 8 up to
       256;
     - [fragment_type 2] elements are f16, bf16 or f32;
-    - [fragment_type 3] a thread has at most 256 of the elements.
+    - [fragment_type 3] a thread has at most 256 of the elements;
+    - [fragment_type 4] a warp has 16 or 32 rows; with 32, rows are a multiple of 128.
+  }];
+  let parameters = (ins
+    "int64_t":$rows,
+    "int64_t":$cols,
+    "::mlir::Type":$elementType,
+    "int64_t":$warpRows);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let builders = [
+    TypeBuilder<(ins "int64_t":$rows, "int64_t":$cols,
+                     "::mlir::Type":$elementType), [{
+      return $_get($_ctxt, rows, cols, elementType,
+                   /*warpRows=*/16);
+    }]>
+  ];
+  let extraClassDeclaration = [{
+    /// Parts of 64 rows: a thread has two rows of each.
+    int64_t getParts() const { return getRows() / 64; }
+    /// Elements that a thread of the warpgroup has of a part.
+    int64_t getElementsPerPart() const {
+      return getCols() == 1 ? 2 : getCols() / 2;
+    }
   }];
 }
 
