@@ -127,9 +127,8 @@ static uint64_t *word_at(emu_block *block, uint32_t place) {
   return (uint64_t *)(void *)(block->shared + place);
 }
 
-static emu_arrival *add_arrival(emu_warp *w, const emu_instruction *i,
-                                uint32_t lane, emu_block *block,
-                                uint32_t place) {
+emu_arrival *emu_add_arrival(emu_warp *w, const emu_instruction *i,
+                             uint32_t lane, emu_block *block, uint32_t place) {
   if (place & 7) {
     emu_fault(w, i, lane, "the mbarrier's address is no multiple of 8");
     return NULL;
@@ -161,7 +160,7 @@ EMU_HEAD(copies_arrive) {
       if (why)
         return emu_fault(w, i, l, "%s", why);
     }
-    emu_arrival *made = add_arrival(w, i, l, block, place);
+    emu_arrival *made = emu_add_arrival(w, i, l, block, place);
     if (!made || !emu_release(w, i, EMU_RACE_MBARRIER, block, place))
       return EMU_FAULT;
     made->copies = w->copies_started;
@@ -204,7 +203,7 @@ static emu_action load_tensor(emu_warp *w, const emu_instruction *i,
                      (unsigned long long)blocks, cluster->count);
   for (; blocks; blocks &= blocks - 1) {
     emu_block *each = &cluster->blocks[__builtin_ctzll(blocks)];
-    emu_arrival *made = add_arrival(w, i, lane, each, barrier);
+    emu_arrival *made = emu_add_arrival(w, i, lane, each, barrier);
     if (!made ||
         !emu_check_block_race(w, i, lane, each, to, tensor_map_bytes(map),
                               RACE_WRITE) ||
@@ -232,6 +231,10 @@ EMU_HEAD(load_tensors) {
 
 static const char *finish_arrival(emu_block *block, const emu_arrival *a) {
   uint64_t *word = word_at(block, a->barrier);
+  if (a->is_late) {
+    const char *why = emu_finish_late(a->warp, a->mask, a->copies);
+    return why ? why : tensor_barrier_arrive(word, 1, NULL);
+  }
   if (!a->is_tensor) {
     finish_copies(a->warp, a->mask, is_before, a->copies);
     return tensor_barrier_arrive(word, 1, NULL);

@@ -13,7 +13,7 @@ static const emu_opcode *const opcode_tables[] = {
 static const emu_family *const family_tables[] = {
     emu_memory_families,  emu_convert_families, emu_warp_families,
     emu_barrier_families, emu_async_families,   emu_tensor_families,
-    emu_move_families};
+    emu_tcgen05_families, emu_move_families};
 
 enum { TABLES = sizeof(opcode_tables) / sizeof(*opcode_tables) };
 enum { FAMILIES = sizeof(family_tables) / sizeof(*family_tables) };

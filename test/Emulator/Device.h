@@ -5,7 +5,7 @@
 // stream; what a stream captures is kept and done when its graph is launched.
 // Of the environment:
 //
-//   PIT_EMULATOR_CAPABILITY       80 or 90 (default)
+//   PIT_EMULATOR_CAPABILITY       80, 90 (default) or 100
 //   PIT_EMULATOR_MULTIPROCESSORS  how many the device has (default 4)
 //   PIT_EMULATOR_SEED             if not 0, warps take turns of random lengths
 //   PIT_EMULATOR_EARLY            1: copies are done at once, not at the wait

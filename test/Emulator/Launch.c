@@ -287,11 +287,13 @@ static void free_cluster(emu_cluster *c) {
       free(b->warps[n].local);
       free(b->warps[n].copies);
       free(b->warps[n].products);
+      free(b->warps[n].late);
       free(b->warps[n].stores);
     }
     free(b->warps);
     free(b->shared);
     free(b->arrivals);
+    free(b->tensor);
     tensor_proxy_free(b->proxy);
   }
   races_free(c->races);
@@ -354,6 +356,11 @@ static bool run_cluster(emu_cluster *c, uint64_t *done) {
       ++b->launch->effects;
       if (b->live_warps > 0)
         continue;
+      if (b->tensor) {
+        emu_fault(w, w->block->launch->function->code, 0,
+                  "the block has ended, and has not freed its tensor memory");
+        return false;
+      }
       // What a kernel leaves behind would be written to memory of others.
       for (int a = 0; a < b->arrival_count; ++a)
         if (b->arrivals[a].is_tensor) {

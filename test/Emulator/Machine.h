@@ -9,6 +9,7 @@
 
 enum {
   EMU_BARRIERS = 16,
+  EMU_TENSOR_LOADS = 16,
   EMU_MAX_WARPS = 32,
   EMU_MAX_CLUSTER = 16,
   /// Shared memory starts here in each block, so that 0 is no address.
@@ -61,6 +62,22 @@ typedef struct emu_product {
   uint32_t group;
 } emu_product;
 
+/// A product into tensor memory that a lane has started.
+typedef struct emu_late {
+  const struct emu_instruction *instruction;
+  uint32_t lane;
+  uint64_t number; ///< of those of the warp
+  uint32_t d, shape;
+  uint64_t a, b; ///< descriptors
+  bool adds;
+} emu_late;
+
+/// A load from tensor memory that nothing has waited for.
+typedef struct emu_tensor_load {
+  const struct emu_instruction *instruction;
+  uint32_t address;
+} emu_tensor_load;
+
 typedef struct emu_warp {
   struct emu_block *block;
   char *registers;
@@ -89,6 +106,12 @@ typedef struct emu_warp {
   emu_product *products;
   int product_count, product_room;
   uint32_t committed_products;
+  // tcgen05
+  emu_late *late;
+  int late_count, late_room;
+  uint64_t late_started;
+  emu_tensor_load tensor_loads[EMU_TENSOR_LOADS];
+  int tensor_load_count;
 } emu_warp;
 
 typedef struct emu_barrier {
@@ -97,13 +120,14 @@ typedef struct emu_barrier {
 } emu_barrier;
 
 /// What arrives at an mbarrier when it is done, and is done when someone waits
-/// there: a tensor copy, or the copies that lanes had started.
+/// there: a tensor copy, or the copies or products that lanes had started.
 typedef struct emu_arrival {
   uint32_t barrier; ///< its place in the block's shared memory
   emu_warp *warp;   ///< that started it
   uint32_t mask;    ///< its lanes
   const struct emu_instruction *instruction;
-  uint64_t copies; ///< that were started before, if it is of such
+  uint64_t copies; ///< or products that were started before, if it is of such
+  bool is_late;    ///< of products into tensor memory
   // Of a tensor copy:
   bool is_tensor;
   uint32_t rank, to;
@@ -124,6 +148,8 @@ typedef struct emu_block {
   struct tensor_proxy *proxy; ///< by which shared memory was written
   emu_arrival *arrivals;
   int arrival_count, arrival_room;
+  uint32_t *tensor; ///< memory; NULL: none is allocated
+  uint32_t tensor_columns;
 } emu_block;
 
 typedef struct emu_cluster {
@@ -266,6 +292,15 @@ emu_fault(emu_warp *w, const emu_instruction *i, uint32_t lane,
 static inline bool emu_together(const emu_warp *w, uint32_t mask) {
   return (mask & w->live & ~w->active) == 0;
 }
+
+/// Something arrives at an mbarrier when it is done, which a lane has started.
+/// NULL: a fault, which is reported.
+emu_arrival *emu_add_arrival(emu_warp *w, const emu_instruction *i,
+                             uint32_t lane, emu_block *block, uint32_t place);
+
+/// Computes the products into tensor memory with numbers below `before` that
+/// lanes of a mask have started.
+const char *emu_finish_late(emu_warp *w, uint32_t mask, uint64_t before);
 
 /// Does what arrives at an mbarrier. False: a fault, which is reported.
 bool emu_finish_arrivals(emu_warp *w, const emu_instruction *i,

@@ -118,7 +118,7 @@ typedef struct emu_function {
 typedef struct emu_module {
   struct emu_module *next;
   char *text;
-  uint32_t target; ///< 80, 90
+  uint32_t target; ///< 80, 90, 100
   emu_function *functions;
   uint32_t static_shared, shared_align;
   struct emu_chunk *chunks; ///< what emu_new gave
@@ -193,7 +193,7 @@ extern const emu_opcode emu_integer_opcodes[], emu_float_opcodes[],
     emu_half_opcodes[], emu_move_opcodes[];
 extern const emu_family emu_memory_families[], emu_convert_families[],
     emu_warp_families[], emu_barrier_families[], emu_async_families[],
-    emu_tensor_families[], emu_move_families[];
+    emu_tensor_families[], emu_tcgen05_families[], emu_move_families[];
 
 /// What an opcode is decoded by; one of the two is NULL.
 const emu_opcode *emu_find_opcode(const char *name);

@@ -2,28 +2,20 @@
 
 #include "TensorWgmma.h"
 
+#include "TensorFactor.h"
 #include "TensorMultiply.h"
 
 #include <string.h>
 
-enum { M = 64, MAX_N = 256, MAX_K = 32, CHUNK = 16, PATTERN = 8 };
+enum { M = 64, MAX_N = 256, MAX_K = 32 };
 
 //===----------------------------------------------------------------------===//
 // Descriptors
 //===----------------------------------------------------------------------===//
 
-typedef struct matrix {
-  uint32_t start, leading, stride, span;
-} matrix;
-
-/// 14 bits from `first` on, of a number of chunks.
-static uint32_t bytes_of(uint64_t descriptor, uint32_t first) {
-  return (uint32_t)(descriptor >> first & 0x3FFF) * CHUNK;
-}
-
 static const char *read_descriptor(uint64_t descriptor, tensor_type type,
-                                   bool major, matrix *read) {
-  static const uint32_t spans[] = {CHUNK, 128, 64, 32};
+                                   bool major, tensor_factor *read) {
+  static const uint32_t spans[] = {TENSOR_CHUNK, 128, 64, 32};
   const uint64_t unused = UINT64_C(3) << 14 | UINT64_C(3) << 30 |
                           UINT64_C(7) << 46 | UINT64_C(0x3FF) << 52;
   if (descriptor & unused)
@@ -32,63 +24,32 @@ static const char *read_descriptor(uint64_t descriptor, tensor_type type,
     return "base offsets of matrix descriptors are not emulated";
   if (major && tensor_type_bits(type) != 16)
     return "only elements of 16 bits may be transposed";
-  *read = (matrix){bytes_of(descriptor, 0), bytes_of(descriptor, 16),
-                   bytes_of(descriptor, 32), spans[descriptor >> 62]};
+  *read = (tensor_factor){tensor_descriptor_bytes(descriptor, 0),
+                          tensor_descriptor_bytes(descriptor, 16),
+                          tensor_descriptor_bytes(descriptor, 32),
+                          spans[descriptor >> 62]};
   return NULL;
-}
-
-/// "Canonical Layouts": ((8,m),(T,2k)) and ((T,span/16,m),(8,k)).
-static uint32_t address_of(const matrix *from, tensor_type type, bool major,
-                           uint32_t outer, uint32_t k) {
-  uint32_t bytes = tensor_type_bits(type) / 8;
-  uint32_t along = (major ? outer : k) * bytes; // the contiguous dimension
-  uint32_t across = major ? k : outer;
-  uint32_t line = across % PATTERN * from->span;
-  uint32_t pattern = across / PATTERN, block = along / from->span;
-  uint32_t linear = from->start + along % from->span + line;
-  // Without swizzle, blocks of m or n go by the stride, and so do patterns of
-  // them where k is contiguous.
-  if (from->span == CHUNK && major)
-    linear += block * from->stride + pattern * from->leading;
-  else
-    linear += pattern * from->stride + block * from->leading;
-  return tensor_swizzle(linear, from->span);
 }
 
 const char *tensor_descriptor_address(uint64_t descriptor, tensor_type type,
                                       bool major, uint32_t outer, uint32_t k,
                                       uint32_t *address) {
-  matrix from;
+  tensor_factor from;
   const char *error = read_descriptor(descriptor, type, major, &from);
   if (!error)
-    *address = address_of(&from, type, major, outer, k);
+    *address = tensor_factor_address(&from, type, major, outer, k);
   return error;
 }
 
-/// Reads a factor with `count` rows along m or n: element (i, k) becomes
-/// values[i * outer_stride + k * k_stride].
 static const char *load_factor(const tensor_shared *shared, uint64_t descriptor,
                                tensor_type type, bool major, uint32_t count,
                                uint32_t depth, uint32_t outer_stride,
                                uint32_t k_stride, double *values) {
-  matrix from;
+  tensor_factor from;
   const char *error = read_descriptor(descriptor, type, major, &from);
-  uint32_t unit = CHUNK * 8 / tensor_type_bits(type); // elements of a chunk
-  uint32_t i_step = major ? unit : 1, k_step = major ? 1 : unit;
-  uint32_t stride = major ? outer_stride : k_stride;
-  for (uint32_t i = 0; !error && i < count; i += i_step)
-    for (uint32_t k = 0; !error && k < depth; k += k_step) {
-      uint32_t address = address_of(&from, type, major, i, k);
-      error = tensor_check_async_read(shared, address, CHUNK, CHUNK);
-      if (error)
-        break;
-      double chunk[CHUNK];
-      double *to = values + i * outer_stride + k * k_stride;
-      tensor_values(type, shared->bytes + address, unit, chunk);
-      for (uint32_t e = 0; e < unit; ++e)
-        to[e * stride] = chunk[e];
-    }
-  return error;
+  return error ? error
+               : tensor_factor_load(shared, &from, type, major, count, depth,
+                                    outer_stride, k_stride, values);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,8 +1,9 @@
 """Runs kernels that are written in the pit_gpu dialect, and compares them with numpy.
 
-    by_hand.py PIT_OPT KERNELS [--only=NAME] [--time] [--prepare=FOLDER | --from=FOLDER]
+    by_hand.py PIT_OPT KERNELS [--chip=CHIP] [--only=NAME] [--time]
+               [--prepare=FOLDER | --from=FOLDER]
 
-KERNELS is a folder with NAME.mlir for each case below. Each is lowered to PTX by PIT_OPT and
+KERNELS is a folder with NAME.mlir for each case below: those of a chip, sm_90a or sm_100a. Each is lowered to PTX by PIT_OPT and
 launched through the driver, or through the emulator's. With --prepare PTX and attributes are
 only written, so that a machine without a compiler can run them by --from. --time prints the
 median time, too.
@@ -186,8 +187,8 @@ def attention(driver, kernel, random, size):
     return launch, operands[3], reference, 4 * heads * rows * keys * 128
 
 
-#: For each file, the function that makes a case, sizes for the emulator, and a large one.
-CASES = {
+#: For each chip and file, the function that makes a case, sizes for the emulator, and a large one.
+HOPPER = {
     "product": (product, [(128, 256, 64), (200, 264, 200), (1, 8, 8), (300, 520, 328), (64, 256, 8),
                           (1300, 304, 8)],
                 (8192, 8192, 4096)),
@@ -197,17 +198,22 @@ CASES = {
 }
 
 
+CASES = {"sm_90a": HOPPER,
+         "sm_100a": {f"{name}-sm100": HOPPER[name] for name in ("product", "gathered-product")}}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pit_opt")
     parser.add_argument("kernels", type=Path)
+    parser.add_argument("--chip", choices=sorted(CASES), default="sm_90a")
     parser.add_argument("--only")
     parser.add_argument("--time", action="store_true")
     parser.add_argument("--prepare", type=Path)
     parser.add_argument("--from", dest="source", type=Path)
     options = parser.parse_args()
-    compiled = {}
-    for name in CASES:
+    compiled, cases = {}, CASES[options.chip]
+    for name in cases:
         if options.only and name != options.only:
             continue
         if options.source:
@@ -222,7 +228,7 @@ def main():
     driver, failed = Driver(), 0
     random = numpy.random.default_rng()
     for name, description in compiled.items():
-        make, sizes, large = CASES[name]
+        make, sizes, large = cases[name]
         kernel = Kernel(driver, description)
         for size in sizes + ([large] if options.time else []):
             launch, result, reference, operations = make(driver, kernel, random, size)

@@ -1,8 +1,8 @@
 """Runs small kernels of the pit_gpu dialect: one for each layout of tiles, and each kind of factor.
 
-    by_hand_layouts.py PIT_OPT FOLDER [--only=TEXT] [--prepare | --from]
+    by_hand_layouts.py PIT_OPT FOLDER [--chip=CHIP] [--only=TEXT] [--prepare | --from]
 
-Kernels are written to FOLDER. Factors are small integers, which all types of elements hold and
+Kernels of a chip, sm_90a or sm_100a, are written to FOLDER. Factors are small integers, which all types of elements hold and
 whose products are exact in f32, so results are compared bit by bit. --prepare and --from are those
 of by_hand.py.
 """
@@ -46,7 +46,7 @@ def operand(driver, array, element):
     return Bytes(driver, array, element)
 
 
-HEAD = """gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] attributes {pit.kernels} {
+HEAD = """gpu.module @kernels [#nvvm.target<O = 3, chip = "CHIP", features = "+ptx87">] attributes {pit.kernels} {
 """
 #: The fragment that stands for a, and its elements in numpy.
 FRAGMENT = """pit_gpu.map () -> !fragment {
@@ -64,10 +64,20 @@ FRAGMENT = """pit_gpu.map () -> !fragment {
         }"""
 
 
+def types_of_sums(m, n, in_tensor_memory):
+    if in_tensor_memory:
+        return (f"!late = !pit_gpu.accumulator<{m}x{n}xf32, tensor_memory>\n"
+                "!ring_of_sums = !pit_gpu.ring<1, [!late]>\n"
+                "!stage_of_sums = !pit_gpu.stage<[!late]>")
+    return (f"!sums = !pit_gpu.accumulator<{m}x{n}xf32>\n"
+            f"!values = !pit_gpu.fragment<{m}x{n}xf32>")
+
+
 def product(a="bf16", b=None, sa=128, sb=128, ta=False, tb=False, m=64, n=64, tile_k=64, k=150,
-            copy="load", rows_of_box=None, groups=1, halves=1, fragment=False, turns=False):
+            copy="load", rows_of_box=None, groups=1, halves=1, fragment=False, turns=False,
+            in_tensor_memory=False):
     """A kernel for one tile, and what it has of each operand: m rows for each of the
-    warpgroups, n columns in each of the halves."""
+    warpgroups, n columns in each of the halves. Sums in tensor memory have 128 rows."""
     b = b or a
     all_m, all_n = m * groups, n * halves
     if fragment:
@@ -98,8 +108,7 @@ def product(a="bf16", b=None, sa=128, sb=128, ta=False, tb=False, m=64, n=64, ti
 !stage = !pit_gpu.stage<{stage}>
 !map_a = {box('a', a, sa)}
 !map_b = {box('b', b, sb)}
-!sums = !pit_gpu.accumulator<{m}x{n}xf32>
-!values = !pit_gpu.fragment<{m}x{n}xf32>
+{types_of_sums(m, n, in_tensor_memory)}
 !fragment = !pit_gpu.fragment<{m}x{tile_k}x{a if a in ('f16', 'bf16') else 'f16'}>
 {HEAD}
   gpu.func @layout(%a: memref<?x?x{a}>, %b: memref<?x?x{b}>, %y: memref<?x?xf32>, %ids: memref<?xi32>) kernel {{
@@ -112,7 +121,7 @@ def product(a="bf16", b=None, sa=128, sb=128, ta=False, tb=False, m=64, n=64, ti
     if "a" in by_load:
         text += f"    %map_a = pit_gpu.tensor_map %a : memref<?x?x{a}> -> !map_a\n"
     arrivals = 1 + (128 if copy == "gather" else 0)
-    text += f"""    %ring = pit_gpu.ring full {arrivals} empty {4 * groups} : !ring
+    text += f"""    %ring = pit_gpu.ring full {arrivals} empty {1 if in_tensor_memory else 4 * groups} : !ring
     pit_gpu.roles {{
       role "producers" warps 4 registers 56 {{
         scf.for %k = %c0 to %depth step %step {{
@@ -130,9 +139,56 @@ def product(a="bf16", b=None, sa=128, sb=128, ta=False, tb=False, m=64, n=64, ti
         text += f"""          pit_gpu.gather %a rows %ids[{first}] cols {col} into %s[0] : memref<?x?x{a}>, memref<?xi32>, !stage
           pit_gpu.commit %s after copies : !stage
 """
-    text += f"""        }}
+    text += "        }\n      }\n"
+    if in_tensor_memory:
+        text = text.replace("    pit_gpu.roles {", RING_OF_SUMS) + tensor_roles(m, n, ta, tb)
+    else:
+        text += registers_role(m, n, ta, tb, a, groups, halves, fragment, turns)
+    text += "    }\n    gpu.return\n  }\n}\n"
+    return text, product_case(a, b, ta, tb, all_m, all_n, m, k, tile_k, copy, groups, fragment)
+
+
+RING_OF_SUMS = """    %ring_of_sums = pit_gpu.ring full 1 empty 4 : !ring_of_sums
+    pit_gpu.roles {"""
+
+
+def tensor_roles(m, n, ta, tb):
+    """One role multiplies, another one reads what is in tensor memory, 8 or 24 columns at a time."""
+    part = 24 if n % 24 == 0 else 8
+    return f"""      role "products" warps 4 registers 40 {{
+        %t = pit_gpu.acquire %ring_of_sums[%zero] : !ring_of_sums -> !stage_of_sums
+        %acc = pit_gpu.tile %t[0] : !stage_of_sums -> !late
+        scf.for %k = %c0 to %depth step %step {{
+          %at = arith.divui %k, %step : index
+          %number = arith.index_cast %at : index to i32
+          %s = pit_gpu.wait %ring[%number] : !ring -> !stage
+          %all_a = pit_gpu.tile %s[0] : !stage -> !a
+          %all_b = pit_gpu.tile %s[1] : !stage -> !b
+          %later = arith.cmpi sgt, %k, %c0 : index
+          %more = pit_gpu.mma %all_a{' transpose' if ta else ''}, %all_b{' transpose' if tb else ''}, %acc
+              adds if %later : !a, !b, !late
+          pit_gpu.release %s after products : !stage
+        }}
+        pit_gpu.commit %t after products : !stage_of_sums
       }}
-      role "consumers" warps {4 * groups} registers {[256, 200, 152][groups - 1]} {{
+      role "epilogue" warps 4 registers 168 {{
+        %t = pit_gpu.wait %ring_of_sums[%zero] : !ring_of_sums -> !stage_of_sums
+        %acc = pit_gpu.tile %t[0] : !stage_of_sums -> !late
+        %end = arith.constant {n} : index
+        %part = arith.constant {part} : index
+        scf.for %col = %c0 to %end step %part {{
+          %from = arith.index_cast %col : index to i32
+          %values = pit_gpu.read %acc cols %from : !late -> !pit_gpu.fragment<{m}x{part}xf32, warp_rows = 32>
+          pit_gpu.store %values to %y[%c0, %col] : !pit_gpu.fragment<{m}x{part}xf32, warp_rows = 32>, memref<?x?xf32>
+        }}
+        pit_gpu.release %t : !stage_of_sums
+      }}
+"""
+
+
+def registers_role(m, n, ta, tb, a, groups, halves, fragment, turns):
+    """Each warpgroup multiplies its rows, and has the sums in registers."""
+    text = f"""      role "consumers" warps {4 * groups} registers {[256, 200, 152][groups - 1]} {{
         %group = pit_gpu.warpgroup : i32
         %rows = arith.constant {m} : i32
         %row = arith.muli %group, %rows : i32
@@ -178,8 +234,10 @@ def product(a="bf16", b=None, sa=128, sb=128, ta=False, tb=False, m=64, n=64, ti
         %at{i} = arith.constant {n * i} : index
         pit_gpu.store %result{i} to %y[%row_index, %at{i}] : !values, memref<?x?xf32>
 """
-    text += "      }\n    }\n    gpu.return\n  }\n}\n"
+    return text + "      }\n"
 
+
+def product_case(a, b, ta, tb, all_m, all_n, m, k, tile_k, copy, groups, fragment):
     def case(driver, random):
         x = random.integers(-4, 5, (k, all_m) if ta else (all_m, k)).astype(float)
         w = random.integers(-4, 5, (all_n, k) if tb else (k, all_n)).astype(float)
@@ -201,7 +259,7 @@ def product(a="bf16", b=None, sa=128, sb=128, ta=False, tb=False, m=64, n=64, ti
         if tb:
             w = w.T
         return operands, 2, x[:all_m, :k] @ w[:k, :all_n]
-    return text, case
+    return case
 
 
 def columns(element="f32", m=128, n=24, shift=1):
@@ -271,8 +329,8 @@ def columns(element="f32", m=128, n=24, shift=1):
 
 
 P = product
-#: The kernels, named for what each looks at.
-CASES = {
+#: The kernels of sm_90a, named for what each looks at.
+HOPPER = {
     "f16": P("f16"), "f32": P("f32", tb=True, tile_k=32), "f32-long": P("f32", tb=True, tile_k=64),
     "f8E4M3FN": P("f8E4M3FN", tb=True, tile_k=128), "f8E5M2": P("f8E5M2", tb=True, tile_k=256, k=300),
     "f8-mixed": P("f8E4M3FN", "f8E5M2", tb=True, tile_k=128, n=40),
@@ -303,10 +361,33 @@ CASES = {
 }
 
 
+def T(*arguments, **options):
+    return product(*arguments, m=128, in_tensor_memory=True, **options)
+
+
+#: Those of sm_100a.
+BLACKWELL = {
+    "f16": T("f16"), "f32": T("f32", tb=True, tile_k=32), "f32-long": T("f32", tb=True, tile_k=64),
+    "f8E4M3FN": T("f8E4M3FN", tb=True, tile_k=128), "f8E5M2": T("f8E5M2", tb=True, tile_k=256, k=300),
+    "f8-mixed": T("f8E4M3FN", "f8E5M2", tb=True, tile_k=128, n=48),
+    **{f"swizzle-{s}-{ta:d}{tb:d}": T(sa=s, sb=s, ta=ta, tb=tb)
+       for s in (32, 64, 128) for ta in (False, True) for tb in (False, True)},
+    "n16": T(n=16, sb=32), "n240": T(n=240, tb=True), "n256": T(n=256, tile_k=32, sa=64),
+    "swizzle-32-f32": T("f32", sa=32, sb=32, tb=True, tile_k=32),
+    "swizzle-64-f8": T("f8E5M2", sa=64, sb=32, tb=True, tile_k=128),
+    "k16": T(tile_k=16, sa=32, k=50), "wide-a": T(tile_k=128),
+    **{f"gather-{s}": T(copy="gather", sa=s) for s in (32, 64, 128)},
+    "gather-transposed": T(copy="gather", ta=True),
+    "gather-f32": T("f32", copy="gather", tb=True, tile_k=32),
+}
+CASES = {"sm_90a": HOPPER, "sm_100a": BLACKWELL}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pit_opt")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--chip", choices=sorted(CASES), default="sm_90a")
     parser.add_argument("--only", default="")
     parser.add_argument("--prepare", action="store_true")
     parser.add_argument("--from", dest="source", action="store_true")
@@ -314,7 +395,7 @@ def main():
     options.folder.mkdir(parents=True, exist_ok=True)
     driver, failed, count = None if options.prepare else Driver(), 0, 0
     random = numpy.random.default_rng()
-    for name, (text, case) in CASES.items():
+    for name, (text, case) in CASES[options.chip].items():
         if options.only not in name:
             continue
         path = options.folder / f"{name}.mlir"
@@ -322,7 +403,7 @@ def main():
         if options.source:
             compiled = json.loads(stored.read_text())
         else:
-            path.write_text(text)
+            path.write_text(text.replace("CHIP", options.chip))
             compiled = compile_kernel(options.pit_opt, path)
             stored.write_text(json.dumps(compiled))
         if options.prepare:

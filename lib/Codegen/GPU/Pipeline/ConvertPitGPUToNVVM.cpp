@@ -160,6 +160,10 @@ struct ConvertPitGPUToNVVMPass
                              kSwizzleRepeat);
     }
     findWritten(kernel, context);
+    kernel.walk([&](RolesOp roles) {
+      for (Region &body : roles.getBodies())
+        findTakesOfOneWarp(body, context);
+    });
     if (failed(lowerRoles(rewriter, kernel, context)))
       return failure();
     holdFragments(kernel);
@@ -214,6 +218,35 @@ struct ConvertPitGPUToNVVMPass
       if (written.contains(wait.getRing()) ||
           carried.contains(wait.getStage().getType()))
         context.waitsForWrites.insert(wait);
+    });
+  }
+
+  /// Finds the stages of a role that one of its threads gives on.
+  static void findTakesOfOneWarp(Region &body, PipelineContext &context) {
+    llvm::DenseSet<Value> givenByAll;
+    llvm::DenseSet<Type> carried;
+    auto give = [&](Value stage) {
+      Operation *take = stage.getDefiningOp();
+      if (isa_and_nonnull<AcquireOp, WaitOp>(take))
+        givenByAll.insert(stage);
+      else
+        carried.insert(stage.getType());
+    };
+    body.walk([&](Operation *op) {
+      if (auto commit = dyn_cast<CommitOp>(op)) {
+        if (commit.getKind() == CommitKind::Copies ||
+            commit.getKind() == CommitKind::Writes)
+          give(commit.getStage());
+      } else if (auto release = dyn_cast<ReleaseOp>(op)) {
+        if (!release.getAfterProducts())
+          give(release.getStage());
+      }
+    });
+    body.walk([&](Operation *op) {
+      if (isa<AcquireOp, WaitOp>(op) &&
+          !givenByAll.contains(op->getResult(0)) &&
+          !carried.contains(op->getResult(0).getType()))
+        context.takesOfOneWarp.insert(op);
     });
   }
 

@@ -47,6 +47,10 @@ struct PipelineContext {
   ThreadMap threads;
   /// Waits for stages that threads have written: wgmma reads by another proxy.
   llvm::DenseSet<Operation *> waitsForWrites;
+  /// Ops that take stages which one thread of the role gives on: the other
+  /// warps do not wait. Nothing would keep the ring from going on two phases
+  /// before such a warp looks, and a parity cannot tell these from none.
+  llvm::DenseSet<Operation *> takesOfOneWarp;
   /// Where the tensor memory of each kernel begins (i32).
   llvm::DenseMap<Operation *, Value> tensorMemory;
 };

@@ -83,6 +83,15 @@ void arriveAfterProducts(Emitter &e, Operation *op, const ThreadInRole &self,
   });
 }
 
+/// Has the warps wait that give the stage on.
+void wait(Emitter &e, Operation *op, const PipelineContext &pipeline,
+          Value barrier, Value parity) {
+  if (!pipeline.takesOfOneWarp.contains(op))
+    return cuda::waitMBarrier(e, barrier, parity);
+  e.ifThen(e.lessThan(pipeline.threads.at(op).warp, e.i32(1)),
+           [&] { cuda::waitMBarrier(e, barrier, parity); });
+}
+
 struct AcquirePattern : PipelinePattern<AcquireOp> {
   using PipelinePattern::PipelinePattern;
 
@@ -92,7 +101,7 @@ struct AcquirePattern : PipelinePattern<AcquireOp> {
     Emitter e(rewriter, op.getLoc());
     Use use(e, op.getRing().getType(), adaptor.getRing(), op.getNumber());
     // In the first round all are empty.
-    cuda::waitMBarrier(e, use.empty, e.bitXor(use.round, e.i32(1)));
+    wait(e, op, pipeline, use.empty, e.bitXor(use.round, e.i32(1)));
     if (op.getRing().getType().isInTensorMemory())
       fenceTensorMemory(e, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
     rewriter.replaceOpWithMultiple(op, {use.values()});
@@ -108,7 +117,7 @@ struct WaitPattern : PipelinePattern<WaitOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
     Use use(e, op.getRing().getType(), adaptor.getRing(), op.getNumber());
-    cuda::waitMBarrier(e, use.full, use.round);
+    wait(e, op, pipeline, use.full, use.round);
     if (op.getRing().getType().isInTensorMemory())
       fenceTensorMemory(e, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
     if (pipeline.waitsForWrites.contains(op))

@@ -24,7 +24,10 @@ gpu.module @kernels {
         // CHECK-DAG: %[[C12288:.*]] = arith.constant 12288 : i32
         // CHECK-DAG: %[[C16384:.*]] = arith.constant 16384 : i32
         // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : i32
+        // One thread gives the stage on. So one warp waits for it: another one could be left behind.
         // CHECK: %[[FIRST:.*]] = arith.cmpi slt, %{{.*}}, %[[C1]]
+        // CHECK: scf.if %[[FIRST]]
+        // CHECK: nvvm.mbarrier.try_wait.parity
         // CHECK: scf.if %[[FIRST]]
         // CHECK-NEXT: %[[ELECTED:.*]] = nvvm.elect.sync
         // CHECK-NEXT: scf.if %[[ELECTED]]
