@@ -23,18 +23,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from attentions import dense, listed, with_logs  # noqa: E402
 
 HEADS = 32
+#: Queries and keys of a tile, by D: what the registers and the shared memory of sm_90a hold.
+TILES = {64: (192, 128), 128: (128, 176)}
 LIVE = (50, 25, 10)  # percent of the keys that a block of queries has
 
 
 def programs():
     """By name: the function, its types and its constants."""
     found = {}
-    for d in (64, 128):
+    for d, (m, n) in TILES.items():
         types = [tile.f16["H", "M", d], tile.f16["H", "N", d], tile.f16["H", "N", d]]
         for causal in (False, True):
             found[f"{'causal' if causal else 'dense'} {d}"] = (
-                dense, types, dict(D=d, m=128, n=128, causal=causal))
-        found[f"logs {d}"] = (with_logs, types, dict(D=d, m=128, n=128))
+                dense, types, dict(D=d, m=m, n=n, causal=causal))
+        found[f"logs {d}"] = (with_logs, types, dict(D=d, m=m, n=n))
         found[f"listed {d}"] = (listed, types, dict(D=d, m=64, n=8192 // d))
     return found
 

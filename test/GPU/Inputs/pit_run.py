@@ -50,7 +50,7 @@ class PitRun:
             self.one_of = int(arguments.pop(0).removeprefix("--one-of="))
         program, library, chip, *options = arguments
         self.on_cpu = library == "cpu"
-        self.program = program
+        self.program, self.chip = program, chip
         self.options = [f"--cpu={chip}"] if self.on_cpu else [
             "--target=cuda", f"--chip={chip}", "--device-code=ptx", f"--cuda-library={library}"]
         self.options += [f"--pipeline={option}" for option in options]

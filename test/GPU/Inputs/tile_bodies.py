@@ -423,6 +423,9 @@ def main():
         "sums of rows": lambda: cases.of_rows(96, 80, 32, 32, 0.4),
         "roles, sums of rows": lambda: cases.of_rows(128, 64, 64, 64, 0.4),
     }
+    if run.chip == "sm_90a":  # others have no shared memory for these
+        all_cases["roles, 176 keys"] = lambda: cases.attention(False, 128, 128, 128, 176, True)
+        all_cases["roles, 192 queries"] = lambda: cases.attention(True, 64, 64, 192, 128, True)
     taken = run.some(all_cases.items(), draw)
     for name, case in taken:
         made, arrays, wanted, limit = case()

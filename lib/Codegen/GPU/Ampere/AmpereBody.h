@@ -129,10 +129,13 @@ private:
   DenseMap<Value, RegisterTile> tiles;
   IRMapping numbers; ///< of the step
   /// Of an op that is computed: rows times `rows` plus columns times `cols` are
-  /// compared with a limit (i32).
+  /// compared with a limit (i32). What is left of it for each of the thread's
+  /// rows, from its first column on, is compared with numbers that are known:
+  /// each of them in a register would be too many.
   struct PlaceCompare {
     int64_t rows, cols;
     Value limit;
+    SmallVector<Value> left;
   };
   llvm::MapVector<Operation *, PlaceCompare> compares;
 };

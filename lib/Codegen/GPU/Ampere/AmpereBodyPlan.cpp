@@ -361,9 +361,18 @@ static void addProducers(MainloopOp mainloop, AmpereBodyPlan &plan,
     findLate(mainloop, plan);
 }
 
-/// The shared memory that each of so many blocks may have.
+/// The shared memory that each of so many blocks may have for more stages than
+/// two.
 static int64_t bytesOfBlock(const GpuTarget &target, int64_t blocks) {
   return blocks == 1 ? target.mainloopSharedBytes : target.pairedSharedBytes;
+}
+
+/// That which two stages may take. Tiles that wgmma multiplies may have all
+/// that a block has.
+static int64_t mostBytes(const AmpereBodyPlan &plan, const GpuTarget &target,
+                         int64_t blocks = 1) {
+  return plan.wgmma && blocks == 1 ? target.blockSharedBytes
+                                   : bytesOfBlock(target, blocks);
 }
 
 /// Gives a block of workers producers, too, if there is shared memory for their
@@ -381,7 +390,7 @@ static LogicalResult findRoles(MainloopOp mainloop, const GpuTarget &target,
     plan.common.blocks = blocks;
     if (blocks * plan.common.threads > kMostThreads)
       continue;
-    int64_t bytes = bytesOfBlock(target, blocks);
+    int64_t bytes = mostBytes(plan, target, blocks);
     int64_t registers = registersOfBlock(mainloop, plan) + kOtherRegisters;
     if (plan.sharedBytes() > bytes) {
       why = "two stages, what is loaded once and barriers take " +
@@ -432,11 +441,10 @@ divideWork(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   if (!divideRows(mainloop, *plan))
     return notTaken(why, "its tiles have " + Twine(plan->info.rows) +
                              " rows, more than 16 warps take");
-  if (plan->sharedBytes() > target.mainloopSharedBytes)
+  if (int64_t bytes = mostBytes(*plan, target); plan->sharedBytes() > bytes)
     return notTaken(why, "two stages and what is loaded once take " +
                              Twine(plan->sharedBytes()) + " of " +
-                             Twine(target.mainloopSharedBytes) +
-                             " bytes of shared memory");
+                             Twine(bytes) + " bytes of shared memory");
   return plan;
 }
 
@@ -545,11 +553,10 @@ std::optional<AmpereBodyPlan> AmpereBodyPlan::from(AmpereScheduleAttr schedule,
     return notTaken(why,
                     "of a tile body depth is 1, so are the swizzles, and a "
                     "warp has all columns");
-  if (plan->sharedBytes() > target.mainloopSharedBytes)
+  if (int64_t bytes = mostBytes(*plan, target); plan->sharedBytes() > bytes)
     return notTaken(why, "its stages take " + Twine(plan->sharedBytes()) +
                              " bytes of shared memory; " + target.chip +
-                             " has " + Twine(target.mainloopSharedBytes) +
-                             " for them");
+                             " has " + Twine(bytes) + " for them");
   if (failed(checkSharedBytes(schedule, plan->sharedBytes(), why)))
     return std::nullopt;
   return plan;

@@ -300,7 +300,12 @@ void BodyTiles::findPlaceCompares(PointwiseOp op, ArrayRef<TileRole> roles) {
     // does.
     Value limit =
         e.max(e.min(sum.limit, e.index(1 << 30)), e.index(-(1 << 30)));
-    compares[compare] = {sum.rows, sum.cols, e.toI32(limit)};
+    PlaceCompare places{sum.rows, sum.cols, e.toI32(limit), {}};
+    Value col = e.mul(e.mul(e.rem(lane, 4), 2), sum.cols);
+    for (Value row : rows)
+      places.left.push_back(
+          e.sub(places.limit, e.add(e.mul(row, sum.rows), col)));
+    compares[compare] = places;
   }
 }
 
@@ -391,14 +396,15 @@ Value BodyTiles::elementOf(PointwiseOp op, const Elements &elements, size_t i,
       e.b.clone(scalar, scalars);
       continue;
     }
-    auto &[times, timesCols, limit] = found->second;
+    const PlaceCompare &places = found->second;
+    // In each eight columns a thread has two neighbours.
+    int64_t col = static_cast<int64_t>(j / 2 * 8 + j % 2);
     Value holds =
-        allHold ? e.constant(e.b.getBoolAttr(true))
-                : arith::CmpIOp::create(
-                      e.b, e.loc, cast<arith::CmpIOp>(scalar).getPredicate(),
-                      e.add(e.mul(rows[times ? i : 0], times),
-                            e.mul(elements.cols[timesCols ? j : 0], timesCols)),
-                      limit);
+        allHold
+            ? e.constant(e.b.getBoolAttr(true))
+            : arith::CmpIOp::create(e.b, e.loc,
+                                    cast<arith::CmpIOp>(scalar).getPredicate(),
+                                    e.i32(places.cols * col), places.left[i]);
     scalars.map(scalar.getResult(0), holds);
   }
   return scalars.lookupOrDefault(body.getTerminator()->getOperand(0));
