@@ -2,7 +2,7 @@
 // loaded once, and the first projection is never in memory.
 
 // RUN: pit-opt %s --pit-to-gpu-tiles="chip=sm_90a fuse-siblings" --pit-tiles-to-kernels | FileCheck %s --check-prefix=MAINLOOP
-// RUN: pit-opt %s --pit-to-gpu-tiles="chip=sm_90a fuse-siblings" --pit-tiles-to-kernels --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=HOPPER
+// RUN: pit-opt %s --pit-to-gpu-tiles="chip=sm_90a fuse-siblings" --pit-tiles-to-kernels --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a --convert-pit-gpu-to-nvvm | FileCheck %s --check-prefix=HOPPER
 // RUN: pit-opt %s --pit-to-gpu-tiles="fuse-siblings" --pit-tiles-to-kernels --pit-schedule-kernels --convert-pit-to-gpu | FileCheck %s --check-prefix=PORTABLE
 
 // MAINLOOP-COUNT-1: pit.mainloop

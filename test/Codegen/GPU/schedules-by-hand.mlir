@@ -1,7 +1,7 @@
 // Schedules written by hand: the lowering does what they say, or says why it cannot.
 // What it refuses is made of the good ones by sed.
 
-// RUN: pit-opt %s --convert-pit-to-gpu=chip=sm_90a | FileCheck %s
+// RUN: pit-opt %s --convert-pit-to-gpu=chip=sm_90a --convert-pit-gpu-to-nvvm | FileCheck %s
 
 // Three stages in place of four, one block alone in place of a cluster of two, and
 // two parts in place of none.

@@ -12,7 +12,6 @@ namespace mlir::pit::cuda {
 /// A staged tile's place in the pipeline.
 struct StagedRing {
   pitgpu::TileType tile;
-  pitgpu::StageType stage;
   Value ring;
   Value map; ///< null: threads copy it
 };

@@ -13,7 +13,6 @@
 #include "AmperePlan.h"
 
 #include "Codegen/Common/TileBodyInfo.h"
-#include "Codegen/GPU/Common/MBarrier.h"
 
 namespace mlir::pit::cuda {
 
@@ -64,7 +63,7 @@ struct AmpereBodyPlan {
     return producers ? count : 0;
   }
   int64_t sharedBytes() const {
-    return onceBytes + common.stages * stageBytes + kMBarrierBytes * barriers();
+    return onceBytes + common.stages * stageBytes + 8 * barriers();
   }
   /// Registers of a thread, after the roles are known, where producers copy
   /// rows.

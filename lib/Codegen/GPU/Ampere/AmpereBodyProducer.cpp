@@ -50,27 +50,21 @@ private:
   void load(const StagedTile &staged, Value number, const TileAccess &access,
             function_ref<void(Value)> copy) {
     const StagedRing &ring = roles.ringOf(staged);
-    Value stage =
-        pitgpu::AcquireOp::create(e.b, e.loc, ring.stage, ring.ring, number);
-    auto commit = [&](pitgpu::CommitKind kind, int64_t bytes = 0) {
-      pitgpu::CommitOp::create(e.b, e.loc, stage, kind,
-                               bytes ? e.b.getI64IntegerAttr(bytes)
-                                     : IntegerAttr());
-    };
+    Value stage = pitgpu::AcquireOp::create(e.b, e.loc, ring.ring, number);
     if (ring.map) {
-      commit(pitgpu::CommitKind::Tma, ring.tile.getCopiedBytes());
+      pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Tma,
+                               ring.tile.getCopiedBytes());
       SmallVector<Value> coords = llvm::map_to_vector(
           access.dims, [](const TileDim &dim) { return dim.start; });
-      pitgpu::LoadOp::create(e.b, e.loc, ring.map, coords, stage, /*number=*/0);
+      pitgpu::LoadOp::create(e.b, e.loc, ring.map, coords, stage, /*number=*/0,
+                             /*multicast=*/1, /*alone=*/Value());
       return;
     }
-    Value tile =
-        pitgpu::TileOp::create(e.b, e.loc, ring.tile, stage, /*number=*/0);
-    copy(UnrealizedConversionCastOp::create(e.b, e.loc, e.b.getI32Type(), tile)
-             .getResult(0));
+    Value tile = pitgpu::TileOp::create(e.b, e.loc, stage, /*number=*/0);
+    copy(pitgpu::AddressOp::create(e.b, e.loc, e.b.getI32Type(), tile));
     // Threads arrive twice: with what they copied, and with what they wrote.
-    commit(pitgpu::CommitKind::Copies);
-    commit(pitgpu::CommitKind::Writes);
+    pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Copies);
+    pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Writes);
   }
 
   const RolesContext &roles;

@@ -111,7 +111,6 @@ private:
       StagedRing ring;
       ring.tile =
           pitgpu::TileType::get(tile.rows, tile.cols, element, kLineBytes);
-      ring.stage = pitgpu::StageType::get(context, ring.tile);
       if (isBox(staged)) {
         ViewOp view = staged.view;
         auto source = mlir::cast<BlockArgument>(view.getSrc());
@@ -122,15 +121,15 @@ private:
         auto type =
             pitgpu::TensorMapType::get(context, box, element, kLineBytes);
         ring.map = pitgpu::TensorMapOp::create(
-            rewriter, loc, type, kernel.getArgument(source.getArgNumber()));
+            rewriter, loc, type, kernel.getArgument(source.getArgNumber()),
+            IntegerAttr(), DenseI64ArrayAttr());
       }
       int64_t stages = staged.once ? 1 : plan.common.stages;
       auto type = pitgpu::RingType::get(context, stages, ring.tile);
       int64_t full = ring.map ? 1 : 2 * plan.loaders();
-      ring.ring = pitgpu::RingOp::create(
-          rewriter, loc, type, rewriter.getI64IntegerAttr(full),
-          rewriter.getI64IntegerAttr(plan.workers()), IntegerAttr(),
-          IntegerAttr());
+      ring.ring =
+          pitgpu::RingOp::create(rewriter, loc, type, full, plan.workers(),
+                                 /*cluster=*/1, IntegerAttr(), IntegerAttr());
       rings.push_back(ring);
     }
   }

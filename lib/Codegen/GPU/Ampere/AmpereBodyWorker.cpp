@@ -72,16 +72,14 @@ private:
 
   /// Waits for a tile, in use `number` of its ring.
   void wait(const StagedTile &staged, Value number) {
-    const StagedRing &ring = roles.ringOf(staged);
     stages[&staged] =
-        pitgpu::WaitOp::create(e.b, e.loc, ring.stage, ring.ring, number);
+        pitgpu::WaitOp::create(e.b, e.loc, roles.ringOf(staged).ring, number);
   }
   void release(const StagedTile &staged) {
-    pitgpu::ReleaseOp::create(e.b, e.loc, stages.at(&staged), Value());
+    pitgpu::ReleaseOp::create(e.b, e.loc, stages.at(&staged));
   }
   Value tileOf(const StagedTile &staged) {
-    return pitgpu::TileOp::create(e.b, e.loc, roles.ringOf(staged).tile,
-                                  stages.at(&staged), /*number=*/0);
+    return pitgpu::TileOp::create(e.b, e.loc, stages.at(&staged), /*number=*/0);
   }
 
   static bool reads(ContractOp op, const StagedTile &tile) {
@@ -157,8 +155,7 @@ private:
     else
       before = toFragment(sums, f32);
     before = pitgpu::AccumulateOp::create(e.b, e.loc, type, before);
-    return pitgpu::MmaOp::create(e.b, e.loc, type, a, b, before,
-                                 /*adds=*/Value(), transposeA,
+    return pitgpu::MmaOp::create(e.b, e.loc, a, b, before, transposeA,
                                  isAlongK(op, 1, right, dims));
   }
 

@@ -22,7 +22,6 @@ using namespace mlir::pit::cuda;
 static constexpr int64_t kMaxRows = 1 << 16;
 /// Rows that a block can fill of a result whose groups have lists of their own.
 static constexpr int64_t kRowsOfBlock = 1 << 14;
-static constexpr int64_t kWarps = kWarpgroup / 32;
 /// Copies that a warp which does nothing else has on their way: so few leave
 /// the memory to the loads.
 static constexpr int64_t kCopiesOfWarp = 2;
@@ -281,27 +280,23 @@ static Value bitOf(Emitter &e, Value row) {
                                          e.rem(row, kFilledWordBits));
 }
 
-void cuda::prepareFill(Emitter &e, const HopperPlan &plan, Value thread,
-                       Value shared, TypedAttr value) {
-  Value bits = e.add(shared, plan.rowsOffset());
+void cuda::prepareFill(Emitter &e, const HopperPlan &plan,
+                       const HopperShared &shared, TypedAttr value) {
+  Value thread =
+      e.toI32(gpu::ThreadIdOp::create(e.b, e.loc, gpu::Dimension::x));
   Value words = e.i32(llvm::divideCeil(plan.rows, kFilledWordBits));
   forEach(e, thread, words, kHopperThreads, [&](Value word) {
     LLVM::StoreOp::create(e.b, e.loc, e.i32(0),
-                          e.sharedPointer(e.add(bits, e.mul(word, 4))));
+                          e.sharedPointer(e.add(shared.rows, e.mul(word, 4))));
   });
   Value chunk = chunkOf(e, value);
-  Value tile = e.add(shared, plan.fillOffset());
   forEach(e, e.mul(thread, kChunkBytes), e.i32(plan.fillBytes),
           kHopperThreads * kChunkBytes, [&](Value byte) {
             LLVM::StoreOp::create(e.b, e.loc, chunk,
-                                  e.sharedPointer(e.add(tile, byte)),
+                                  e.sharedPointer(e.add(shared.fill, byte)),
                                   kChunkBytes);
           });
-  // It is to be seen by the copies.
-  NVVM::FenceProxyOp::create(
-      e.b, e.loc, NVVM::ProxyKind::async_shared,
-      NVVM::SharedSpaceAttr::get(e.b.getContext(),
-                                 NVVM::SharedSpace::shared_cta));
+  fenceAsyncProxy(e); // it is to be seen by the copies
 }
 
 HopperFill::HopperFill(Emitter &e, const HopperPlan &plan,
@@ -311,7 +306,6 @@ HopperFill::HopperFill(Emitter &e, const HopperPlan &plan,
   bool alone = !plan.fillsBetweenSteps();
   warps = alone ? kWarps - 1 : kWarps;
   warp = alone ? e.sub(self.warp, e.i32(1)) : self.warp;
-  bits = e.add(self.shared, plan.rowsOffset());
   Value rows = extent(0);
   for (unsigned d = 1; d <= groupDims; ++d)
     rows = e.mul(rows, extent(d));
@@ -375,7 +369,8 @@ void HopperFill::markList(Value ids, Value offset, Value listed, Value origin) {
       row = e.sub(e.add(origin, row), first);
       e.ifThen(e.inRange(row, count), [&] {
         LLVM::AtomicRMWOp::create(e.b, e.loc, LLVM::AtomicBinOp::_or,
-                                  wordAt(e, bits, row), bitOf(e, row),
+                                  wordAt(e, self.shared.rows, row),
+                                  bitOf(e, row),
                                   LLVM::AtomicOrdering::monotonic);
       });
     }
@@ -383,7 +378,9 @@ void HopperFill::markList(Value ids, Value offset, Value listed, Value origin) {
 }
 
 void HopperFill::arrive() {
-  arriveAtMBarrier(e, HopperStages(e, plan, self.shared).listed());
+  Value stage =
+      pitgpu::AcquireOp::create(e.b, e.loc, self.shared.listed, e.i32(0));
+  pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Writes);
 }
 
 void HopperFill::start(Value steps) {
@@ -414,7 +411,7 @@ void HopperFill::afterStep(Value number) {
   };
   // Where threads copy chunks or scales, all are here.
   if (plan.copiesByLanes())
-    e.ifThen(isLeader(e), fillShare);
+    inLeader(e, /*ofWarps=*/true, fillShare);
   else
     fillShare();
 }
@@ -428,7 +425,7 @@ static void awaitCopies(Emitter &e, int32_t left, UnitAttr read) {
 }
 
 void HopperFill::finish(Value steps) {
-  e.ifThen(isLeader(e), [&] {
+  inLeader(e, /*ofWarps=*/true, [&] {
     fill(turnsAfter(steps), turns);
     awaitCopies(e, 0, e.b.getUnitAttr());
   });
@@ -436,7 +433,7 @@ void HopperFill::finish(Value steps) {
 
 void HopperFill::fillAlone() {
   e.ifThen(e.lessThan(e.i32(0), self.warp), [&] {
-    e.ifThen(isLeader(e), [&] {
+    inLeader(e, /*ofWarps=*/true, [&] {
       start(Value());
       forEach(e, e.i32(0), turns, 1, [&](Value turn) {
         fill(turn, e.add(turn, 1));
@@ -455,9 +452,9 @@ void HopperFill::fill(Value from, Value to) {
   forEach(e, from, to, 1, [&](Value turn) {
     Value row = e.add(e.mul(e.div(turn, copiesOfRow()), warps), warp);
     e.ifThen(e.lessThan(row, count), [&] {
-      HopperStages(e, plan, self.shared).waitListed();
+      pitgpu::WaitOp::create(e.b, e.loc, self.shared.listed, e.i32(0));
       Value word = LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(),
-                                        wordAt(e, bits, row));
+                                        wordAt(e, self.shared.rows, row));
       Value isOther = e.b.createOrFold<arith::CmpIOp>(
           e.loc, arith::CmpIPredicate::eq, e.logicalAnd(word, bitOf(e, row)),
           e.i32(0));
@@ -477,7 +474,7 @@ void HopperFill::copy(Value row, Value number) {
   auto global = LLVM::LLVMPointerType::get(e.b.getContext(), 1);
   Value to =
       LLVM::IntToPtrOp::create(e.b, e.loc, global, e.add(start, toI64(byte)));
-  Value tile = e.sharedPointer(e.add(self.shared, plan.fillOffset()));
+  Value tile = e.sharedPointer(self.shared.fill);
   NVVM::CpAsyncBulkSharedCTAToGlobalOp::create(
       e.b, e.loc, to, tile, e.min(left, e.i32(plan.fillBytes)),
       /*l2CacheHint=*/Value(), /*byteMask=*/Value());

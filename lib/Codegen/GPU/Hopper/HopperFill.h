@@ -42,7 +42,7 @@ int64_t elementsToFill(MainloopNest nest, int64_t rows);
 
 /// Before a barrier of all threads of a block: no row is listed yet, and what
 /// is filled is there to be copied.
-void prepareFill(Emitter &e, const HopperPlan &plan, Value thread, Value shared,
+void prepareFill(Emitter &e, const HopperPlan &plan, const HopperShared &shared,
                  TypedAttr value);
 
 /// In a kernel, the part of the rows that this block fills.
@@ -85,7 +85,6 @@ private:
   int64_t rowBytes;
   int64_t warps;      ///< that share the rows
   Value warp;         ///< this one's number of them (i32)
-  Value bits;         ///< in shared memory (i32)
   Value first, count; ///< the block's rows (i32)
   Value base;         ///< address of the output's first row (i64)
   Value turns;        ///< so many copies a warp has at most (i32)

@@ -24,9 +24,6 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// Dynamic shared memory. Stages begin where the swizzle does.
-static constexpr StringLiteral kShared = "pit_hopper_shared";
-
 //===----------------------------------------------------------------------===//
 // The plan
 //===----------------------------------------------------------------------===//
@@ -65,66 +62,35 @@ LogicalResult HopperLowering::readPlan(MainloopOp mainloop) {
 //===----------------------------------------------------------------------===//
 
 void HopperLowering::createKernel() {
-  MLIRContext *context = rewriter.getContext();
-  auto pointer = LLVM::LLVMPointerType::get(context);
   SmallVector<Type> more;
   if (hopper.parts > 1)
     more.append(2, rewriter.getI64Type());
-  more.append(hopper.a.views.size() + hopper.b.views.size(), pointer);
   kernel = createGpuFunc(
       rewriter, function, device,
       {(function.getName() + "_hopper").str(), kHopperThreads, more});
-  // Roles exchange registers: how many there are has to be known.
-  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                  rewriter.getI32IntegerAttr(1));
-  if (hopper.cluster > 1) {
-    int32_t cluster = hopper.cluster;
-    kernel->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
-                    rewriter.getDenseI32ArrayAttr({cluster, 1, 1}));
-  }
   describeLaunch().setOn(kernel);
 }
 
+/// What lowers the pipeline knows the rest.
 LaunchInfo HopperLowering::describeLaunch() {
   MainloopNest nest = *matchMainloopNest(function);
   LaunchInfo info;
   info.threads = kHopperThreads;
-  info.sharedBytes = hopper.sharedBytes();
   info.grid =
       nest.chunks || hopper.parts > 1 ? LaunchGrid::Machine : LaunchGrid::Tiles;
   if (hopper.parts > 1)
     info.streamBytes = hopper.m * hopper.n * 4;
-  info.cluster = hopper.cluster;
   info.earlyStart = true;
   if (before) {
     info.fills = before->argument;
     info.fillsAtMost = elementsToFill(nest, hopper.rows);
   }
-  MainloopOp mainloop = nest.mainloop;
-  for (const HopperMap &map : hopperMaps(mainloop, hopper))
-    info.tensorMaps.push_back(TensorMapAttr::get(
-        rewriter.getContext(), cast<BlockArgument>(map.source).getArgNumber(),
-        rewriter.getDenseI64ArrayAttr(map.box), map.swizzle, map.alongK,
-        map.order.empty() ? DenseI64ArrayAttr()
-                          : rewriter.getDenseI64ArrayAttr(map.order)));
   return info;
 }
 
-/// What a thread knows before it comes to a role; gives its number in the
-/// block.
-Value HopperLowering::describeThread(Emitter &e) {
-  auto global = getDynamicShared(rewriter, device, kShared, kSwizzleBytes);
-  Value base = LLVM::AddressOfOp::create(rewriter, loc, global);
-  self.shared =
-      LLVM::PtrToIntOp::create(rewriter, loc, rewriter.getI32Type(), base);
+/// What all threads of the block know before they come to a role.
+void HopperLowering::describeBlock(Emitter &e) {
   auto x = gpu::Dimension::x;
-  Value thread = e.toI32(gpu::ThreadIdOp::create(rewriter, loc, x));
-  self.thread = e.rem(thread, kWarpgroup);
-  // From one lane to all: what depends on it is the same in a warp, and ptxas
-  // knows it.
-  Value warp = fromLane(e, e.div(thread, kLanes), e.i32(0));
-  self.warp = e.rem(warp, kWarpgroup / 32);
-  warpgroup = e.div(warp, kWarpgroup / 32);
   worker = e.toI32(gpu::BlockIdOp::create(rewriter, loc, x));
   workers = e.toI32(gpu::GridDimOp::create(rewriter, loc, x));
   self.rank = e.i32(0);
@@ -132,70 +98,74 @@ Value HopperLowering::describeThread(Emitter &e) {
     std::tie(worker, self.rank) = e.divRem(worker, e.i32(hopper.cluster));
     workers = e.div(workers, hopper.cluster);
   }
-  unsigned count = kernel.getNumArguments();
-  unsigned maps = hopper.a.views.size() + hopper.b.views.size();
-  llvm::append_range(self.maps, kernel.getArguments().take_back(maps));
   if (hopper.parts > 1) {
-    self.streamK.partials = kernel.getArgument(count - maps - 2);
-    self.streamK.counters = kernel.getArgument(count - maps - 1);
+    unsigned count = kernel.getNumArguments();
+    self.streamK.partials = kernel.getArgument(count - 2);
+    self.streamK.counters = kernel.getArgument(count - 1);
   }
-  return thread;
+  MainloopOp mainloop = matchMainloopNest(function)->mainloop;
+  self.maps = makeTensorMaps(e, mainloop, hopper, kernel.getArguments());
+  self.shared.place(e, hopper);
+  if (before)
+    prepareFill(e, hopper, self.shared, before->value);
+  self.shared.makeRings(e, mainloop, hopper);
 }
 
 gpu::GPUFuncOp HopperLowering::lower() {
   createKernel();
   rewriter.setInsertionPointToStart(&kernel.getBody().front());
   Emitter e(rewriter, loc);
-  Value thread = describeThread(e);
-  if (before)
-    prepareFill(e, hopper, thread, self.shared, before->value);
-  initHopperBarriers(e, hopper, thread, self.shared);
+  describeBlock(e);
   // The next kernel may come to where blocks of this one have ended; this one
   // has, and now waits for the one before.
   using Control = NVVM::GridDepActionKind;
   NVVM::GriddepcontrolOp::create(rewriter, loc, Control::launch_dependents);
   NVVM::GriddepcontrolOp::create(rewriter, loc, Control::wait);
-  lowerRoles(e);
-  // A block stays until nobody uses its barriers.
-  syncCluster(e, hopper);
+  auto roles = pitgpu::RolesOp::create(
+      rewriter, loc, rewriter.getStrArrayAttr({"producers", "consumers"}),
+      rewriter.getDenseI64ArrayAttr({kWarps, kConsumers * kWarps}),
+      rewriter.getDenseI64ArrayAttr(
+          {hopper.producerRegisters(), hopper.consumerRegisters()}),
+      rewriter.getI64IntegerAttr(1), /*bodiesCount=*/2);
   gpu::ReturnOp::create(rewriter, loc);
+  // Each role has the loops and scalar code of its own.
+  func::FuncOp loading = function.clone(), computing = function.clone();
+  rewriter.createBlock(&roles.getBodies()[0]);
+  produce(e, loading);
+  rewriter.createBlock(&roles.getBodies()[1]);
+  consume(e, computing);
+  loading.erase();
+  computing.erase();
   return kernel;
 }
 
-/// Each role has the loops and scalar code of its own.
-void HopperLowering::lowerRoles(Emitter &e) {
-  func::FuncOp loading = function.clone(), computing = function.clone();
-  Value isProducer = e.lessThan(warpgroup, e.i32(1));
-  auto branch = scf::IfOp::create(rewriter, loc, isProducer,
-                                  /*withElseRegion=*/true);
-  rewriter.setInsertionPointToStart(branch.thenBlock());
-  NVVM::SetMaxRegisterOp::create(rewriter, loc, hopper.producerRegisters(),
-                                 NVVM::SetMaxRegisterAction::decrease);
-  self.warps = static_cast<bool>(matchMainloopNest(function)->chunks);
-  inProducers(e, hopper, self, [&] {
-    lowerRole(rewriter.getInsertionBlock(), loading, Role::Producer);
-  });
+void HopperLowering::produce(Emitter &e, func::FuncOp body) {
+  self.thread = pitgpu::ThreadOp::create(rewriter, loc, rewriter.getI32Type());
+  self.warp = pitgpu::WarpOp::create(rewriter, loc, rewriter.getI32Type());
+  MainloopNest nest = *matchMainloopNest(function);
+  self.warps = static_cast<bool>(nest.chunks);
+  inProducers(e, hopper, self, [&] { lowerRole(body, Role::Producer); });
   if (before && !hopper.fillsBetweenSteps())
-    fillOf(e, *matchMainloopNest(function)).fillAlone();
-  rewriter.setInsertionPointToStart(branch.elseBlock());
-  NVVM::SetMaxRegisterOp::create(rewriter, loc, hopper.consumerRegisters(),
-                                 NVVM::SetMaxRegisterAction::increase);
-  self.consumer = e.sub(warpgroup, e.i32(1));
-  lowerRole(branch.elseBlock(), computing, Role::Consumer);
-  rewriter.setInsertionPointAfter(branch);
-  loading.erase();
-  computing.erase();
+    fillOf(e, nest).fillAlone();
 }
 
-/// Moves the function's body to the end of `block`, and lowers it.
-void HopperLowering::lowerRole(Block *block, func::FuncOp body, Role role) {
-  rewriter.setInsertionPoint(block->getTerminator());
+void HopperLowering::consume(Emitter &e, func::FuncOp body) {
+  Type i32 = rewriter.getI32Type();
+  self.thread = e.rem(pitgpu::ThreadOp::create(rewriter, loc, i32), kWarpgroup);
+  self.warp = e.rem(pitgpu::WarpOp::create(rewriter, loc, i32), kWarps);
+  self.consumer = pitgpu::WarpgroupOp::create(rewriter, loc, i32);
+  lowerRole(body, Role::Consumer);
+}
+
+/// Moves the function's body to the builder's place, and lowers it.
+void HopperLowering::lowerRole(func::FuncOp body, Role role) {
   indices = bindArguments(rewriter, body, kernel);
   MainloopNest nest = *matchMainloopNest(body);
   Block *old = &body.front();
   rewriter.eraseOp(old->getTerminator());
-  block->getOperations().splice(block->getTerminator()->getIterator(),
-                                old->getOperations());
+  rewriter.getInsertionBlock()->getOperations().splice(
+      rewriter.getInsertionPoint(), old->getOperations());
+  OpBuilder::InsertionGuard guard(rewriter);
   lowerTiles(nest, role);
 }
 

@@ -12,18 +12,11 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 
 using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
-
-static constexpr int64_t kWarps = kWarpgroup / kLanes;
-
-/// The elected thread of the first warp: a condition on the thread's number
-/// would have ptxas issue each copy in a loop over lanes.
-static void inLeader(Emitter &e, Value warp, function_ref<void()> body) {
-  e.ifThen(e.lessThan(warp, e.i32(1)), [&] { e.ifThen(isLeader(e), body); });
-}
 
 /// Does each of the producers' warps copy something?
 static bool haveWarpsWork(const HopperPlan &plan) {
@@ -36,7 +29,7 @@ void cuda::inProducers(Emitter &e, const HopperPlan &plan,
     return body();
   if (self.warps)
     return e.ifThen(e.lessThan(self.warp, e.i32(1)), body);
-  inLeader(e, self.warp, body);
+  inLeader(e, /*ofWarps=*/false, body);
 }
 
 std::pair<Value, Value> cuda::stepsOfPart(Emitter &e, const StreamKWork &parts,
@@ -50,37 +43,6 @@ std::pair<Value, Value> cuda::stepsOfPart(Emitter &e, const StreamKWork &parts,
   return {upTo(parts.part), upTo(e.add(parts.part, 1))};
 }
 
-/// Rows of a box: within what a block of the cluster loads.
-static int64_t hopperBoxRows(const HopperPlan &plan,
-                             const HopperOperand &operand) {
-  bool isShared = operand.number == plan.b.number && operand.kIsCol;
-  return std::min(operand.boxRows(),
-                  operand.rows / (isShared ? plan.cluster : 1));
-}
-
-SmallVector<HopperMap> cuda::hopperMaps(MainloopOp mainloop,
-                                        const HopperPlan &plan) {
-  SmallVector<HopperMap> maps;
-  for (const HopperOperand *operand : {&plan.a, &plan.b})
-    for (unsigned view : operand->views) {
-      HopperMap map;
-      map.source = mainloop.getLoaded(view).getSrc();
-      int64_t rank = cast<MemRefType>(map.source.getType()).getRank();
-      SmallVector<int64_t> box(rank, 1);
-      box[operand->rowDim] = hopperBoxRows(plan, *operand);
-      box[operand->colDim] = operand->lineElements();
-      map.box = operand->inOrder<int64_t>(box);
-      map.swizzle = operand->lineBytes;
-      // Chunks are copied from the memref itself.
-      if (operand->loader != Loader::CpAsyncGather)
-        map.alongK = operand->kDim();
-      if (operand->isTransposed)
-        map.order = operand->inOrder<int64_t>(llvm::to_vector(llvm::seq(rank)));
-      maps.push_back(map);
-    }
-  return maps;
-}
-
 namespace {
 
 class Producer {
@@ -88,8 +50,7 @@ public:
   Producer(Emitter &e, const HopperTile &tile, BetweenSteps between)
       : e(e), plan(tile.plan), self(tile.self), done(tile.done),
         between(between),
-        steps(e, tile.mainloop, plan.subSteps, tile.values, tile.now),
-        stages(e, plan, self.shared) {
+        steps(e, tile.mainloop, plan.subSteps, tile.values, tile.now) {
     std::tie(begin, end) = stepsOfPart(e, self.streamK, steps.total());
     for (unsigned i = 0; i < 2; ++i)
       if (operand(i).loader == Loader::CpAsyncGather)
@@ -115,7 +76,7 @@ public:
     else if (plan.copiesByLanes() || !(haveWarpsWork(plan) || self.warps))
       copySteps();
     else
-      e.ifThen(isLeader(e), [&] { copySteps(); });
+      inLeader(e, plan.has(Loader::TmaRowGather), [&] { copySteps(); });
     if (plan.has(Loader::TmaRowGather) || self.warps)
       syncWarp(e);
     return e.add(done, e.sub(end, begin));
@@ -144,7 +105,7 @@ private:
   };
   /// What there is to do for a step.
   struct Step {
-    Value number, stage;
+    Value number;
     SmallVector<Copy> copies;
     SmallVector<HopperScaleCopy> scales;
   };
@@ -156,7 +117,6 @@ private:
     first = e.mul(e.rem(s, plan.subSteps), plan.depth);
     Step step;
     step.number = e.add(done, e.sub(s, begin));
-    step.stage = stages.stage(step.number);
     for (unsigned i = 0; i < 2; ++i) {
       if (operand(i).loader != Loader::CpAsyncGather ||
           operand(i).isGatheredByElement())
@@ -180,17 +140,25 @@ private:
   /// Starts the copies as soon as the stage is empty. `ahead` starts others,
   /// for later steps.
   void issueStep(const Step &step, function_ref<void()> ahead = nullptr) {
-    stages.waitEmpty(step.number, step.stage);
-    full = e.sharedPointer(stages.full(step.stage));
-    Value at = stages.address(step.stage);
-    Value places[2] = {at, e.add(at, plan.a.bytes())};
-    issueBoxes(places);
-    issueCopies(step, at, ahead);
+    stage =
+        pitgpu::AcquireOp::create(e.b, e.loc, self.shared.stages, step.number);
+    issueBoxes();
+    issueCopies(step, ahead);
     if (between)
       between(step.number);
   }
 
-  void issueCopies(const Step &step, Value at, function_ref<void()> ahead) {
+  /// The number of one of operand i's views among a stage's tiles.
+  unsigned numberOf(unsigned i, unsigned view) {
+    return i * plan.a.views.size() + view;
+  }
+  /// Where the tile of operand i lies, whose rows threads copy (i32).
+  Value addressOf(unsigned i, Value stage) {
+    Value tile = pitgpu::TileOp::create(e.b, e.loc, stage, numberOf(i, 0));
+    return pitgpu::AddressOp::create(e.b, e.loc, e.b.getI32Type(), tile);
+  }
+
+  void issueCopies(const Step &step, function_ref<void()> ahead) {
     if (step.copies.empty() && step.scales.empty())
       return;
     // One address for all chunks: the rest is part of the instructions.
@@ -198,8 +166,8 @@ private:
     for (const Copy &copy : step.copies) {
       Value &first = firsts[copy.operand];
       if (!first)
-        first = e.add(e.add(at, threads[copy.operand].byte),
-                      copy.operand ? plan.a.bytes() : 0);
+        first =
+            e.add(addressOf(copy.operand, stage), threads[copy.operand].byte);
       auto start = [&] {
         NVVM::CpAsyncOp::create(
             e.b, e.loc, e.sharedPointer(e.add(first, copy.to)), copy.from,
@@ -212,42 +180,30 @@ private:
         start();
     }
     if (scales)
-      scales->issue(step.scales, step.stage);
+      scales->issue(step.scales, e.rem(step.number, plan.stages));
     if (ahead)
       ahead();
-    NVVM::CpAsyncMBarrierArriveOp::create(e.b, e.loc, full, /*noinc=*/true);
+    pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Copies);
   }
 
   //===--- Boxes ----------------------------------------------------------===//
 
-  void announce(Value bytes) {
-    NVVM::MBarrierArriveExpectTxOp::create(e.b, e.loc, Type(), full, bytes,
-                                           NVVM::MemScopeKind::CTA,
-                                           /*relaxed=*/false, Value());
-  }
-
-  void issueBoxes(ArrayRef<Value> places) {
-    if (!plan.has(Loader::TmaTile) && !plan.has(Loader::TmaRowGather))
-      return;
-    Value boxBytes = e.i32(0);
+  void issueBoxes() {
+    int64_t boxBytes = 0;
     for (unsigned i = 0; i < 2; ++i)
       if (operand(i).loader == Loader::TmaTile)
-        boxBytes = e.add(boxBytes, operand(i).bytes());
-    auto issueTiles = [&] {
-      for (unsigned i = 0; i < 2; ++i)
-        if (operand(i).loader == Loader::TmaTile)
-          for (unsigned view = 0; view < operand(i).views.size(); ++view)
-            issueTile(i, view, e.add(places[i], view * operand(i).tileBytes()));
-    };
+        boxBytes += operand(i).views.size() * operand(i).blocks *
+                    operand(i).blockBytes();
     if (!plan.has(Loader::TmaRowGather)) {
       auto lead = [&] {
-        announce(boxBytes);
+        pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Tma,
+                                 boxBytes);
         issueTiles();
       };
       // Without chunks and scales, only the leader is here.
-      if (plan.copiesByLanes())
-        inLeader(e, self.warp, lead);
-      else
+      if (boxBytes && plan.copiesByLanes())
+        inLeader(e, /*ofWarps=*/false, lead);
+      else if (boxBytes)
         lead();
       return;
     }
@@ -256,88 +212,42 @@ private:
     // until then the stage counts as being filled.
     auto rows = [&] {
       Value leads = e.lessThan(self.warp, e.i32(1));
-      announce(e.add(rowBytes, e.select(leads, boxBytes, e.i32(0))));
-      e.ifThen(leads, issueTiles);
+      Value bytes = e.add(rowBytes, e.select(leads, e.i32(boxBytes), e.i32(0)));
+      pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Tma,
+                               IntegerAttr(), bytes, /*condition=*/Value());
+      issueTiles();
       for (unsigned i = 0; i < 2; ++i)
         if (operand(i).loader == Loader::TmaRowGather)
-          e.ifThen(hasRows[i], [&] { issueRows(i, places[i]); });
+          e.ifThen(hasRows[i], [&] { issueRows(i); });
     };
     if (plan.copiesByLanes())
-      e.ifThen(isLeader(e), rows);
+      inLeader(e, /*ofWarps=*/true, rows);
     else
       rows();
   }
 
-  /// Coordinates, by dimension, of the tile that one of operand i's views has
-  /// in this stage.
+  /// The tiles of a stage that boxes make up; of b, which a cluster shares,
+  /// this block's part.
+  void issueTiles() {
+    for (unsigned i = 0; i < 2; ++i)
+      for (unsigned view = 0; view < operand(i).views.size(); ++view)
+        if (operand(i).loader == Loader::TmaTile)
+          pitgpu::LoadOp::create(
+              e.b, e.loc, self.maps[numberOf(i, view)], coordinates(i, view),
+              stage, numberOf(i, view), /*multicast=*/i ? plan.cluster : 1,
+              /*alone=*/i && plan.cluster > 1 ? self.alongN : Value());
+  }
+
+  /// Coordinates (index), as the descriptor has them, of the tile that one of
+  /// operand i's views has in this stage.
   SmallVector<Value> coordinates(unsigned i, unsigned view) {
     TileAccess access = steps.access(operand(i).views[view]);
-    SmallVector<Value> at;
-    for (const TileDim &dim : access.dims)
-      at.push_back(e.toI32(dim.start));
+    SmallVector<Value> at = llvm::map_to_vector(
+        access.dims, [](const TileDim &dim) { return dim.start; });
     Value &k = at[operand(i).kDim()];
     if (plan.subSteps > 1)
-      k = e.add(k, first);
-    return at;
-  }
-
-  /// The descriptor of one of operand i's views.
-  Value mapOf(unsigned i, unsigned view) {
-    return self.maps[i * plan.a.views.size() + view];
-  }
-
-  void issueBox(unsigned i, unsigned view, Value to, ArrayRef<Value> at,
-                bool shared) {
-    auto cluster = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
-    Value target =
-        LLVM::AddrSpaceCastOp::create(e.b, e.loc, cluster, e.sharedPointer(to));
-    SmallVector<Value> outermostFirst = operand(i).inOrder(at);
-    SmallVector<Value> innermostFirst(llvm::reverse(outermostFirst));
-    Value mask;
-    if (shared)
-      mask = e.constant(e.b.getI16IntegerAttr((1 << plan.cluster) - 1));
-    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-        e.b, e.loc, target, mapOf(i, view), innermostFirst, full, ValueRange(),
-        mask, Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
-        NVVM::CTAGroupKindAttr(), Value());
-  }
-
-  /// All boxes of a view; of b, which a cluster shares, this block's part.
-  void issueTile(unsigned i, unsigned view, Value to) {
-    if (i == 0 || plan.cluster == 1)
-      return issueTile(i, view, to, /*parts=*/1);
-    if (!self.alongN)
-      return issueTile(i, view, to, plan.cluster);
-    auto branch =
-        scf::IfOp::create(e.b, e.loc, self.alongN, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(branch.thenBlock());
-    issueTile(i, view, to, /*parts=*/1);
-    e.b.setInsertionPointToStart(branch.elseBlock());
-    issueTile(i, view, to, plan.cluster);
-  }
-
-  /// The boxes of one of so many parts of a view: this block's, for all of
-  /// them.
-  void issueTile(unsigned i, unsigned view, Value to, int64_t parts) {
-    const HopperOperand &op = operand(i);
-    SmallVector<Value> at = coordinates(i, view);
-    int64_t rows = op.kIsCol ? op.rows / parts : op.rows;
-    int64_t blocks = op.kIsCol ? op.blocks : op.blocks / parts;
-    if (parts > 1) {
-      to = e.add(to, e.mul(self.rank, op.tileBytes() / parts));
-      Value &outer = at[op.kIsCol ? op.rowDim : op.colDim];
-      outer = e.add(outer, e.mul(self.rank, op.outer / parts));
-    }
-    int64_t boxRows = hopperBoxRows(plan, op);
-    for (int64_t block = 0; block < blocks; ++block)
-      for (int64_t r = 0; r < rows; r += boxRows) {
-        SmallVector<Value> box(at);
-        box[op.rowDim] = e.add(box[op.rowDim], r);
-        box[op.colDim] = e.add(box[op.colDim], block * op.lineElements());
-        issueBox(i, view, e.add(to, block * op.blockBytes() + r * kLineBytes),
-                 box, parts > 1);
-      }
+      k = e.add(k, e.toIndex(first));
+    return operand(i).inOrder<Value>(at);
   }
 
   /// The rows that this thread's warp loads: each lane finds one, and all get
@@ -368,15 +278,14 @@ private:
     }
   }
 
-  void issueRows(unsigned i, Value to) {
+  void issueRows(unsigned i) {
     const HopperOperand &op = operand(i);
     SmallVector<Value> at = coordinates(i, /*view=*/0);
-    int64_t count = rowGather[i].size();
-    to = e.add(to, e.mul(self.warp, count * kLineBytes));
-    for (auto [r, row] : llvm::enumerate(rowGather[i])) {
-      at[op.rowDim] = row;
-      issueBox(i, /*view=*/0, e.add(to, r * kLineBytes), at, /*shared=*/false);
-    }
+    int64_t dim =
+        op.isTransposed ? static_cast<int64_t>(at.size()) - 2 : op.rowDim;
+    Value from = e.mul(self.warp, static_cast<int64_t>(rowGather[i].size()));
+    pitgpu::LoadRowsOp::create(e.b, e.loc, self.maps[numberOf(i, 0)], at, dim,
+                               rowGather[i], stage, numberOf(i, 0), from);
   }
 
   //===--- Chunks ---------------------------------------------------------===//
@@ -472,12 +381,24 @@ private:
   void streamSteps() {
     Value total = steps.total();
     stream->start();
-    auto store = [&](Value s) {
-      Value stage = stages.stage(e.add(done, s));
-      stream->storeElements(s, e.add(stages.address(stage), plan.a.bytes()),
-                            stages.full(stage));
+    // Stages whose elements are to be stored, the last one first.
+    SmallVector<Value> open;
+    if (stream->hasElements()) {
+      Type type = pitgpu::StageType::get(
+          e.b.getContext(),
+          cast<pitgpu::RingType>(self.shared.stages.getType()).getTiles());
+      for (int64_t n = 0; n < plan.stepsBehind(); ++n)
+        open.push_back(ub::PoisonOp::create(e.b, e.loc, type));
+    }
+    // The consumers make elements visible to wgmma, with what cp.async wrote:
+    // here the fence would wait for the copies that are on their way.
+    auto store = [&](Value s, Value stage) {
+      Value exists = e.lessThan(e.i32(-1), s);
+      e.ifThen(exists, [&] { stream->storeElements(s, addressOf(1, stage)); });
+      pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Writes,
+                               /*bytes=*/0, exists);
     };
-    auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), total, e.i32(1));
+    auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), total, e.i32(1), open);
     e.keepLoop(loop);
     {
       OpBuilder::InsertionGuard guard(e.b);
@@ -492,16 +413,17 @@ private:
         }
       issueStep(prepareStep(s, ids), [&] { stream->copyAhead(s); });
       stream->endStep();
-      Value earlier = e.sub(s, e.i32(plan.stepsBehind()));
-      if (stream->hasElements())
-        e.ifThen(e.lessThan(e.i32(-1), earlier), [&] { store(earlier); });
+      if (stream->hasElements()) {
+        SmallVector<Value> next = {stage};
+        llvm::append_range(next, loop.getRegionIterArgs());
+        store(e.sub(s, e.i32(plan.stepsBehind())), next.pop_back_val());
+        if (!next.empty())
+          scf::YieldOp::create(e.b, e.loc, next);
+      }
     }
-    if (!stream->hasElements())
-      return;
-    for (int64_t behind = plan.stepsBehind(); behind > 0; --behind) {
+    for (size_t behind = open.size(); behind > 0; --behind) {
       stream->endStep();
-      Value s = e.sub(total, e.i32(behind));
-      e.ifThen(e.lessThan(e.i32(-1), s), [&] { store(s); });
+      store(e.sub(total, e.i32(behind)), loop.getResult(behind - 1));
     }
   }
 
@@ -546,13 +468,12 @@ private:
   Value done;
   BetweenSteps between;
   MainloopSteps steps;
-  HopperStages stages;
   Value begin, end;             ///< steps that this block copies (i32)
   HopperThreadPlace threads[2]; ///< of a and of b, if threads copy them
   std::optional<HopperStream> stream;
   std::optional<HopperScaleLoader> scales;
   Value first; ///< along k, of the stage in its step (i32)
-  Value full;  ///< barrier of the stage
+  Value stage; ///< that is being filled
   SmallVector<Value> rowGather[2];
   Value hasRows[2]; ///< whether this warp loads any of them
   Value rowBytes;   ///< that it loads of both operands in a step (i32)

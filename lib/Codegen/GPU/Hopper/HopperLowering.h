@@ -8,29 +8,36 @@
 #ifndef PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERLOWERING_H
 #define PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERLOWERING_H
 
-#include "Codegen/GPU/Common/MBarrier.h"
-#include "Codegen/GPU/Common/MainloopSteps.h"
 #include "HopperPlan.h"
 
+#include "Codegen/GPU/Common/MainloopSteps.h"
 #include "Codegen/GPU/Common/Wgmma.h"
+
+#include "pit/Dialect/PitGPU/IR/PitGPU.h"
 
 namespace mlir::pit::cuda {
 
-/// A tensor that TMA reads: its descriptor is a parameter of the kernel.
-struct HopperMap {
-  Value source;             ///< the memref
-  SmallVector<int64_t> box; ///< by dimension
-  int64_t swizzle;          ///< bytes
-  /// The dimension along k, if the host may have the memref copied: where the
-  /// descriptor is all that the kernel reads of it; else -1.
-  int64_t alongK = -1;
-  SmallVector<int64_t> order = {}; ///< of a copy that there always is
+/// What a kernel has in shared memory.
+struct HopperShared {
+  void place(Emitter &e, const HopperPlan &plan);
+  /// Makes rings, whose barriers all threads of the block wait for.
+  void makeRings(Emitter &e, MainloopOp mainloop, const HopperPlan &plan);
+
+  /// Addresses (i32); null: there is nothing there. Of what consumers stage, of
+  /// ids and elements of later steps, of scales, of the bits of rows, and of
+  /// what is copied to those that no tile writes.
+  Value results, ids, elements, scales, rows, fill;
+  Value stages;   ///< the ring of the mainloop: views of a, then of b
+  Value listed;   ///< full when the bits of rows are known
+  Value firstIds; ///< full when those of a tile's first steps have come
 };
 
-/// The descriptors of the views of a, then of b. Tensors whose rows are copied
-/// by chunks have one, too: what a descriptor asks of a tensor's address and
-/// strides is what chunks need.
-SmallVector<HopperMap> hopperMaps(MainloopOp mainloop, const HopperPlan &plan);
+/// The descriptors of the views of a, then of b, whose memrefs are among a
+/// kernel's arguments. Tensors whose rows are copied by chunks have one, too:
+/// what a descriptor asks of a tensor's address and strides is what chunks
+/// need.
+SmallVector<Value> makeTensorMaps(Emitter &e, MainloopOp mainloop,
+                                  const HopperPlan &plan, ValueRange arguments);
 
 /// Where blocks share a tile along k: each goes through a part of its steps,
 /// and the one that comes last adds up what the others wrote.
@@ -49,14 +56,14 @@ struct HopperThread {
   Value thread;   ///< of the warpgroup (i32)
   Value warp;     ///< of the warpgroup (i32), known to be the same in a warp
   Value consumer; ///< number of the warpgroup among the consumers (i32)
-  Value shared;   ///< where shared memory starts (i32)
   Value rank;     ///< of the block in its cluster (i32)
   /// Whether the blocks of the cluster have neighbouring tiles along n and not
   /// along m, so that nothing of b is shared (i1); null: never.
   Value alongN;
   /// All lanes of a producer's warp come to a tile, even if one alone loads it.
   bool warps = false;
-  SmallVector<Value> maps; ///< descriptors of the views of a, then of b
+  SmallVector<Value> maps; ///< of the views of a, then of b
+  HopperShared shared;
   StreamKWork streamK;
 };
 
@@ -64,18 +71,12 @@ struct HopperThread {
 std::pair<Value, Value> stepsOfPart(Emitter &e, const StreamKWork &parts,
                                     Value steps);
 
-/// Initializes the barriers; all threads of the kernel's blocks wait for it.
-void initHopperBarriers(Emitter &e, const HopperPlan &plan, Value thread,
-                        Value shared);
-/// Waits for the cluster's other blocks, which use this block's barriers.
-void syncCluster(Emitter &e, const HopperPlan &plan);
-
 /// Runs `body` in the producer's threads that have something to do.
 void inProducers(Emitter &e, const HopperPlan &plan, const HopperThread &self,
                  function_ref<void()> body);
 
-/// In one thread of each warp: true in the same one every time.
-Value isLeader(Emitter &e);
+/// Runs `body` in one thread of the role, or in one of each warp.
+void inLeader(Emitter &e, bool ofWarps, function_ref<void()> body);
 
 /// Waits for the other threads of the warp, and for what they wrote.
 void syncWarp(Emitter &e);
@@ -114,43 +115,6 @@ Value produceTile(Emitter &e, const HopperTile &tile, BetweenSteps between);
 
 /// Multiplies the tiles of all steps and stores the result; gives the same.
 Value consumeTile(Emitter &e, const HopperTile &tile);
-
-/// Stages of the mainloop and their barriers, by the number of a stage's use.
-class HopperStages {
-public:
-  HopperStages(Emitter &e, const HopperPlan &plan, Value shared)
-      : e(e), plan(plan), shared(shared) {}
-
-  Value stage(Value number) { return e.rem(number, plan.stages); }
-  /// Where a stage lies in shared memory (i32, bytes).
-  Value address(Value stage) {
-    return e.add(shared, e.mul(stage, plan.stageBytes()));
-  }
-  Value full(Value stage);  ///< i32
-  Value empty(Value stage); ///< i32
-  /// Waits until the stage is full for use `number`, or empty.
-  void waitFull(Value number, Value stage);
-  void waitEmpty(Value number, Value stage);
-  /// The barrier at which consumers arrive when the bits of rows are known.
-  Value listed() { return e.add(shared, plan.listedOffset()); }
-  void waitListed() { waitMBarrier(e, listed(), e.i32(0)); }
-  /// The barrier that says that the ids of the first steps of a block's tile
-  /// number `turn` (i32) have come.
-  Value firstIds(Value turn) {
-    return e.add(e.add(shared, plan.firstIdsOffset()),
-                 e.mul(e.rem(turn, 2), 8));
-  }
-  void waitFirstIds(Value turn) {
-    waitMBarrier(e, firstIds(turn), e.rem(e.div(turn, 2), 2));
-  }
-
-private:
-  Value round(Value number) { return e.bitAnd(e.div(number, plan.stages), 1); }
-
-  Emitter &e;
-  const HopperPlan &plan;
-  Value shared;
-};
 
 } // namespace mlir::pit::cuda
 

@@ -12,7 +12,7 @@
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -29,112 +29,98 @@ public:
       : e(e), mainloop(tile.mainloop), plan(tile.plan), self(tile.self),
         done(tile.done),
         steps(e, mainloop, plan.subSteps, tile.values, tile.now),
-        stages(e, plan, self.shared),
         store(e, mainloop, plan, self, tile.values.chunks) {
     std::tie(begin, end) = stepsOfPart(e, self.streamK, steps.total());
   }
 
   Value run() {
-    describeOperands();
     // What depends on rows alone is loaded while the first stages come.
     locateRows();
     for (HopperRows &located : rows)
       store.prefetchExtras(located);
-    SmallVector<Value> accumulators = initial();
-    accumulators = multiplySteps(accumulators);
+    SmallVector<Value> sums = initial();
+    Value end = skipSteps();
+    sums = plan.addsStages ? addStages(end, sums) : multiplySteps(end, sums);
     // Kept so long, columns of the thread would be spilled. Elsewhere they are
     // not, and to find them again costs 3 %.
     if (!store.isStaged() && !self.streamK.count)
       self.thread = e.hideFromOptimizer(self.thread);
     if (self.streamK.count)
-      shareTile(accumulators);
+      shareTile(sums);
     else
-      storeTile(accumulators);
-    return e.add(done, e.sub(end, begin));
+      storeTile(sums);
+    return e.add(done, e.sub(this->end, begin));
   }
 
 private:
   //===--- Multiplication -------------------------------------------------===//
 
-  Type accumulatorType() {
-    return LLVM::LLVMStructType::getLiteral(
-        e.b.getContext(),
-        SmallVector<Type>(plan.accumulators(), e.b.getF32Type()));
+  template <typename SumsType> Type sumsOf(int64_t rows) {
+    return SumsType::get(e.b.getContext(), rows, plan.perN(), e.b.getF32Type());
   }
 
-  /// The descriptor of an operand's part in the first stage, `offset` bytes
-  /// into it. The same for all steps: descriptors of stages differ by a
-  /// constant, and so they stay in uniform registers, from where wgmma takes
-  /// them.
-  Value descriptor(const HopperOperand &operand, Value offset) {
-    return describeInShared(e, e.add(self.shared, offset),
-                            operand.descriptor());
+  /// A thread's elements of fragments, and back.
+  SmallVector<Value> elementsOf(ValueRange fragments) {
+    SmallVector<Value> elements;
+    for (Value fragment : fragments) {
+      auto type = cast<pitgpu::FragmentType>(fragment.getType());
+      SmallVector<Type> types(type.getParts() * type.getElementsPerPart(),
+                              e.b.getF32Type());
+      llvm::append_range(elements, UnrealizedConversionCastOp::create(
+                                       e.b, e.loc, types, fragment)
+                                       .getResults());
+    }
+    return elements;
   }
-  /// This consumer's parts of the tiles of both operands.
-  void describeOperands() {
-    Value a = e.i32(0), b = e.i32(plan.a.bytes());
+  Value toAccumulator(ArrayRef<Value> elements) {
+    auto fragment = UnrealizedConversionCastOp::create(
+        e.b, e.loc, sumsOf<pitgpu::FragmentType>(plan.perM()), elements);
+    return pitgpu::AccumulateOp::create(
+        e.b, e.loc, sumsOf<pitgpu::AccumulatorType>(plan.perM()),
+        fragment.getResult(0));
+  }
+
+  /// A part of a view's tile, `extent` along m or n from `first` (i32) on.
+  Value partOf(Value stage, const HopperOperand &operand, unsigned view,
+               Value first, int64_t extent) {
+    unsigned number = view + (&operand == &plan.b ? plan.a.views.size() : 0);
+    Value tile = pitgpu::TileOp::create(e.b, e.loc, stage, number);
+    if (extent == operand.outer)
+      return tile;
+    auto type = cast<pitgpu::TileType>(tile.getType());
+    Value zero = e.i32(0);
+    auto part = pitgpu::TileType::get(
+        e.b.getContext(), operand.kIsCol ? extent : type.getRows(),
+        operand.kIsCol ? type.getCols() : extent, type.getElementType(),
+        type.getSwizzle(), type.getPitch());
+    return pitgpu::SubtileOp::create(e.b, e.loc, part, tile,
+                                     operand.kIsCol ? first : zero,
+                                     operand.kIsCol ? zero : first);
+  }
+
+  /// Starts the product of a stage for one of the accumulators: of this
+  /// consumer's rows from `row` on, so many.
+  Value multiply(Value stage, std::array<unsigned, 2> views, int64_t row,
+                 int64_t rows, Value sums) {
+    Value m = e.i32(row), n = e.i32(0);
     if (plan.splitN)
-      b = e.add(b, e.mul(self.consumer, plan.b.outerOffset(plan.perN())));
+      n = e.mul(self.consumer, plan.perN());
     else
-      a = e.add(a, e.mul(self.consumer, plan.a.outerOffset(plan.perM())));
-    for (size_t view = 0; view < plan.a.views.size(); ++view)
-      descriptors[0].push_back(
-          descriptor(plan.a, e.add(a, view * plan.a.tileBytes())));
-    for (size_t view = 0; view < plan.b.views.size(); ++view)
-      descriptors[1].push_back(
-          descriptor(plan.b, e.add(b, view * plan.b.tileBytes())));
-  }
-  /// What wgmma calls the elements of an operand of the contractions.
-  NVVM::WGMMATypes wgmmaType(const HopperOperand &operand) {
-    Type element = getElementTypeOrSelf(
-        mainloop.getOperandView(operand.number).getResult().getType());
-    return element.isF32()                  ? NVVM::WGMMATypes::tf32
-           : element.isF16()                ? NVVM::WGMMATypes::f16
-           : element.isBF16()               ? NVVM::WGMMATypes::bf16
-           : isa<Float8E4M3FNType>(element) ? NVVM::WGMMATypes::e4m3
-                                            : NVVM::WGMMATypes::e5m2;
+      m = e.add(e.mul(self.consumer, plan.perM()), row);
+    return pitgpu::MmaOp::create(
+        e.b, e.loc, partOf(stage, plan.a, views[0], m, rows),
+        partOf(stage, plan.b, views[1], n, plan.perN()), sums,
+        /*transposeA=*/!plan.a.kIsCol, /*transposeB=*/plan.b.kIsCol);
   }
 
-  /// Descriptors of this consumer's parts of a stage: of the tiles of a and b.
-  std::array<SmallVector<Value>, 2> describeStage(Value stage) {
-    Value offset =
-        e.mul(arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), stage),
-              plan.stageBytes() >> 4);
-    std::array<SmallVector<Value>, 2> found;
-    for (int operand = 0; operand < 2; ++operand)
-      for (Value descriptor : descriptors[operand])
-        found[operand].push_back(e.add(descriptor, offset));
-    return found;
-  }
-
-  /// Starts a wgmma of accumulator `i` and part `k` of a stage. Without
-  /// `adds` it replaces what `sum` has.
-  Value startPart(const std::array<SmallVector<Value>, 2> &at, size_t i,
-                  int64_t k, Value sum, bool adds = true) {
-    auto [viewOfA, viewOfB] = plan.pairs[i / plan.wgmmas()];
-    int64_t row = i % plan.wgmmas() * kWgmmaRows;
-    Wgmma wgmma{
-        wgmmaType(plan.a), wgmmaType(plan.b), plan.perN(), plan.wgmmaDepth(),
-        plan.a.kIsCol,     plan.b.kIsCol,     adds};
-    return startWgmma(
-        e, wgmma,
-        advanceDescriptor(e, at[0][viewOfA],
-                          k * plan.a.kStepBytes() + plan.a.outerOffset(row)),
-        advanceDescriptor(e, at[1][viewOfB], k * plan.b.kStepBytes()), sum);
-  }
-
-  int64_t wgmmasOfStage() { return plan.depth / plan.wgmmaDepth(); }
-
-  /// Starts the wgmmas of a stage.
-  SmallVector<Value> multiply(Value stage, ValueRange accumulators) {
-    auto at = describeStage(stage);
-    SmallVector<Value> sums(accumulators);
-    NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
-    for (int64_t k = 0; k < wgmmasOfStage(); ++k)
-      for (auto [i, sum] : llvm::enumerate(sums))
-        sum = startPart(at, i, k, sum);
-    NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
-    return sums;
+  pitgpu::MmaWaitOp await(ValueRange sums, int64_t pending) {
+    SmallVector<Type> types;
+    for (Value sum : sums) {
+      auto type = cast<pitgpu::AccumulatorType>(sum.getType());
+      types.push_back(sumsOf<pitgpu::FragmentType>(type.getRows()));
+    }
+    return pitgpu::MmaWaitOp::create(
+        e.b, e.loc, types, e.b.getI64IntegerAttr(pending), sums, ValueRange());
   }
 
   /// The scales of a step for the elements of each wgmma.
@@ -164,7 +150,7 @@ private:
   /// Those that came with a stage.
   SmallVector<Scales> readScales(Value stage) {
     return scalesOf([&](const ScaleView &scale, Value position) {
-      return readScale(e, plan, self.shared, stage, scale, position);
+      return readScale(e, plan, self.shared.scales, stage, scale, position);
     });
   }
 
@@ -173,15 +159,18 @@ private:
   /// Meanwhile the tensor cores have the other consumer's.
   SmallVector<Value> addProducts(Value stage, MutableArrayRef<Scales> scales,
                                  ValueRange registers) {
-    auto at = describeStage(stage);
     SmallVector<Value> sums(registers);
-    for (size_t i = 0; i < plan.pairs.size() * plan.wgmmas(); ++i) {
-      Value part = LLVM::UndefOp::create(e.b, e.loc, accumulatorType());
-      NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
-      for (int64_t k = 0; k < wgmmasOfStage(); ++k)
-        part = startPart(at, i, k, part, /*adds=*/k > 0);
-      NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
-      for (auto [j, value] : llvm::enumerate(waitForAll(part))) {
+    for (int64_t i = 0, n = plan.pairs.size() * plan.wgmmas(); i < n; ++i) {
+      Value none = pitgpu::SplatOp::create(
+          e.b, e.loc, sumsOf<pitgpu::FragmentType>(kWgmmaRows),
+          e.constant(e.b.getF32FloatAttr(0)));
+      none = pitgpu::AccumulateOp::create(
+          e.b, e.loc, sumsOf<pitgpu::AccumulatorType>(kWgmmaRows), none);
+      Value product =
+          multiply(stage, plan.pairs[i / plan.wgmmas()],
+                   i % plan.wgmmas() * kWgmmaRows, kWgmmaRows, none);
+      auto values = elementsOf(await(product, 0).getFragments());
+      for (auto [j, value] : llvm::enumerate(values)) {
         Value &sum = sums[i * plan.accumulators() + j];
         auto [row, col] = HopperStore::placeOf(j);
         sum = scales.empty()
@@ -194,30 +183,16 @@ private:
     return sums;
   }
 
+  Value awaitStage(Value number) {
+    return pitgpu::WaitOp::create(e.b, e.loc, self.shared.stages, number);
+  }
+
   /// Hands a stage back, in all blocks of the cluster: what they load of b goes
-  /// to this block, too. A thread of each warpgroup speaks for all, or one of
-  /// each warp (emptyCount).
-  void release(Value stage, Value condition) {
-    Value number =
-        plan.scales.empty() ? self.thread : e.rem(self.thread, kLanes);
-    Value mine = e.lessThan(number, e.i32(plan.cluster));
-    auto branch = scf::IfOp::create(e.b, e.loc, e.logicalAnd(mine, condition),
-                                    /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(branch.thenBlock());
-    if (plan.cluster == 1)
-      return arriveAtMBarrier(e, stages.empty(stage));
-    Value barrier = e.sharedPointer(stages.empty(stage));
-    auto remote = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
-    // LLVM takes mapa for an op that may run before the branch, where the
-    // thread is the number of no block.
-    Value block = e.hideFromOptimizer(number);
-    barrier = NVVM::MapaOp::create(e.b, e.loc, remote, barrier, block);
-    // What was read is not written before the wait for it: a release would
-    // only put a fence into every step.
-    NVVM::MBarrierArriveOp::create(e.b, e.loc, Type(), barrier, Value(),
-                                   NVVM::MemScopeKind::CLUSTER,
-                                   /*relaxed=*/true);
+  /// to this block, too. Scales each warp reads by itself.
+  void release(Value stage, Value condition = {}) {
+    pitgpu::ReleaseOp::create(e.b, e.loc, stage,
+                              /*byWarpgroups=*/plan.scales.empty(),
+                              plan.cluster, condition);
   }
 
   /// Only hands the stages back, if none of the rows exist. Gives the end of
@@ -242,78 +217,68 @@ private:
   }
 
   void releaseSteps() {
-    auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(1));
+    forSteps(end, {}, [&](Value s, ValueRange) {
+      release(awaitStage(numberOf(s)));
+      return SmallVector<Value>();
+    });
+  }
+
+  /// Goes through the steps; `body` takes a step and what the one before
+  /// carries, and gives what it carries.
+  scf::ForOp
+  forSteps(Value end, ArrayRef<Value> carried,
+           function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+    auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(1), carried);
     e.keepLoop(loop);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(loop.getBody());
-    Value number = e.add(done, e.sub(loop.getInductionVar(), begin));
-    Value stage = stages.stage(number);
-    stages.waitFull(number, stage);
-    release(stage, e.constant(e.b.getBoolAttr(true)));
+    SmallVector<Value> next =
+        body(loop.getInductionVar(), loop.getRegionIterArgs());
+    if (!carried.empty())
+      scf::YieldOp::create(e.b, e.loc, next);
+    return loop;
   }
+  /// The use of the ring that a step has.
+  Value numberOf(Value s) { return e.add(done, e.sub(s, begin)); }
 
-  /// Goes through the steps, if there are any. The wait for the last of them is
-  /// within the branch: where it ends, ptxas may have to move registers.
-  SmallVector<Value> multiplySteps(ArrayRef<Value> initial) {
-    SmallVector<Type> types(plan.elements(), e.b.getF32Type());
-    Value end = skipSteps();
-    auto branch = scf::IfOp::create(e.b, e.loc, types, e.lessThan(begin, end),
-                                    /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(e.b, e.loc, registersOf(initial));
-    e.b.setInsertionPointToStart(branch.thenBlock());
-    SmallVector<Value> carried(initial);
-    if (plan.addsStages)
-      carried = registersOf(initial);
-    Value always = e.constant(e.b.getBoolAttr(true));
-    auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(1), carried);
-    e.keepLoop(loop);
-    {
-      OpBuilder::InsertionGuard guard(e.b);
-      e.b.setInsertionPointToStart(loop.getBody());
-      Value s = loop.getInductionVar();
-      Value number = e.add(done, e.sub(s, begin));
-      Value stage = stages.stage(number);
+  /// Sums of stages are added to those before them in registers.
+  SmallVector<Value> addStages(Value end, ArrayRef<Value> initial) {
+    auto loop = forSteps(end, initial, [&](Value s, ValueRange sums) {
       SmallVector<Scales> scales = loadScales(s);
-      stages.waitFull(number, stage);
+      Value stage = awaitStage(numberOf(s));
       if (!plan.scales.empty())
-        scales = readScales(stage);
-      if (plan.has(Loader::CpAsyncGather))
-        fenceAsyncProxy(e); // what cp.async wrote
-      SmallVector<Value> sums;
-      if (plan.addsStages) {
-        sums = addProducts(stage, scales, loop.getRegionIterArgs());
-        release(stage, always);
-      } else {
-        sums = multiply(stage, loop.getRegionIterArgs());
-        NVVM::WgmmaWaitGroupSyncOp::create(e.b, e.loc, 1);
-        release(stages.stage(e.sub(number, e.i32(1))), e.lessThan(begin, s));
-      }
-      scf::YieldOp::create(e.b, e.loc, sums);
-    }
-    SmallVector<Value> sums(loop.getResults());
-    if (!plan.addsStages) {
-      sums = waitForAll(sums);
-      Value last = e.sub(e.add(done, e.sub(end, begin)), e.i32(1));
-      release(stages.stage(last), always);
-    }
-    scf::YieldOp::create(e.b, e.loc, sums);
-    return SmallVector<Value>(branch.getResults());
+        scales = readScales(e.rem(numberOf(s), plan.stages));
+      SmallVector<Value> next = addProducts(stage, scales, sums);
+      release(stage);
+      return next;
+    });
+    return SmallVector<Value>(loop.getResults());
   }
 
-  SmallVector<Value> registersOf(ValueRange sums) {
-    SmallVector<Value> registers;
-    for (Value sum : sums)
-      for (int64_t i = 0; i < plan.accumulators(); ++i)
-        registers.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, sum, i));
-    return registers;
-  }
-
-  /// Waits for all wgmmas. The registers go through the wait, so that nothing
-  /// reads them before it.
-  SmallVector<Value> waitForAll(ValueRange sums) {
-    return waitForWgmmas(e, registersOf(sums));
+  /// Sums stay in the accumulators. A step starts its products, waits for those
+  /// of the step before and hands back that one's stage.
+  SmallVector<Value> multiplySteps(Value end, ArrayRef<Value> initial) {
+    size_t count = plan.pairs.size(), perPair = initial.size() / count;
+    SmallVector<Value> carried;
+    for (size_t i = 0; i < count; ++i)
+      carried.push_back(toAccumulator(initial.slice(i * perPair, perPair)));
+    auto ring = cast<pitgpu::RingType>(self.shared.stages.getType());
+    carried.push_back(ub::PoisonOp::create(
+        e.b, e.loc, pitgpu::StageType::get(e.b.getContext(), ring.getTiles())));
+    auto loop = forSteps(end, carried, [&](Value s, ValueRange before) {
+      Value stage = awaitStage(numberOf(s));
+      SmallVector<Value> next;
+      for (size_t i = 0; i < count; ++i)
+        next.push_back(
+            multiply(stage, plan.pairs[i], 0, plan.perM(), before[i]));
+      await({}, count);
+      release(before.back(), e.lessThan(begin, s));
+      next.push_back(stage);
+      return next;
+    });
+    auto wait = await(loop.getResults().drop_back(), 0);
+    release(loop.getResults().back(), e.lessThan(begin, end));
+    return elementsOf(wait.getFragments());
   }
 
   //===--- Results --------------------------------------------------------===//
@@ -347,13 +312,8 @@ private:
                            ArrayRef(values).slice(j * count / 2, count / 2));
     });
     SmallVector<Value> sums;
-    for (ArrayRef<Value> values : registers) {
-      Value sum = LLVM::UndefOp::create(e.b, e.loc, accumulatorType());
-      for (auto [j, value] : llvm::enumerate(values))
-        sum = LLVM::InsertValueOp::create(e.b, e.loc, sum, value,
-                                          static_cast<int64_t>(j));
-      sums.push_back(sum);
-    }
+    for (ArrayRef<Value> values : registers)
+      llvm::append_range(sums, values);
     return sums;
   }
 
@@ -393,10 +353,7 @@ private:
   HopperThread self;
   Value done;
   MainloopSteps steps;
-  HopperStages stages;
   Value begin, end; ///< steps that this block multiplies (i32)
-  /// Of the tiles of a and of b in the first stage (i64).
-  SmallVector<Value> descriptors[2];
   HopperStore store;
   SmallVector<HopperRows, 2> rows; ///< by wgmma
 };

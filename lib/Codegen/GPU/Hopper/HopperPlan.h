@@ -22,6 +22,8 @@ namespace mlir::pit::cuda {
 
 constexpr int64_t kConsumers = 2;
 constexpr int64_t kHopperThreads = kWarpgroup * (1 + kConsumers);
+/// Warps of a warpgroup.
+constexpr int64_t kWarps = kWarpgroup / 32;
 /// Bytes of the shortest line.
 constexpr int64_t kShortestLine = 32;
 /// Warps that issue boxes of rows.

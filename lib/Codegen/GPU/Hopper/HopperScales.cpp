@@ -42,8 +42,7 @@ SmallVector<HopperScaleCopy> HopperScaleLoader::prepareStep() {
 }
 
 void HopperScaleLoader::issue(ArrayRef<HopperScaleCopy> copies, Value stage) {
-  Value first = e.add(e.add(self.shared, plan.scalesOffset()),
-                      e.mul(stage, plan.scalesBytes()));
+  Value first = e.add(self.shared.scales, e.mul(stage, plan.scalesBytes()));
   for (const HopperScaleCopy &copy : copies)
     e.ifThen(copy.isMine, [&] {
       Value bytes = e.i32(kScaleBytes);
@@ -55,7 +54,7 @@ void HopperScaleLoader::issue(ArrayRef<HopperScaleCopy> copies, Value stage) {
     });
 }
 
-Value cuda::readScale(Emitter &e, const HopperPlan &plan, Value shared,
+Value cuda::readScale(Emitter &e, const HopperPlan &plan, Value first,
                       Value stage, const ScaleView &scale, Value position) {
   const HopperScales *found =
       llvm::find_if(plan.scales, [&](const HopperScales &scales) {
@@ -63,7 +62,7 @@ Value cuda::readScale(Emitter &e, const HopperPlan &plan, Value shared,
       });
   Value byte =
       e.add(e.mul(stage, plan.scalesBytes()), e.mul(position, kScaleBytes));
-  byte = e.add(byte, plan.scalesOffset() + found->offset);
-  return e.load(e.b.getF32Type(), e.sharedPointer(e.add(shared, byte)),
+  byte = e.add(byte, found->offset);
+  return e.load(e.b.getF32Type(), e.sharedPointer(e.add(first, byte)),
                 kScaleBytes);
 }

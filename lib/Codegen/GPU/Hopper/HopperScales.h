@@ -50,8 +50,9 @@ private:
   SmallVector<Place> places;
 };
 
-/// The scale of a stage (i32) that goes with a row or column (i32) of the tile.
-Value readScale(Emitter &e, const HopperPlan &plan, Value shared, Value stage,
+/// The scale of a stage (i32) that goes with a row or column (i32) of the tile;
+/// those of the first stage lie at `first`.
+Value readScale(Emitter &e, const HopperPlan &plan, Value first, Value stage,
                 const ScaleView &scale, Value position);
 
 } // namespace mlir::pit::cuda

@@ -244,8 +244,7 @@ Value HopperStore::pack(Value low, Value high) {
 /// Where the warp's results lie in shared memory.
 Value HopperStore::stagingPlace() {
   Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
-  return e.add(e.add(self.shared, plan.storeOffset()),
-               e.mul(number, plan.storeBytes()));
+  return e.add(self.shared.results, e.mul(number, plan.storeBytes()));
 }
 
 /// Stores 8 x 8 matrices; each lane says where one row of one of them goes, or

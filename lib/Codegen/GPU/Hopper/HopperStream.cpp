@@ -47,7 +47,7 @@ Value HopperStream::idPlace(Value s, Value number, Value turn) {
   Value slot = e.select(e.lessThan(s, e.i32(plan.firstIdSlots())),
                         e.add(first, plan.idSlots()), later);
   Value byte = e.add(e.mul(slot, plan.idSlotBytes()), e.mul(number, kIdBytes));
-  return e.sharedPointer(e.add(e.add(self.shared, plan.idsOffset()), byte));
+  return e.sharedPointer(e.add(self.shared.ids, byte));
 }
 
 Value HopperStream::id(Value s, Value number) {
@@ -91,7 +91,9 @@ void HopperStream::copyFirstIds(MainloopSteps &steps, Value turn) {
     e.ifThen(exists,
              [&] { copyId(steps, s, e.rem(number, plan.depth), turn); });
   }
-  arriveAfterCopies(e, HopperStages(e, plan, self.shared).firstIds(turn));
+  Value stage =
+      pitgpu::AcquireOp::create(e.b, e.loc, self.shared.firstIds, turn);
+  pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Copies);
 }
 
 /// Where this thread's first word of step `s` lies (i32).
@@ -99,7 +101,7 @@ Value HopperStream::elementPlace(Value s) {
   Value slot = e.rem(s, plan.elementSlots());
   Value byte = e.add(e.mul(slot, plan.elementSlotBytes()),
                      e.mul(self.thread, 2 * kWordBytes));
-  return e.add(e.add(self.shared, plan.elementsOffset()), byte);
+  return e.add(self.shared.elements, byte);
 }
 
 /// The nearest number from 0 on, and below `size`.
@@ -149,7 +151,7 @@ void HopperStream::start() {
   } else {
     copyOwn();
   }
-  HopperStages(e, plan, self.shared).waitFirstIds(turn);
+  pitgpu::WaitOp::create(e.b, e.loc, self.shared.firstIds, turn);
   if (!hasElements())
     return;
   // Rows are the same in all steps; of one that does not exist, another is
@@ -185,7 +187,7 @@ void HopperStream::copyAhead(Value s) {
   e.ifThen(copies, [&] { copyId(steps, later, self.thread, turn); });
 }
 
-void HopperStream::storeElements(Value s, Value tile, Value full) {
+void HopperStream::storeElements(Value s, Value tile) {
   const HopperOperand &op = plan.b;
   // They came with a step so many before the one that ended last.
   NVVM::CpAsyncWaitGroupOp::create(e.b, e.loc,
@@ -236,7 +238,4 @@ void HopperStream::storeElements(Value s, Value tile, Value full) {
     else
       store();
   }
-  // The consumers make it visible to wgmma, with what cp.async wrote: here the
-  // fence would wait for the copies that are on their way.
-  arriveAtMBarrier(e, full);
 }

@@ -50,8 +50,8 @@ public:
   /// Comes after each step, and then as many times as elements are stored
   /// behind: the copies since the last time belong together.
   void endStep();
-  /// Stores the elements of step `s` into b's tile, and arrives at `full`.
-  void storeElements(Value s, Value tile, Value full);
+  /// Stores the elements of step `s` into b's tile, at an address (i32).
+  void storeElements(Value s, Value tile);
 
 private:
   Value idPlace(Value s, Value number, Value turn);

@@ -58,9 +58,10 @@ private:
 
   void createKernel();
   LaunchInfo describeLaunch();
-  Value describeThread(Emitter &e);
-  void lowerRoles(Emitter &e);
-  void lowerRole(Block *block, func::FuncOp body, Role role);
+  void describeBlock(Emitter &e);
+  void produce(Emitter &e, func::FuncOp body);
+  void consume(Emitter &e, func::FuncOp body);
+  void lowerRole(func::FuncOp body, Role role);
   void lowerTiles(MainloopNest nest, Role role);
   Value extentOf(Emitter &e, const TileSpace &space, int dim);
   const HopperOperand *sharedByIds(MainloopNest nest) const;
@@ -107,7 +108,6 @@ private:
   std::optional<LaunchedFill> before; ///< of the output; done here, if kept
   gpu::GPUFuncOp kernel;
   HopperThread self;
-  Value warpgroup;       ///< (i32)
   Value worker, workers; ///< the block's cluster, and how many there are (i32)
   IndexMap indices;
   ChunkMap chunks;

@@ -15,7 +15,7 @@ static constexpr int64_t kSumsAtOnce = kChunkBytes / 4;
 static constexpr int64_t kPartsAtOnce = 2;
 /// How often a warp looks for the others: each time takes half a microsecond.
 static constexpr int64_t kPolls = 1000;
-static constexpr int64_t kWarps = kConsumers * kWarpgroup / 32;
+static constexpr int64_t kAllWarps = kConsumers * kWarps;
 static constexpr int64_t kCounterBytes = 8;
 /// What a warp does with a tile.
 enum { kNothing, kItsPieces, kAllPieces };
@@ -160,7 +160,7 @@ Value StreamKFixup::outcome(Value counter) {
 
 StreamKFixup::Share StreamKFixup::awaitPeers() {
   Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
-  number = e.add(e.mul(self.streamK.first, kWarps), number);
+  number = e.add(e.mul(self.streamK.first, kAllWarps), number);
   Value counter =
       e.globalPointer(self.streamK.counters, e.mul(number, kCounterBytes));
   syncWarp(e);

@@ -34,10 +34,10 @@ void pitgpu::populatePipelineTypes(TypeConverter &converter) {
     return words(type, 2, types);
   });
   converter.addConversion([=](StageType type, SmallVectorImpl<Type> &types) {
-    return words(type, 3, types);
+    return words(type, 4, types);
   });
   converter.addConversion([=](TileType type, SmallVectorImpl<Type> &types) {
-    return words(type, 1, types);
+    return words(type, 2, types);
   });
   converter.addConversion([](AccumulatorType type,
                              SmallVectorImpl<Type> &types) {
@@ -146,19 +146,33 @@ struct ConvertPitGPUToNVVMPass
     LaunchInfo info = LaunchInfo::of(kernel).value_or(LaunchInfo());
     if (failed(checkChip(kernel)))
       return failure();
-    info.sharedBytes = placeRings(kernel);
+    info.sharedBytes = placeShared(kernel);
     if (failed(
             allocateTensorMemory(rewriter, kernel, context, info.sharedBytes)))
       return failure();
     if (info.sharedBytes > kMostSharedBytes)
-      return kernel.emitOpError()
-             << "has rings of " << info.sharedBytes
-             << " bytes; shared memory of a block has at most "
-             << kMostSharedBytes;
+      return kernel.emitOpError() << "has " << info.sharedBytes
+                                  << " bytes of rings and other places; shared "
+                                     "memory of a block has at most "
+                                  << kMostSharedBytes;
     if (info.sharedBytes) {
       cuda::getDynamicShared(rewriter, getOperation(), kSharedName,
                              kSwizzleRepeat);
     }
+    info.cluster = clusterOf(kernel);
+    if (info.cluster > 1)
+      kernel->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
+                      rewriter.getDenseI32ArrayAttr(
+                          {static_cast<int32_t>(info.cluster), 1, 1}));
+    SmallVector<RingOp> rings;
+    kernel.walk([&](RingOp ring) { rings.push_back(ring); });
+    if (!rings.empty())
+      context.ringsUpTo[rings.back()] = rings;
+    kernel.walk([&](AcquireOp acquire) {
+      auto ring = acquire.getRing().getDefiningOp<RingOp>();
+      if (ring && ring.getEmpty() == 0)
+        context.neverReleased.insert(acquire);
+    });
     findWritten(kernel, context);
     kernel.walk([&](RolesOp roles) {
       for (Region &body : roles.getBodies())
@@ -201,6 +215,13 @@ struct ConvertPitGPUToNVVMPass
     return failure(walked.wasInterrupted());
   }
 
+  /// May threads write tiles of a stage that was acquired?
+  static bool mayBeWritten(AcquireOp acquire) {
+    return !llvm::all_of(acquire->getUsers(), [](Operation *op) {
+      return isa<LoadOp, LoadRowsOp, CommitOp>(op);
+    });
+  }
+
   /// Finds the waits for stages that threads write.
   static void findWritten(gpu::GPUFuncOp kernel, PipelineContext &context) {
     llvm::DenseSet<Value> written;
@@ -209,10 +230,11 @@ struct ConvertPitGPUToNVVMPass
       if (commit.getKind() == CommitKind::Tma)
         return;
       // A stage that a loop carries may be of any ring with such tiles.
-      if (auto acquire = commit.getStage().getDefiningOp<AcquireOp>())
-        written.insert(acquire.getRing());
-      else
+      auto acquire = commit.getStage().getDefiningOp<AcquireOp>();
+      if (!acquire)
         carried.insert(commit.getStage().getType());
+      else if (mayBeWritten(acquire))
+        written.insert(acquire.getRing());
     });
     kernel.walk([&](WaitOp wait) {
       if (written.contains(wait.getRing()) ||
@@ -234,8 +256,10 @@ struct ConvertPitGPUToNVVMPass
     };
     body.walk([&](Operation *op) {
       if (auto commit = dyn_cast<CommitOp>(op)) {
+        auto leader = commit->getParentOfType<LeaderOp>();
         if (commit.getKind() == CommitKind::Copies ||
-            commit.getKind() == CommitKind::Writes)
+            commit.getKind() == CommitKind::Writes ||
+            (leader && leader.getOfWarps()))
           give(commit.getStage());
       } else if (auto release = dyn_cast<ReleaseOp>(op)) {
         if (!release.getAfterProducts())
@@ -347,7 +371,7 @@ struct ConvertPitGPUToNVVMPass
           rewriter.getContext(),
           cast<BlockArgument>(map.getSource()).getArgNumber(),
           rewriter.getDenseI64ArrayAttr(type.getBox()), type.getSwizzle(),
-          /*along_k=*/-1, DenseI64ArrayAttr()));
+          map.getAlongK() ? *map.getAlongK() : -1, map.getOrderAttr()));
       rewriter.setInsertionPoint(map);
       auto cast = UnrealizedConversionCastOp::create(
           rewriter, map.getLoc(), type, kernel.getArgument(number));

@@ -15,6 +15,35 @@ static constexpr int64_t kChunk = 16;
 
 namespace {
 
+/// Has a stage get a box of a tensor, whose coordinates are `at`; `mask` are
+/// the blocks of the cluster that get it, null: this one alone.
+static void issueBox(Emitter &e, Value map, ArrayRef<Value> at, Value to,
+                     Value full, Value mask = {}) {
+  auto cluster = LLVM::LLVMPointerType::get(
+      e.b.getContext(),
+      static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+  Value target =
+      LLVM::AddrSpaceCastOp::create(e.b, e.loc, cluster, e.sharedPointer(to));
+  SmallVector<Value> innermostFirst(llvm::reverse(at));
+  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+      e.b, e.loc, target, map, innermostFirst, e.sharedPointer(full),
+      ValueRange(), mask, Value(), NVVM::TMALoadMode::TILE,
+      /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(), Value());
+}
+
+static SmallVector<Value> toI32(Emitter &e, ValueRange coords) {
+  return llvm::map_to_vector(coords,
+                             [&](Value coord) { return e.toI32(coord); });
+}
+
+/// The address of a tile of a stage.
+static Value addressInStage(Emitter &e, StageType type, ValueRange stage,
+                            unsigned number) {
+  int64_t bytes = type.getSize();
+  Value first = e.add(stage[0], e.mul(stage[1], bytes));
+  return e.add(first, type.getTileOffset(number));
+}
+
 /// Tiles of a row's width in boxes, as TMA takes them.
 struct LoadPattern : PipelinePattern<LoadOp> {
   using PipelinePattern::PipelinePattern;
@@ -23,38 +52,76 @@ struct LoadPattern : PipelinePattern<LoadOp> {
   matchAndRewrite(LoadOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
-    StageType stage = op.getStage().getType();
-    TileType tile = stage.getTile(op.getNumber());
-    ArrayRef<int64_t> box = op.getMap().getType().getBox();
-    Value to =
-        e.add(adaptor.getStage()[0], stage.getTileOffset(op.getNumber()));
-    SmallVector<Value> coords;
-    for (Value coord : op.getCoords())
-      coords.push_back(e.toI32(coord));
-    int64_t rowDim = op.getMap().getType().getRowDim();
-    int64_t boxRows = rowDim < 0 ? tile.getRows() : box[rowDim];
-    inOneThread(e, op, pipeline.threads.at(op), [&] {
-      auto cluster = LLVM::LLVMPointerType::get(
-          op.getContext(),
-          static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
-      Value full = e.sharedPointer(adaptor.getStage()[1]);
-      for (int64_t block = 0; block < tile.getBlocks(); ++block)
-        for (int64_t row = 0; row < tile.getRows(); row += boxRows) {
-          SmallVector<Value> at(coords);
-          at.back() = e.add(at.back(), block * tile.getLineElements());
-          if (rowDim >= 0)
-            at[rowDim] = e.add(at[rowDim], row);
-          Value place =
-              e.add(to, block * tile.getPitch() + row * tile.getSwizzle());
-          Value target = LLVM::AddrSpaceCastOp::create(e.b, e.loc, cluster,
-                                                       e.sharedPointer(place));
-          SmallVector<Value> innermostFirst(llvm::reverse(at));
-          NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-              e.b, e.loc, target, adaptor.getMap().front(), innermostFirst,
-              full, ValueRange(), Value(), Value(), NVVM::TMALoadMode::TILE,
-              /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(), Value());
-        }
+    int64_t blocks = op.getMulticast();
+    inOneThread(e, pipeline.threads.at(op), [&] {
+      auto load = [&](int64_t parts) { issueBoxes(e, op, adaptor, parts); };
+      if (op.getAlone())
+        e.ifThen(op.getAlone(), [&] { load(1); }, [&] { load(blocks); });
+      else
+        load(blocks);
     });
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  /// The boxes of one of so many parts of the tile: this block's, for all of
+  /// them.
+  static void issueBoxes(Emitter &e, LoadOp op, Adaptor adaptor,
+                         int64_t parts) {
+    TileType tile = op.getTile();
+    TensorMapType map = op.getMap().getType();
+    int64_t rowDim = map.getRowDim();
+    int64_t boxRows = rowDim < 0 ? tile.getRows() : map.getBox()[rowDim];
+    int64_t rows = tile.getRows(), blocks = tile.getBlocks();
+    Value to = addressInStage(e, op.getStage().getType(), adaptor.getStage(),
+                              op.getNumber());
+    SmallVector<Value> first = toI32(e, op.getCoords());
+    Value mask;
+    if (parts > 1) {
+      Value block =
+          e.toI32(gpu::BlockIdOp::create(e.b, e.loc, gpu::Dimension::x));
+      Value rank = e.rem(block, parts);
+      (op.splitsLines() ? blocks : rows) /= parts;
+      to = e.add(to, e.mul(rank, op.splitsLines() ? blocks * tile.getPitch()
+                                                  : rows * tile.getSwizzle()));
+      Value &outer = op.splitsLines() ? first.back() : first[rowDim];
+      outer = e.add(outer, e.mul(rank, op.splitsLines()
+                                           ? blocks * tile.getLineElements()
+                                           : rows));
+      mask = e.constant(e.b.getI16IntegerAttr((1 << parts) - 1));
+    }
+    for (int64_t block = 0; block < blocks; ++block)
+      for (int64_t row = 0; row < rows; row += boxRows) {
+        SmallVector<Value> at(first);
+        at.back() = e.add(at.back(), block * tile.getLineElements());
+        if (rowDim >= 0)
+          at[rowDim] = e.add(at[rowDim], row);
+        issueBox(e, adaptor.getMap().front(), at,
+                 e.add(to, block * tile.getPitch() + row * tile.getSwizzle()),
+                 adaptor.getStage()[2], mask);
+      }
+  }
+};
+
+/// A box for each row.
+struct LoadRowsPattern : PipelinePattern<LoadRowsOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(LoadRowsOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    StageType stage = op.getStage().getType();
+    int64_t line = stage.getTile(op.getNumber()).getSwizzle();
+    Value to = addressInStage(e, stage, adaptor.getStage(), op.getNumber());
+    to = e.add(to, e.mul(op.getFirst(), line));
+    SmallVector<Value> at = toI32(e, op.getCoords());
+    for (auto [i, row] : llvm::enumerate(op.getRows())) {
+      at[op.getDim()] = row;
+      issueBox(e, adaptor.getMap().front(), at, e.add(to, i * line),
+               adaptor.getStage()[2]);
+    }
     rewriter.eraseOp(op);
     return success();
   }
@@ -123,8 +190,7 @@ struct GatherPattern : PipelinePattern<GatherOp> {
     const ThreadInRole &self = pipeline.threads.at(op);
     Matrix source(e, op.getSource());
     Value count = memref::DimOp::create(e.b, e.loc, op.getIds(), 0);
-    Value to =
-        e.add(adaptor.getStage()[0], stage.getTileOffset(op.getNumber()));
+    Value to = addressInStage(e, stage, adaptor.getStage(), op.getNumber());
     int64_t lineChunks = tile.getSwizzle() / kChunk;
     int64_t rowChunks = tile.getBlocks() * lineChunks;
     int64_t perChunk = kChunk / source.bytes;
@@ -239,6 +305,6 @@ private:
 void pitgpu::populateCopyPatterns(const TypeConverter &converter,
                                   PipelineContext &pipeline,
                                   RewritePatternSet &patterns) {
-  patterns.add<LoadPattern, GatherPattern, StorePattern>(
+  patterns.add<LoadPattern, LoadRowsPattern, GatherPattern, StorePattern>(
       converter, patterns.getContext(), pipeline);
 }

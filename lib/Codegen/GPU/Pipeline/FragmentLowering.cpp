@@ -168,22 +168,11 @@ private:
   }
 };
 
-struct WarpgroupPattern : PipelinePattern<WarpgroupOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(WarpgroupOp op, Adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, pipeline.threads.at(op).warpgroup);
-    return success();
-  }
-};
-
 } // namespace
 
 void pitgpu::populateFragmentPatterns(const TypeConverter &converter,
                                       PipelineContext &pipeline,
                                       RewritePatternSet &patterns) {
-  patterns.add<SplatPattern, MapPattern, ReduceRowsPattern, WarpgroupPattern>(
+  patterns.add<SplatPattern, MapPattern, ReduceRowsPattern>(
       converter, patterns.getContext(), pipeline);
 }

@@ -6,9 +6,11 @@
 //
 //   ring         where its stages and its barriers lie (i32, shared memory)
 //
-//   stage        where its tiles lie, and its barriers, full and empty (i32)
+//   stage        where the first stage lies, this one's number, and its
+//                barriers, full and empty (i32)
 //
-//   tile         where it lies (i32)
+//   tile         where it lies in the first stage (i32, bytes), and how much
+//                later in its own (i32, chunks of 16 bytes)
 //
 //   accumulator  for each 64 rows a struct of a thread's sums; in tensor memory
 //                where it lies (i32: the lane in the upper half, the column)
@@ -29,6 +31,9 @@
 
 namespace mlir::pit::pitgpu {
 
+/// The threads of a role that run an op.
+enum class Speakers { All, LeaderOfEachWarp, Leader };
+
 /// What a thread knows of itself (i32). All but `thread` and `lane` are the
 /// same in a warp.
 struct ThreadInRole {
@@ -37,6 +42,7 @@ struct ThreadInRole {
   Value lane;
   Value warp;      ///< of the role
   Value warpgroup; ///< of the role
+  Speakers speakers = Speakers::All;
 };
 
 /// The thread of each op of a role.
@@ -53,11 +59,20 @@ struct PipelineContext {
   llvm::DenseSet<Operation *> takesOfOneWarp;
   /// Where the tensor memory of each kernel begins (i32).
   llvm::DenseMap<Operation *, Value> tensorMemory;
+  /// Acquires of rings whose stages nobody releases.
+  llvm::DenseSet<Operation *> neverReleased;
+  /// The last ring of each kernel, behind which the barriers of all are made.
+  llvm::DenseMap<Operation *, SmallVector<RingOp>> ringsUpTo;
 };
 
-/// Gives each ring of a kernel its place in shared memory; gives the bytes of
-/// all of them.
-int64_t placeRings(gpu::GPUFuncOp kernel);
+/// Gives what a kernel has in shared memory its place; gives the bytes of all.
+int64_t placeShared(gpu::GPUFuncOp kernel);
+
+/// Blocks of a cluster of the kernel.
+int64_t clusterOf(gpu::GPUFuncOp kernel);
+
+/// Waits for the other blocks of the cluster.
+void syncCluster(cuda::Emitter &e);
 
 /// Has a block of the kernel allocate tensor memory for its rings, if there are
 /// such. `sharedBytes` grows by the word that says where it lies.
@@ -104,15 +119,18 @@ protected:
   PipelineContext &pipeline;
 };
 
-/// Runs `body`, which `op` stands for, in one thread of the role.
-void inOneThread(cuda::Emitter &e, Operation *op, const ThreadInRole &self,
+/// Runs `body` in one thread of the role.
+void inOneThread(cuda::Emitter &e, const ThreadInRole &self,
                  function_ref<void()> body);
+
+/// The address of a tile (i32).
+Value addressOf(cuda::Emitter &e, ValueRange tile);
 
 /// A factor in shared memory, as tensor cores read it: `kIsCol` if k runs along
 /// lines. `descriptor` says all but where it lies.
 class SharedFactor {
 public:
-  SharedFactor(cuda::Emitter &e, TileType tile, Value place, bool kIsCol,
+  SharedFactor(cuda::Emitter &e, TileType tile, ValueRange place, bool kIsCol,
                int64_t descriptor);
 
   /// The descriptor of the part from position `outer` along m or n on, a

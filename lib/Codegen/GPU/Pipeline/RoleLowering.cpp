@@ -12,26 +12,32 @@ using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
 using cuda::Emitter;
 
-/// Is an op run by one thread of a warp, which the kernel has elected?
-static bool isElected(Operation *op) {
-  for (; auto branch = op->getParentOfType<scf::IfOp>(); op = branch)
-    if (branch.getCondition().getDefiningOp<NVVM::ElectSyncOp>())
-      return true;
-  return false;
-}
-
-void pitgpu::inOneThread(Emitter &e, Operation *op, const ThreadInRole &self,
-                         function_ref<void()> body) {
-  // A condition on the thread's number would have ptxas issue each copy in a
-  // loop over lanes.
-  e.ifThen(e.lessThan(self.warp, e.i32(1)), [&] {
-    // All threads of a warp have to take part in an election.
-    if (isElected(op))
-      return body();
+/// Runs `body` in one thread of the first warp, or of each.
+static void elect(Emitter &e, Value warp, bool ofWarps,
+                  function_ref<void()> body) {
+  auto inWarp = [&] {
     Value elected =
         NVVM::ElectSyncOp::create(e.b, e.loc, e.b.getI1Type(), Value());
     e.ifThen(elected, body);
-  });
+  };
+  // A condition on the thread's number would have ptxas issue each copy in a
+  // loop over lanes.
+  if (ofWarps)
+    inWarp();
+  else
+    e.ifThen(e.lessThan(warp, e.i32(1)), inWarp);
+}
+
+void pitgpu::inOneThread(Emitter &e, const ThreadInRole &self,
+                         function_ref<void()> body) {
+  switch (self.speakers) {
+  case Speakers::All:
+    return elect(e, self.warp, /*ofWarps=*/false, body);
+  case Speakers::LeaderOfEachWarp:
+    return e.ifThen(e.lessThan(self.warp, e.i32(1)), body);
+  case Speakers::Leader:
+    return body();
+  }
 }
 
 /// Moves a block's ops but the last one before `terminator`.
@@ -106,9 +112,40 @@ static void lowerTurns(RewriterBase &rewriter, Region &body,
   e.ifThen(turns.isGroup(e, 0), [&] { turns.take(e); });
 }
 
+/// A thread's numbers are known where its role begins.
+static void lowerNumbers(RewriterBase &rewriter, Region &body,
+                         const ThreadInRole &self) {
+  body.walk([&](Operation *op) {
+    Value number = isa<ThreadOp>(op)      ? self.thread
+                   : isa<WarpOp>(op)      ? self.warp
+                   : isa<WarpgroupOp>(op) ? self.warpgroup
+                                          : Value();
+    if (number)
+      rewriter.replaceOp(op, number);
+  });
+}
+
+/// Has the threads that lead run what they do.
+static void lowerLeaders(RewriterBase &rewriter, Region &body, Value warp) {
+  SmallVector<LeaderOp> ops;
+  body.walk([&](LeaderOp op) { ops.push_back(op); });
+  for (LeaderOp op : ops) {
+    rewriter.setInsertionPoint(op);
+    Emitter e(rewriter, op.getLoc());
+    elect(e, warp, op.getOfWarps(), [&] {
+      Block *block = &op.getBody().front();
+      moveOps(rewriter, block, &*rewriter.getInsertionPoint(),
+              /*hasTerminator=*/true);
+    });
+    rewriter.eraseOp(op);
+  }
+}
+
+/// `self` are a thread's numbers in the block, `first` is the role's first
+/// warp.
 static void lowerRole(RewriterBase &rewriter, RolesOp roles, unsigned number,
-                      Value thread, Value warp, int64_t first,
-                      Operation *terminator, PipelineContext &context) {
+                      ThreadInRole self, int64_t first, Operation *terminator,
+                      PipelineContext &context) {
   Location loc = roles.getLoc();
   rewriter.setInsertionPoint(terminator);
   Emitter e(rewriter, loc);
@@ -119,15 +156,21 @@ static void lowerRole(RewriterBase &rewriter, RolesOp roles, unsigned number,
                                    registers > entry
                                        ? NVVM::SetMaxRegisterAction::increase
                                        : NVVM::SetMaxRegisterAction::decrease);
-  ThreadInRole self;
   self.warps = roles.getWarps()[number];
-  self.thread = e.sub(thread, e.i32(32 * first));
-  self.lane = e.rem(thread, 32);
-  self.warp = e.sub(warp, e.i32(first));
-  self.warpgroup = e.div(self.warp, 4);
+  self.thread = e.sub(self.thread, e.i32(32 * first));
+  self.warp = e.sub(self.warp, e.i32(first));
+  self.warpgroup = e.sub(self.warpgroup, e.i32(first / 4));
   Region &body = roles.getBodies()[number];
+  lowerNumbers(rewriter, body, self);
   lowerTurns(rewriter, body, {1 + first / 4, self.warps / 4, self.warpgroup});
-  body.walk([&](Operation *op) { context.threads[op] = self; });
+  body.walk([&](Operation *op) {
+    auto leader = op->getParentOfType<LeaderOp>();
+    self.speakers = !leader               ? Speakers::All
+                    : leader.getOfWarps() ? Speakers::LeaderOfEachWarp
+                                          : Speakers::Leader;
+    context.threads[op] = self;
+  });
+  lowerLeaders(rewriter, body, self.warp);
   moveOps(rewriter, &body.front(), terminator, /*hasTerminator=*/false);
 }
 
@@ -137,26 +180,36 @@ static void lower(RewriterBase &rewriter, RolesOp roles,
   Location loc = roles.getLoc();
   rewriter.setInsertionPoint(roles);
   Emitter e(rewriter, loc);
-  Value thread =
+  ThreadInRole self;
+  self.thread =
       e.toI32(gpu::ThreadIdOp::create(rewriter, loc, gpu::Dimension::x));
+  self.lane = e.rem(self.thread, 32);
   // From one lane to all: what depends on it is the same in a warp, and ptxas
   // knows it.
-  Value warp = cuda::fromLane(e, e.div(thread, 32), e.i32(0));
+  self.warp = cuda::fromLane(e, e.div(self.thread, 32), e.i32(0));
+  self.warpgroup = e.div(self.warp, 4);
   int64_t first = 0;
   Operation *terminator = roles;
   for (unsigned i = 0, n = roles.getBodies().size(); i < n; ++i) {
     int64_t next = first + roles.getWarps()[i];
-    Operation *place = terminator;
-    if (i + 1 < n) {
-      rewriter.setInsertionPoint(terminator);
-      auto branch =
-          scf::IfOp::create(rewriter, loc, e.lessThan(warp, e.i32(next)),
-                            /*withElseRegion=*/true);
-      place = branch.thenBlock()->getTerminator();
+    // The last one has a condition, too, though it holds: between two branches
+    // alone LLVM would hoist what both compute, before roles exchange
+    // registers.
+    rewriter.setInsertionPoint(terminator);
+    bool isLast = i + 1 == n;
+    auto branch = scf::IfOp::create(rewriter, loc,
+                                    e.lessThan(self.warpgroup, e.i32(next / 4)),
+                                    /*withElseRegion=*/!isLast);
+    lowerRole(rewriter, roles, i, self, first,
+              branch.thenBlock()->getTerminator(), context);
+    if (!isLast)
       terminator = branch.elseBlock()->getTerminator();
-    }
-    lowerRole(rewriter, roles, i, thread, warp, first, place, context);
     first = next;
+  }
+  if (clusterOf(roles->getParentOfType<gpu::GPUFuncOp>()) > 1) {
+    // A block stays until nobody uses its barriers.
+    rewriter.setInsertionPoint(roles);
+    syncCluster(e);
   }
   rewriter.eraseOp(roles);
 }
@@ -219,7 +272,25 @@ LogicalResult pitgpu::lowerRoles(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
   return success();
 }
 
-int64_t pitgpu::placeRings(gpu::GPUFuncOp kernel) {
+int64_t pitgpu::clusterOf(gpu::GPUFuncOp kernel) {
+  int64_t cluster = 1;
+  kernel.walk([&](RingOp ring) {
+    cluster = std::max(cluster, static_cast<int64_t>(ring.getCluster()));
+  });
+  return cluster;
+}
+
+void pitgpu::syncCluster(Emitter &e) {
+  NVVM::ClusterArriveOp::create(e.b, e.loc, UnitAttr());
+  NVVM::ClusterWaitOp::create(e.b, e.loc, UnitAttr());
+}
+
+/// A ring's barriers, full ones and then, if stages are released, empty ones.
+static int64_t barrierBytes(RingOp ring) {
+  return 8 * ring.getType().getStages() * (ring.getEmpty() ? 2 : 1);
+}
+
+int64_t pitgpu::placeShared(gpu::GPUFuncOp kernel) {
   int64_t end = 0, columns = 0;
   SmallVector<RingOp> open;
   kernel.walk([&](RingOp ring) {
@@ -230,7 +301,13 @@ int64_t pitgpu::placeRings(gpu::GPUFuncOp kernel) {
     int64_t &endOfStages = type.isInTensorMemory() ? columns : end;
     endOfStages =
         std::max(endOfStages, stages + type.getStages() * type.getStageSize());
-    end = std::max(end, barriers + 16 * type.getStages());
+    end = std::max(end, barriers + barrierBytes(ring));
+  });
+  SmallVector<SharedOp> others;
+  kernel.walk([&](SharedOp op) {
+    if (!op.getOffset())
+      return others.push_back(op);
+    end = std::max(end, static_cast<int64_t>(*op.getOffset() + op.getBytes()));
   });
   // Barriers behind all stages, which start where the swizzle does.
   Builder builder(kernel.getContext());
@@ -244,7 +321,12 @@ int64_t pitgpu::placeRings(gpu::GPUFuncOp kernel) {
   }
   for (RingOp ring : open) {
     ring.setBarriersAttr(builder.getI64IntegerAttr(end));
-    end += 16 * ring.getType().getStages();
+    end += barrierBytes(ring);
+  }
+  for (SharedOp op : others) {
+    end = llvm::alignTo(end, 128);
+    op.setOffsetAttr(builder.getI64IntegerAttr(end));
+    end += static_cast<int64_t>(op.getBytes());
   }
   return end;
 }

@@ -2,7 +2,6 @@
 
 #include "PipelineLowering.h"
 
-#include "Codegen/GPU/Common/MBarrier.h"
 #include "Codegen/GPU/Common/Wgmma.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -12,43 +11,77 @@ using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
 using cuda::Emitter;
 
+Value pitgpu::addressOf(Emitter &e, ValueRange tile) {
+  return e.add(tile[0], e.mul(tile[1], 16));
+}
+
 namespace {
 
+/// Where the kernel's shared memory starts (i32).
+static Value sharedStart(Emitter &e) {
+  auto pointer = LLVM::LLVMPointerType::get(
+      e.b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
+  Value shared = LLVM::AddressOfOp::create(e.b, e.loc, pointer, kSharedName);
+  return LLVM::PtrToIntOp::create(e.b, e.loc, e.b.getI32Type(), shared);
+}
+
+/// The last ring of a kernel makes the barriers of all.
 struct RingPattern : PipelinePattern<RingOp> {
   using PipelinePattern::PipelinePattern;
 
   LogicalResult
   matchAndRewrite(RingOp op, Adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    Emitter e(rewriter, loc);
-    auto pointer = LLVM::LLVMPointerType::get(
-        op.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
-    Value shared =
-        LLVM::AddressOfOp::create(rewriter, loc, pointer, kSharedName);
-    Value start =
-        LLVM::PtrToIntOp::create(rewriter, loc, e.b.getI32Type(), shared);
-    bool isInTensorMemory = op.getType().isInTensorMemory();
+    Emitter e(rewriter, op.getLoc());
+    Value start = sharedStart(e);
+    auto rings = pipeline.ringsUpTo.find(op);
+    if (rings != pipeline.ringsUpTo.end())
+      makeBarriers(e, start, rings->second);
     Value memory =
-        isInTensorMemory
+        op.getType().isInTensorMemory()
             ? pipeline.tensorMemory.at(op->getParentOfType<gpu::GPUFuncOp>())
             : start;
-    Value stages = e.add(memory, *op.getOffset());
-    Value barriers = e.add(start, *op.getBarriers());
+    rewriter.replaceOpWithMultiple(op, {{e.add(memory, *op.getOffset()),
+                                         e.add(start, *op.getBarriers())}});
+    return success();
+  }
+
+private:
+  static void makeBarriers(Emitter &e, Value start, ArrayRef<RingOp> rings) {
     Value thread =
-        e.toI32(gpu::ThreadIdOp::create(rewriter, loc, gpu::Dimension::x));
-    Value isFirst = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::eq, thread, e.i32(0));
+        e.toI32(gpu::ThreadIdOp::create(e.b, e.loc, gpu::Dimension::x));
+    Value isFirst = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
+                                          thread, e.i32(0));
     e.ifThen(isFirst, [&] {
-      int64_t count = op.getType().getStages();
-      for (int64_t s = 0; s < count; ++s) {
-        cuda::initMBarrier(e, e.add(barriers, 8 * s), op.getFull());
-        cuda::initMBarrier(e, e.add(barriers, 8 * (count + s)), op.getEmpty());
+      for (RingOp ring : rings) {
+        Value barriers = e.add(start, *ring.getBarriers());
+        int64_t count = ring.getType().getStages();
+        for (int64_t s = 0; s < count; ++s) {
+          initBarrier(e, e.add(barriers, 8 * s), ring.getFull());
+          if (ring.getEmpty())
+            initBarrier(e, e.add(barriers, 8 * (count + s)), ring.getEmpty());
+        }
       }
-      NVVM::FenceMbarrierInitOp::create(rewriter, loc);
+      NVVM::FenceMbarrierInitOp::create(e.b, e.loc);
     });
     e.barrier();
-    rewriter.replaceOpWithMultiple(op, {{stages, barriers}});
+    if (llvm::any_of(rings, [](RingOp ring) { return ring.getCluster() > 1; }))
+      syncCluster(e);
+  }
+  static void initBarrier(Emitter &e, Value barrier, int64_t arrivals) {
+    NVVM::MBarrierInitOp::create(e.b, e.loc, e.sharedPointer(barrier),
+                                 e.i32(arrivals), Value());
+  }
+};
+
+struct SharedPattern : PipelinePattern<SharedOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(SharedOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    rewriter.replaceOp(op, e.add(sharedStart(e), *op.getOffset()));
     return success();
   }
 };
@@ -56,17 +89,34 @@ struct RingPattern : PipelinePattern<RingOp> {
 /// The stage of use `number`, and the parity of the phases of its barriers that
 /// end before it.
 struct Use {
-  Use(Emitter &e, RingType type, ValueRange ring, Value number) {
-    Value stage = e.rem(number, type.getStages());
-    address = e.add(ring[0], e.mul(stage, type.getStageSize()));
-    full = e.add(ring[1], e.mul(stage, 8));
-    empty = e.add(full, 8 * type.getStages());
-    round = e.bitAnd(e.div(number, type.getStages()), 1);
-  }
-  SmallVector<Value> values() const { return {address, full, empty}; }
+  Use(Emitter &e, RingType type, ValueRange ring, Value number)
+      : first(ring[0]), stage(e.rem(number, type.getStages())),
+        full(e.add(ring[1], e.mul(stage, 8))),
+        empty(e.add(full, 8 * type.getStages())),
+        round(e.bitAnd(e.div(number, type.getStages()), 1)) {}
 
-  Value address, full, empty, round;
+  SmallVector<Value> values() const { return {first, stage, full, empty}; }
+
+  Value first, stage, full, empty, round;
 };
+
+/// Waits for the end of a phase: of the even ones, if `parity` (i32) is 0.
+static void awaitPhase(Emitter &e, Value barrier, Value parity) {
+  /// Nanoseconds that one try takes at most.
+  constexpr int64_t kPatience = 10000000;
+  NVVM::MBarrierTryWaitParityOp::create(e.b, e.loc, e.sharedPointer(barrier),
+                                        parity, e.i32(kPatience));
+}
+
+/// Has the warps wait that give the stage on.
+void await(Emitter &e, Operation *op, const PipelineContext &pipeline,
+           Value barrier, Value parity) {
+  const ThreadInRole &self = pipeline.threads.at(op);
+  if (!pipeline.takesOfOneWarp.contains(op) || self.speakers != Speakers::All)
+    return awaitPhase(e, barrier, parity);
+  e.ifThen(e.lessThan(self.warp, e.i32(1)),
+           [&] { awaitPhase(e, barrier, parity); });
+}
 
 /// Orders what tensor cores do with barriers of threads.
 void fenceTensorMemory(Emitter &e, NVVM::Tcgen05FenceKind kind) {
@@ -75,21 +125,10 @@ void fenceTensorMemory(Emitter &e, NVVM::Tcgen05FenceKind kind) {
 
 /// Has the tensor cores arrive at a barrier when they have done what the role
 /// has started. The thread that is elected is the one that has started it.
-void arriveAfterProducts(Emitter &e, Operation *op, const ThreadInRole &self,
-                         Value barrier) {
-  inOneThread(e, op, self, [&] {
-    NVVM::Tcgen05CommitOp::create(e.b, e.loc, e.sharedPointer(barrier),
-                                  Value());
+void arriveAfterProducts(Emitter &e, const ThreadInRole &self, Value barrier) {
+  inOneThread(e, self, [&] {
+    NVVM::Tcgen05CommitOp::create(e.b, e.loc, barrier, Value());
   });
-}
-
-/// Has the warps wait that give the stage on.
-void wait(Emitter &e, Operation *op, const PipelineContext &pipeline,
-          Value barrier, Value parity) {
-  if (!pipeline.takesOfOneWarp.contains(op))
-    return cuda::waitMBarrier(e, barrier, parity);
-  e.ifThen(e.lessThan(pipeline.threads.at(op).warp, e.i32(1)),
-           [&] { cuda::waitMBarrier(e, barrier, parity); });
 }
 
 struct AcquirePattern : PipelinePattern<AcquireOp> {
@@ -101,7 +140,8 @@ struct AcquirePattern : PipelinePattern<AcquireOp> {
     Emitter e(rewriter, op.getLoc());
     Use use(e, op.getRing().getType(), adaptor.getRing(), op.getNumber());
     // In the first round all are empty.
-    wait(e, op, pipeline, use.empty, e.bitXor(use.round, e.i32(1)));
+    if (!pipeline.neverReleased.contains(op))
+      await(e, op, pipeline, use.empty, e.bitXor(use.round, e.i32(1)));
     if (op.getRing().getType().isInTensorMemory())
       fenceTensorMemory(e, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
     rewriter.replaceOpWithMultiple(op, {use.values()});
@@ -117,7 +157,7 @@ struct WaitPattern : PipelinePattern<WaitOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
     Use use(e, op.getRing().getType(), adaptor.getRing(), op.getNumber());
-    wait(e, op, pipeline, use.full, use.round);
+    await(e, op, pipeline, use.full, use.round);
     if (op.getRing().getType().isInTensorMemory())
       fenceTensorMemory(e, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
     if (pipeline.waitsForWrites.contains(op))
@@ -127,6 +167,14 @@ struct WaitPattern : PipelinePattern<WaitOp> {
   }
 };
 
+/// Runs `body` where a condition holds; null: it does.
+static void runIf(Emitter &e, Value condition, function_ref<void()> body) {
+  if (condition)
+    e.ifThen(condition, body);
+  else
+    body();
+}
+
 struct CommitPattern : PipelinePattern<CommitOp> {
   using PipelinePattern::PipelinePattern;
 
@@ -134,27 +182,39 @@ struct CommitPattern : PipelinePattern<CommitOp> {
   matchAndRewrite(CommitOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
-    Value full = adaptor.getStage()[1];
-    switch (op.getKind()) {
-    case CommitKind::Tma:
-      inOneThread(e, op, pipeline.threads.at(op), [&] {
-        NVVM::MBarrierArriveExpectTxOp::create(
-            e.b, e.loc, Type(), e.sharedPointer(full), e.i32(*op.getBytes()),
-            NVVM::MemScopeKind::CTA, /*relaxed=*/false, Value());
-      });
-      break;
-    case CommitKind::Copies:
-      cuda::arriveAfterCopies(e, full);
-      break;
-    case CommitKind::Writes:
-      cuda::arriveAtMBarrier(e, full);
-      break;
-    case CommitKind::Products:
-      arriveAfterProducts(e, op, pipeline.threads.at(op), full);
-      break;
-    }
+    runIf(e, op.getCondition(),
+          [&] { arrive(e, op, e.sharedPointer(adaptor.getStage()[2])); });
     rewriter.eraseOp(op);
     return success();
+  }
+
+private:
+  void arrive(Emitter &e, CommitOp op, Value full) const {
+    switch (op.getKind()) {
+    case CommitKind::Tma: {
+      const ThreadInRole &self = pipeline.threads.at(op);
+      auto announce = [&] {
+        Value bytes = op.getAnnounced() ? Value(op.getAnnounced())
+                                        : e.i32(*op.getBytes());
+        NVVM::MBarrierArriveExpectTxOp::create(e.b, e.loc, Type(), full, bytes,
+                                               NVVM::MemScopeKind::CTA,
+                                               /*relaxed=*/false, Value());
+      };
+      if (self.speakers == Speakers::LeaderOfEachWarp)
+        return announce();
+      return inOneThread(e, self, announce);
+    }
+    case CommitKind::Copies:
+      NVVM::CpAsyncMBarrierArriveOp::create(e.b, e.loc, full, /*noinc=*/true);
+      return;
+    case CommitKind::Writes:
+      NVVM::MBarrierArriveOp::create(e.b, e.loc, Type(), full, Value(),
+                                     NVVM::MemScopeKind::CTA);
+      return;
+    case CommitKind::Products:
+      arriveAfterProducts(e, pipeline.threads.at(op), full);
+      return;
+    }
   }
 };
 
@@ -166,18 +226,40 @@ struct ReleasePattern : PipelinePattern<ReleaseOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
     const ThreadInRole &self = pipeline.threads.at(op);
-    Value empty = adaptor.getStage()[2];
     if (op.getAfterProducts()) {
-      arriveAfterProducts(e, op, self, empty);
+      arriveAfterProducts(e, self, e.sharedPointer(adaptor.getStage()[3]));
       rewriter.eraseOp(op);
       return success();
     }
     if (op.getStage().getType().isInTensorMemory())
       fenceTensorMemory(e, NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
-    Value speaks = e.lessThan(self.lane, e.i32(1));
+    int64_t cluster = op.getCluster();
+    // In a cluster each of the first lanes speaks to one block.
+    Value number =
+        op.getByWarpgroups() ? e.rem(self.thread, cuda::kWarpgroup) : self.lane;
+    Value speaks = e.lessThan(number, e.i32(cluster));
     if (op.getCondition())
       speaks = e.logicalAnd(speaks, op.getCondition());
-    e.ifThen(speaks, [&] { cuda::arriveAtMBarrier(e, empty); });
+    e.ifThen(speaks, [&] {
+      Value empty = e.sharedPointer(adaptor.getStage()[3]);
+      if (cluster == 1) {
+        NVVM::MBarrierArriveOp::create(e.b, e.loc, Type(), empty, Value(),
+                                       NVVM::MemScopeKind::CTA);
+        return;
+      }
+      auto remote = LLVM::LLVMPointerType::get(
+          op.getContext(),
+          static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+      // LLVM takes mapa for an op that may run before the branch, where the
+      // thread is the number of no block.
+      Value block = e.hideFromOptimizer(number);
+      empty = NVVM::MapaOp::create(e.b, e.loc, remote, empty, block);
+      // What was read is not written before the wait for it: a release would
+      // only put a fence into every step.
+      NVVM::MBarrierArriveOp::create(e.b, e.loc, Type(), empty, Value(),
+                                     NVVM::MemScopeKind::CLUSTER,
+                                     /*relaxed=*/true);
+    });
     rewriter.eraseOp(op);
     return success();
   }
@@ -190,8 +272,16 @@ struct TilePattern : PipelinePattern<TileOp> {
   matchAndRewrite(TileOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
-    int64_t offset = op.getStage().getType().getTileOffset(op.getNumber());
-    rewriter.replaceOp(op, e.add(adaptor.getStage()[0], offset));
+    StageType stage = op.getStage().getType();
+    Value first =
+        e.add(adaptor.getStage()[0], stage.getTileOffset(op.getNumber()));
+    Value number = adaptor.getStage()[1];
+    if (stage.isInTensorMemory()) {
+      rewriter.replaceOp(op, e.add(first, e.mul(number, stage.getSize())));
+      return success();
+    }
+    int64_t chunks = stage.getSize() / 16;
+    rewriter.replaceOpWithMultiple(op, {{first, e.mul(number, chunks)}});
     return success();
   }
 };
@@ -207,8 +297,20 @@ struct SubtilePattern : PipelinePattern<SubtileOp> {
     Value rows = e.mul(op.getRow(), tile.getSwizzle());
     Value blocks =
         e.mul(e.div(op.getCol(), tile.getLineElements()), tile.getPitch());
-    Value place = adaptor.getSource().front();
-    rewriter.replaceOp(op, e.add(place, e.add(rows, blocks)));
+    Value first = e.add(adaptor.getSource()[0], e.add(rows, blocks));
+    rewriter.replaceOpWithMultiple(op, {{first, adaptor.getSource()[1]}});
+    return success();
+  }
+};
+
+struct AddressPattern : PipelinePattern<AddressOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(AddressOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    rewriter.replaceOp(op, addressOf(e, adaptor.getTile()));
     return success();
   }
 };
@@ -218,7 +320,7 @@ struct SubtilePattern : PipelinePattern<SubtileOp> {
 void pitgpu::populateStagePatterns(const TypeConverter &converter,
                                    PipelineContext &pipeline,
                                    RewritePatternSet &patterns) {
-  patterns.add<RingPattern, AcquirePattern, WaitPattern, CommitPattern,
-               ReleasePattern, TilePattern, SubtilePattern>(
-      converter, patterns.getContext(), pipeline);
+  patterns.add<RingPattern, SharedPattern, AcquirePattern, WaitPattern,
+               CommitPattern, ReleasePattern, TilePattern, SubtilePattern,
+               AddressPattern>(converter, patterns.getContext(), pipeline);
 }

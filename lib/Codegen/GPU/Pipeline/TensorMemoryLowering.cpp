@@ -137,7 +137,7 @@ static int64_t describeProduct(MmaOp op) {
 /// The descriptor of a factor (PTX, "Shared memory descriptor"): distances as
 /// wgmma has them, a constant, and the kind of swizzle: 2, 4 and 6 for 128, 64
 /// and 32 bytes.
-static SharedFactor factor(Emitter &e, TileType tile, Value place,
+static SharedFactor factor(Emitter &e, TileType tile, ValueRange place,
                            bool kIsCol) {
   constexpr int64_t kDistances = (int64_t(1) << 62) - 1;
   int64_t distances =
@@ -146,6 +146,17 @@ static SharedFactor factor(Emitter &e, TileType tile, Value place,
   uint64_t swizzle = 2 * (1 + llvm::Log2_64(128 / tile.getSwizzle()));
   return {e, tile, place, kIsCol,
           distances | int64_t(1) << 46 | static_cast<int64_t>(swizzle << 61)};
+}
+
+/// A descriptor (i64) in a register of its own. LLVM takes the operand of
+/// tcgen05.mma for an address, and would write a sum of a register and a number
+/// there, which PTX does not know.
+static Value inRegister(Emitter &e, Value descriptor) {
+  return LLVM::InlineAsmOp::create(
+             e.b, e.loc, descriptor.getType(), descriptor, "mov.b64 $0, $1;",
+             "=l,l", /*has_side_effects=*/false, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
 }
 
 namespace {
@@ -162,11 +173,9 @@ struct TensorMmaPattern : PipelinePattern<MmaOp> {
     auto tileA = cast<TileType>(op.getA().getType());
     TileType tileB = op.getB().getType();
     Value place = adaptor.getAcc().front();
-    inOneThread(e, op, pipeline.threads.at(op), [&] {
-      SharedFactor a =
-          factor(e, tileA, adaptor.getA().front(), !op.getTransposeA());
-      SharedFactor b =
-          factor(e, tileB, adaptor.getB().front(), op.getTransposeB());
+    inOneThread(e, pipeline.threads.at(op), [&] {
+      SharedFactor a = factor(e, tileA, adaptor.getA(), !op.getTransposeA());
+      SharedFactor b = factor(e, tileB, adaptor.getB(), op.getTransposeB());
       int64_t k = op.getTransposeB() ? tileB.getCols() : tileB.getRows();
       Value always = e.constant(rewriter.getBoolAttr(true));
       Value sums = tensorPointer(e, place),
@@ -175,7 +184,8 @@ struct TensorMmaPattern : PipelinePattern<MmaOp> {
         NVVM::Tcgen05MMAOp::create(
             rewriter, op.getLoc(), describe(tileA.getElementType()).kind,
             NVVM::CTAGroupKind::CTA_1, NVVM::Tcgen05MMACollectorOp::DISCARD,
-            /*aShift=*/false, sums, a.at(e, 0, step), b.at(e, 0, step), extents,
+            /*aShift=*/false, sums, a.at(e, 0, step),
+            inRegister(e, b.at(e, 0, step)), extents,
             step == 0 && op.getAdds() ? op.getAdds() : always,
             /*scaleInputD=*/Value(), /*disableOutputLane=*/Value());
     });

@@ -19,6 +19,11 @@ static constexpr uint64_t kMaxPlace = 1 << 24;
 /// Rows, columns and bands of tiles.
 static constexpr int64_t kMaxStep = 65536;
 
+/// Can a cluster have so many blocks?
+static bool isCluster(int64_t blocks) {
+  return blocks == 1 || blocks == 2 || blocks == 4 || blocks == 8;
+}
+
 /// Are elements of a row neighbours?
 static bool hasUnitRows(MemRefType type) {
   auto [strides, offset] = type.getStridesAndOffset();
@@ -81,15 +86,26 @@ LogicalResult TensorMapOp::verify() {
     return violates(*this, "tensor_map 3")
            << "elements of a row of " << source
            << " do not lie side by side, as TMA reads them";
+  int64_t rank = source.getRank(), alongK = getAlongK().value_or(0);
+  SmallVector<int64_t> order(getOrder().value_or(ArrayRef<int64_t>()));
+  llvm::sort(order);
+  if (alongK < 0 || alongK >= rank ||
+      (getOrder() && !llvm::equal(order, llvm::seq<int64_t>(0, rank))))
+    return violates(*this, "tensor_map 4")
+           << "dimension " << alongK << " and an order of " << order.size()
+           << " dimensions; each of the " << rank << " once is right";
   return success();
 }
 
 LogicalResult RingOp::verify() {
-  for (int64_t count : {getFull(), getEmpty()})
-    if (count < 1 || count > kMaxCount)
-      return violates(*this, "ring 1")
-             << "a stage after " << count << " arrivals; 1 to " << kMaxCount
-             << " is right";
+  int64_t full = getFull(), empty = getEmpty();
+  if (full < 1 || full > kMaxCount || empty < 0 || empty > kMaxCount)
+    return violates(*this, "ring 1")
+           << "a stage is full after " << full << " and empty after " << empty
+           << " arrivals; from 1 and from 0 to " << kMaxCount << " is right";
+  if (!isCluster(getCluster()))
+    return violates(*this, "ring 4") << "a cluster of " << getCluster()
+                                     << " blocks; 1, 2, 4 or 8 is right";
   uint64_t stages = getOffset().value_or(0),
            barriers = getBarriers().value_or(0);
   bool isInTensorMemory = getType().isInTensorMemory();
@@ -108,6 +124,16 @@ LogicalResult RingOp::verify() {
       return violates(*this, "ring 3")
              << "it is in a " << op->getName()
              << "; all threads run it, once, before their roles begin";
+  return success();
+}
+
+LogicalResult SharedOp::verify() {
+  int64_t bytes = getBytes(), place = getOffset().value_or(0);
+  if (bytes < 1 || bytes >= static_cast<int64_t>(kMaxPlace) || place < 0 ||
+      place >= static_cast<int64_t>(kMaxPlace))
+    return violates(*this, "shared 1")
+           << bytes << " bytes at " << place << "; 1 to " << kMaxPlace - 1
+           << " below " << kMaxPlace << " are right";
   return success();
 }
 
@@ -203,10 +229,24 @@ ParseResult RolesOp::parse(OpAsmParser &parser, OperationState &result) {
                  parser.parseOptionalAttrDict(result.attributes));
 }
 
-LogicalResult WarpgroupOp::verify() {
-  if (!RolesOp::of(*this).first)
-    return violates(*this, "warpgroup 1")
+static LogicalResult verifyNumber(Operation *op, StringRef constraint) {
+  if (!RolesOp::of(op).first)
+    return violates(op, constraint)
            << "there is no role around it; a pit_gpu.roles has roles";
+  return success();
+}
+
+LogicalResult ThreadOp::verify() { return verifyNumber(*this, "thread 1"); }
+LogicalResult WarpOp::verify() { return verifyNumber(*this, "warp 1"); }
+LogicalResult WarpgroupOp::verify() {
+  return verifyNumber(*this, "warpgroup 1");
+}
+
+LogicalResult LeaderOp::verifyRegions() {
+  if (!RolesOp::of(*this).first || (*this)->getParentOfType<LeaderOp>())
+    return violates(*this, "leader 1")
+           << "there is no role around it, or another leader; a role's warps "
+              "elect";
   return success();
 }
 
@@ -341,14 +381,16 @@ LogicalResult AcquireOp::verify() { return verifyTake(*this, "acquire 1"); }
 LogicalResult WaitOp::verify() { return verifyTake(*this, "wait 1"); }
 
 LogicalResult CommitOp::verify() {
-  bool hasBytes = getBytes().has_value();
+  int64_t numbers = getBytes().has_value() + static_cast<bool>(getAnnounced());
   int64_t bytes = getBytes().value_or(1);
-  if (hasBytes != (getKind() == CommitKind::Tma) || bytes < 1 ||
+  if (numbers != (getKind() == CommitKind::Tma) || bytes < 1 ||
       bytes > kMaxCount)
     return violates(*this, "commit 1")
            << "after " << stringifyCommitKind(getKind()) << " with "
-           << (hasBytes ? std::to_string(bytes) : std::string("no number of"))
-           << " bytes; TMA has 1 to " << kMaxCount << ", others have none";
+           << (getBytes() ? std::to_string(bytes) : std::string("no number of"))
+           << " bytes"
+           << (getAnnounced() ? ", and others that are announced" : "")
+           << "; TMA has 1 to " << kMaxCount << ", others have none";
   if (getStage().getDefiningOp<WaitOp>())
     return violates(*this, "commit 2")
            << "a stage that was waited for; it is released";
@@ -365,13 +407,17 @@ LogicalResult ReleaseOp::verify() {
   if (getStage().getDefiningOp<AcquireOp>())
     return violates(*this, "release 1")
            << "a stage that was acquired; it is committed";
+  if (!isCluster(getCluster()))
+    return violates(*this, "release 2") << "a cluster of " << getCluster()
+                                        << " blocks; 1, 2, 4 or 8 is right";
+  bool isOfMany = getCondition() || getByWarpgroups() || getCluster() > 1;
   if (getAfterProducts() &&
-      (getCondition() || getStage().getType().isInTensorMemory()))
-    return violates(*this, "release 2")
+      (isOfMany || getStage().getType().isInTensorMemory()))
+    return violates(*this, "release 3")
            << "after products a stage in "
-           << (getCondition() ? "memory, on a condition" : "tensor memory")
-           << "; products read stages in shared memory, and whether they do is "
-              "not a condition";
+           << (isOfMany ? "memory, on a condition or by many" : "tensor memory")
+           << "; products read stages in shared memory, and the role gives "
+              "these back once, in its block";
   return verifyInRole(*this);
 }
 
@@ -394,15 +440,11 @@ LogicalResult SubtileOp::verify() {
     return violates(*this, "subtile 1")
            << part << " is no part of " << whole
            << "; elements, swizzle and pitch are the same";
-  bool rows = part.getRows() == whole.getRows() || part.getRows() % 64 == 0;
-  bool cols = part.getCols() == whole.getCols() ||
-              part.getCols() % part.getLineElements() == 0;
-  if (!rows || !cols)
+  if (part.getCols() != whole.getCols() &&
+      part.getCols() % part.getLineElements() != 0)
     return violates(*this, "subtile 2")
-           << part.getRows() << "x" << part.getCols()
-           << " elements; whole rows or a multiple of 64, and whole columns or "
-              "a multiple of "
-           << part.getLineElements() << " are right";
+           << part.getCols() << " columns; all " << whole.getCols()
+           << " or a multiple of " << part.getLineElements() << " are right";
   return success();
 }
 
@@ -429,6 +471,39 @@ LogicalResult LoadOp::verify() {
       boxRows % 8 || tile.getCols() % tile.getLineElements() || !isFlat)
     return violates(*this, "load 3")
            << "boxes of " << map << " do not make up a " << tile;
+  int64_t blocks = getMulticast();
+  if (!isCluster(blocks) || (blocks == 1 && getAlone()) ||
+      (!splitsLines() && tile.getRows() % (blocks * boxRows)))
+    return violates(*this, "load 4")
+           << "a multicast of " << tile << " to " << blocks << " blocks"
+           << (getAlone() ? " unless they are alone" : "") << " in boxes of "
+           << boxRows << " rows; whole boxes for each of 2, 4 or 8 are right";
+  return verifyInRole(*this);
+}
+
+LogicalResult LoadRowsOp::verify() {
+  TensorMapType map = getMap().getType();
+  ArrayRef<int64_t> box = map.getBox();
+  int64_t dim = getDim(), rank = box.size();
+  if (static_cast<int64_t>(getCoords().size()) != rank || dim < 0 ||
+      dim >= rank - 1)
+    return violates(*this, "load_rows 1")
+           << getCoords().size() << " coordinates, and rows along dimension "
+           << dim << ", in a tensor of " << rank << " dimensions";
+  TileType tile =
+      matrixOf(*this, "load_rows 2", getStage().getType(), getNumber());
+  if (!tile)
+    return failure();
+  bool isRow = llvm::all_of(box.drop_back(), [](int64_t n) { return n == 1; });
+  if (!isRow || tile.getBlocks() != 1 ||
+      tile.getElementType() != map.getElementType() ||
+      tile.getSwizzle() != map.getSwizzle())
+    return violates(*this, "load_rows 2")
+           << "boxes of " << map << " are no rows of a " << tile;
+  auto leader = (*this)->getParentOfType<LeaderOp>();
+  if (!leader || !leader.getOfWarps())
+    return violates(*this, "load_rows 3")
+           << "there is no pit_gpu.leader of warps around it";
   return verifyInRole(*this);
 }
 

@@ -90,13 +90,6 @@ private:
   };
   using Paths = std::set<Path>;
 
-  /// Is the branch one of a single thread?
-  static bool isElected(scf::IfOp branch) {
-    Operation *condition = branch.getCondition().getDefiningOp();
-    return condition &&
-           condition->getName().getStringRef() == "nvvm.elect.sync";
-  }
-
   /// Each of `before`, followed by each of `after`.
   static Paths join(const Paths &before, const Paths &after) {
     Paths joined;
@@ -135,11 +128,12 @@ private:
       bool isOwn = operands.front()->getOwner() == op;
       if (auto branch = dyn_cast<scf::IfOp>(op); branch && !isOwn) {
         Paths branches = followUses(stage, branch.thenBlock(), open);
-        if (!isElected(branch))
-          branches.merge(branch.elseBlock()
-                             ? followUses(stage, branch.elseBlock(), open)
-                             : Paths{Path()});
+        branches.merge(branch.elseBlock()
+                           ? followUses(stage, branch.elseBlock(), open)
+                           : Paths{Path()});
         paths = join(paths, branches);
+      } else if (auto leader = dyn_cast<LeaderOp>(op); leader && !isOwn) {
+        paths = join(paths, followUses(stage, &leader.getBody().front(), open));
       } else if (auto turn = dyn_cast<InTurnOp>(op); turn && !isOwn) {
         paths = join(paths, followUses(stage, &turn.getBody().front(), open));
       } else if (!isOwn) {
@@ -162,21 +156,26 @@ private:
   Paths followUse(OpOperand &use, llvm::SmallPtrSetImpl<void *> &open) {
     Path path;
     Operation *op = use.getOwner(), *parent = op->getParentOp();
-    auto branch = dyn_cast<scf::IfOp>(parent);
-    bool elected = branch && isElected(branch);
+    auto leader = op->getParentOfType<LeaderOp>();
+    int64_t speakers =
+        leader ? (leader.getOfWarps() ? warps() : 1) : 32 * warps();
     if (auto load = dyn_cast<LoadOp>(op)) {
       StageType stage = load.getStage().getType();
       path.loaded = stage.getTile(load.getNumber()).getCopiedBytes();
     } else if (auto commit = dyn_cast<CommitOp>(op)) {
-      bool isOne = commit.getKind() == CommitKind::Tma ||
-                   commit.getKind() == CommitKind::Products;
+      bool isOne = commit.getKind() == CommitKind::Products;
+      bool isTma = commit.getKind() == CommitKind::Tma;
       path.announced = commit.getBytes().value_or(0);
-      path.arrivals = isOne ? 1 : (elected ? 1 : 32) * warps();
+      path.isCounted = !commit.getAnnounced();
+      path.arrivals = isOne || (isTma && !leader) ? 1 : speakers;
       path.given = 1;
     } else if (auto release = dyn_cast<ReleaseOp>(op)) {
       bool isOne = release.getAfterProducts();
-      path.given = isOne || !elected; // one lane of each warp, not any
-      path.arrivals = isOne ? 1 : warps();
+      path.given = isOne || !leader; // one lane of each warp, not any
+      path.arrivals = isOne                       ? 1
+                      : release.getByWarpgroups() ? warps() / 4
+                                                  : warps();
+      path.arrivals *= static_cast<int64_t>(release.getCluster());
     } else if (isa<scf::YieldOp, YieldOp>(op) || isLoop(op)) {
       bool isInit = isLoop(op);
       Operation *carrier = isInit ? op : parent;
@@ -234,8 +233,11 @@ private:
       // Until other copies are committed, too, a stage is not full.
       auto gives = [&](Operation *other) {
         auto commit = dyn_cast<CommitOp>(other);
-        bool isLast = isa<ReleaseOp>(other) ||
-                      (commit && commit.getKind() != CommitKind::Tma);
+        // A commit after a later one's copies: the stage is carried on to it.
+        bool isLast =
+            isa<ReleaseOp>(other) ||
+            (commit && commit.getKind() != CommitKind::Tma &&
+             !isa<scf::YieldOp, YieldOp>(user) && !commitsLater(stage, user));
         Operation *later =
             isLast ? other->getBlock()->findAncestorOpInBlock(*user) : nullptr;
         return later && later != other && order[other] < order[later];
@@ -247,6 +249,13 @@ private:
                     user->getLoc(), "the use");
     }
     return success();
+  }
+
+  /// Is the stage committed once more after an op?
+  bool commitsLater(Value stage, Operation *op) {
+    return llvm::any_of(stage.getUsers(), [&](Operation *other) {
+      return isa<CommitOp>(other) && order[op] < order[other];
+    });
   }
 
   //===--- Producers ------------------------------------------------------===//
@@ -283,6 +292,9 @@ private:
   //===--- Consumers ------------------------------------------------------===//
 
   LogicalResult checkWaited(WaitOp wait) {
+    auto ring = wait.getRing().getDefiningOp<RingOp>();
+    if (ring && ring.getEmpty() == 0 && wait.getStage().use_empty())
+      return success();
     FailureOr<Paths> paths = checkGiven(wait, wait.getStage(), "release");
     if (failed(paths))
       return failure();

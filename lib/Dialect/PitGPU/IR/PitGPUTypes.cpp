@@ -11,6 +11,32 @@
 using namespace mlir;
 using namespace mlir::pit::pitgpu;
 
+/// A list of tiles, which may be empty.
+static ParseResult parseTiles(AsmParser &parser, SmallVectorImpl<Type> &tiles) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    Type type;
+    if (OptionalParseResult full = parser.parseOptionalType(type);
+        full.has_value()) {
+      tiles.push_back(type);
+      return *full;
+    }
+    FailureOr<TileType> tile = FieldParser<TileType>::parse(parser);
+    if (succeeded(tile))
+      tiles.push_back(*tile);
+    return ParseResult(tile);
+  });
+}
+static void printTiles(AsmPrinter &printer, ArrayRef<Type> tiles) {
+  printer << "[";
+  llvm::interleaveComma(tiles, printer, [&](Type tile) {
+    if (auto matrix = dyn_cast<TileType>(tile))
+      printer.printStrippedAttrOrType(matrix);
+    else
+      printer << tile;
+  });
+  printer << "]";
+}
+
 #define GET_TYPEDEF_CLASSES
 #include "pit/Dialect/PitGPU/IR/PitGPUTypes.cpp.inc"
 
@@ -79,12 +105,10 @@ LogicalResult TileType::verify(EmitError emitError, int64_t rows, int64_t cols,
            << "; rows are a multiple of 8, columns a multiple or a part of a "
               "line's "
            << line << ", and both at most " << kMaxExtent;
-  bool isOnly = cols <= line && pitch == rows * swizzle;
-  if (!isOnly &&
-      (pitch % kSwizzleRepeat || pitch < rows * swizzle || pitch > kMaxPitch))
+  if (pitch % (8 * swizzle) || pitch < rows * swizzle || pitch > kMaxPitch)
     return violates(emitError, "tile_type 4")
            << "blocks of " << rows * swizzle << " bytes with a pitch of "
-           << pitch << "; a multiple of " << kSwizzleRepeat
+           << pitch << "; a multiple of " << 8 * swizzle
            << " that holds a block, at most " << kMaxPitch << ", is right";
   return success();
 }
@@ -145,7 +169,7 @@ static int64_t sizeOf(Type tile) {
 }
 
 static bool areInTensorMemory(ArrayRef<Type> tiles) {
-  return isa<AccumulatorType>(tiles.front());
+  return !tiles.empty() && isa<AccumulatorType>(tiles.front());
 }
 
 bool StageType::isInTensorMemory() const {
@@ -166,7 +190,7 @@ int64_t StageType::getTileOffset(unsigned tile) const {
 /// A stage has tiles of one memory.
 static LogicalResult verifyTiles(EmitError emitError, StringRef constraint,
                                  ArrayRef<Type> tiles) {
-  bool isInTensorMemory = !tiles.empty() && areInTensorMemory(tiles);
+  bool isInTensorMemory = areInTensorMemory(tiles);
   for (Type tile : tiles) {
     auto sums = dyn_cast<AccumulatorType>(tile);
     if (isInTensorMemory ? !sums || !sums.getInTensorMemory()
@@ -180,10 +204,7 @@ static LogicalResult verifyTiles(EmitError emitError, StringRef constraint,
 }
 
 LogicalResult StageType::verify(EmitError emitError, ArrayRef<Type> tiles) {
-  if (tiles.empty())
-    return violates(emitError, "stage_type 1")
-           << "a stage without tiles; one at least is right";
-  return verifyTiles(emitError, "stage_type 2", tiles);
+  return verifyTiles(emitError, "stage_type 1", tiles);
 }
 
 bool RingType::isInTensorMemory() const {
@@ -202,9 +223,6 @@ LogicalResult RingType::verify(EmitError emitError, int64_t stages,
   if (stages < 1 || stages > 32)
     return violates(emitError, "ring_type 1")
            << "a ring of " << stages << " stages; 1 to 32 is right";
-  if (tiles.empty())
-    return violates(emitError, "ring_type 1")
-           << "a stage without tiles; one at least is right";
   if (failed(verifyTiles(emitError, "ring_type 2", tiles)))
     return failure();
   int64_t columns = 0;

@@ -21,11 +21,11 @@
 // CHECK: gpu.func @wide_tile_body_hopper({{.*}}pit.launch_info = #pit.launch_info<threads = 384, grid = tiles, early_start = true>
 // Each tile has a ring of its own, and is a box of its tensor.
 // CHECK: %[[MAP_A:.*]] = pit_gpu.tensor_map %arg0 : memref<?x64xf16> -> <128x64xf16, swizzle = 128>
-// CHECK: %[[A:.*]] = pit_gpu.ring full 1 empty 8 : <1, [!pit_gpu.tile<128x64xf16, swizzle = 128>]>
+// CHECK: %[[A:.*]] = pit_gpu.ring full 1 empty 8 : <1, [<128x64xf16, swizzle = 128>]>
 // CHECK: %[[MAP_B:.*]] = pit_gpu.tensor_map %arg1 : memref<64x?xf16> -> <64x64xf16, swizzle = 128>
-// CHECK: %[[B:.*]] = pit_gpu.ring full 1 empty 8 : <3, [!pit_gpu.tile<64x64xf16, swizzle = 128>]>
+// CHECK: %[[B:.*]] = pit_gpu.ring full 1 empty 8 : <3, [<64x64xf16, swizzle = 128>]>
 // CHECK: %[[MAP_C:.*]] = pit_gpu.tensor_map %arg2 : memref<?x64xf16> -> <64x64xf16, swizzle = 128>
-// CHECK: %[[C:.*]] = pit_gpu.ring full 1 empty 8 : <3, [!pit_gpu.tile<64x64xf16, swizzle = 128>]>
+// CHECK: %[[C:.*]] = pit_gpu.ring full 1 empty 8 : <3, [<64x64xf16, swizzle = 128>]>
 
 // Workers wait for what is loaded once. They carry how many tiles and steps the block had.
 // CHECK: role "workers" warps 8 registers 240 {

@@ -1,7 +1,7 @@
 // tf32 and f8 that do not run along k: the kernel reads copies that do, by descriptors whose
 // last dimension is k.
 
-// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s
+// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a --convert-pit-gpu-to-nvvm | FileCheck %s
 
 module {
 module @pit_kernels attributes {pit.kernels} {
@@ -16,8 +16,8 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK-NEXT: %[[K:.*]] = arith.index_cast %[[STEP:.*]] : index to i32
   // CHECK: cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP_A]], %{{.*}}, box[%[[K]], %[[M]], %[[G]]]
   // CHECK: %[[BG:.*]] = arith.index_cast %[[BATCH]] : index to i32
-  // CHECK-NEXT: %[[BK:.*]] = arith.index_cast %[[STEP]] : index to i32
   // CHECK-NEXT: %[[N:.*]] = arith.index_cast
+  // CHECK-NEXT: %[[BK:.*]] = arith.index_cast %[[STEP]] : index to i32
   // CHECK: cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP_B]], %{{.*}}, box[%[[BK]], %[[N]], %[[BG]]]
   // CHECK: nvvm.wgmma.mma_async {{.*}}<tf32>
   func.func @tf32(%a: memref<?x?x?xf32>, %b: memref<?x?x?xf32>, %o: memref<?x?x?xf32>) {

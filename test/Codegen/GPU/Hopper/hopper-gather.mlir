@@ -1,7 +1,7 @@
 // Hopper's schedule where ids say what is loaded; see hopper.mlir.
 
 // RUN: pit-test-hopper-plan %s | FileCheck %s --check-prefix=PLAN
-// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s
+// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a --convert-pit-gpu-to-nvvm | FileCheck %s
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #km = affine_map<(m, n, k) -> (k, m)>
@@ -29,8 +29,9 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK: scf.for
   // CHECK: %[[BOX_BYTES:.*]] = arith.select %[[LEADS:.*]], %c32768_i32
   // CHECK-NEXT: %[[BYTES:.*]] = arith.addi %[[ROW_BYTES]], %[[BOX_BYTES]]
+  // CHECK-NEXT: llvm.inttoptr
   // CHECK-NEXT: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %[[BYTES]]
-  // CHECK-NEXT: scf.if %[[LEADS]]
+  // CHECK: scf.if
   // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} multicast_mask
   // CHECK: scf.if %[[HAS_ROWS]]
   // CHECK-COUNT-32: nvvm.cp.async.bulk.tensor.shared.cluster.global
@@ -96,6 +97,7 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} multicast_mask
   // CHECK-NOT: nvvm.cp.async.bulk
   // CHECK-COUNT-8: nvvm.cp.async.shared.global {{.*}}, 16, cache = cg
+  // CHECK-NEXT: llvm.inttoptr
   // CHECK-NEXT: nvvm.cp.async.mbarrier.arrive {{.*}}noinc = true
   // CHECK: nvvm.setmaxregister increase 224
   // CHECK: nvvm.mbarrier.try_wait.parity
@@ -208,8 +210,10 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK-NOT: expect_tx
   // CHECK-NOT: nvvm.cp.async.bulk
   // CHECK-COUNT-24: nvvm.cp.async.shared.global
+  // CHECK-NEXT: llvm.inttoptr
   // CHECK-NEXT: nvvm.cp.async.mbarrier.arrive
   // CHECK-COUNT-24: nvvm.cp.async.shared.global
+  // CHECK-NEXT: llvm.inttoptr
   // CHECK-NEXT: nvvm.cp.async.mbarrier.arrive
   // CHECK: nvvm.fence.proxy
   // CHECK-LABEL: gpu.func @columns(

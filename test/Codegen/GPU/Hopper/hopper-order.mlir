@@ -2,7 +2,7 @@
 // dense operand's columns before the next one, so that this stays in the L2 cache.
 // Strips have 512 columns.
 
-// RUN: pit-opt %s --pit-to-gpu-tiles=chip=sm_90a --pit-tiles-to-kernels=chip=sm_90a --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a --canonicalize --cse | FileCheck %s
+// RUN: pit-opt %s --pit-to-gpu-tiles=chip=sm_90a --pit-tiles-to-kernels=chip=sm_90a --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a --convert-pit-gpu-to-nvvm --canonicalize --cse | FileCheck %s
 
 // Columns of A are packed: nothing but positions tells the group.
 // CHECK-LABEL: gpu.func @packed_kernel_0_hopper(

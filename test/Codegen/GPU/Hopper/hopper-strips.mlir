@@ -2,7 +2,7 @@
 // the other, so that the sums of a strip stay in the L2 cache.
 
 // RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a | FileCheck %s --check-prefix=PLAN
-// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s
+// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a --convert-pit-gpu-to-nvvm | FileCheck %s
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>

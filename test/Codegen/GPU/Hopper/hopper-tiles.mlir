@@ -1,7 +1,7 @@
 // What blocks of Hopper's schedule do beside whole tiles: they share those of the
 // last turn, and fill rows that no tile writes.
 
-// RUN: pit-opt %s --split-input-file --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s
+// RUN: pit-opt %s --split-input-file --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a --convert-pit-gpu-to-nvvm | FileCheck %s
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>

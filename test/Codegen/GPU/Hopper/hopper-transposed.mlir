@@ -1,7 +1,7 @@
 // Tiles of few rows, computed transposed: the columns lie along the 64 rows of
 // wgmma, and what the steps' ids select comes ahead through shared memory.
 
-// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s
+// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a --convert-pit-gpu-to-nvvm | FileCheck %s
 // RUN: pit-test-hopper-plan %s | FileCheck %s --check-prefix=PLAN
 
 #mk = affine_map<(m, n, k) -> (m, k)>

@@ -2,7 +2,7 @@
 // the tool itself), and the kernels. A kernel that fits becomes two.
 
 // RUN: pit-test-hopper-plan %s | FileCheck %s --check-prefix=PLAN
-// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s
+// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a --convert-pit-gpu-to-nvvm | FileCheck %s
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #km = affine_map<(m, n, k) -> (k, m)>
@@ -19,7 +19,7 @@ module @pit_kernels attributes {pit.kernels} {
   // PLAN-NEXT: b: operand 1, 64 rows x 4 blocks by boxes, k along rows
   // PLAN-NEXT: consumers: 1 wgmmas of 64 x 256, split along m
   // PLAN-NEXT: registers: 40, 232; arrivals: 1
-  // CHECK: llvm.mlir.global external @pit_hopper_shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  // CHECK: llvm.mlir.global external @pit_gpu_shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
   // CHECK-LABEL: gpu.func @dense_hopper(
   // CHECK-SAME: %[[A:.*]]: memref<?x?xf16>, %[[B:.*]]: memref<?x?xf16>, %{{.*}}: memref<?x?xf16>, %[[MAP_A:.*]]: !llvm.ptr, %[[MAP_B:.*]]: !llvm.ptr) kernel
   // CHECK-SAME: known_block_size = array<i32: 384, 1, 1>
@@ -44,8 +44,8 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK: nvvm.mbarrier.try_wait.parity
   // CHECK: %[[BYTES:.*]] = arith.constant 49152 : i32
   // CHECK: nvvm.mbarrier.arrive.expect_tx %[[FULL:.*]], %[[BYTES]]
-  // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP_A]], %[[FULL]], box[%{{.*}}, %{{.*}}] :
-  // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP_B]], %[[FULL]], box[%{{.*}}, %{{.*}}] multicast_mask
+  // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP_A]], %{{.*}}, box[%{{.*}}, %{{.*}}] :
+  // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP_B]], %{{.*}}, box[%{{.*}}, %{{.*}}] multicast_mask
   // CHECK-NOT: nvvm.cp.async
   // The consumers: a stage is handed back when the next one's wgmmas have begun.
   // CHECK: nvvm.setmaxregister increase 232

@@ -32,7 +32,7 @@ gpu.module @kernels {
 !tile = !pit_gpu.tile<128x128xbf16, swizzle = 128>
 
 gpu.module @kernels {
-  // expected-error @below {{has rings of 262272 bytes; shared memory of a block has at most 232448}}
+  // expected-error @below {{has 262272 bytes of rings and other places; shared memory of a block has at most 232448}}
   gpu.func @too_large() kernel {
     %ring = pit_gpu.ring full 1 empty 4 : !pit_gpu.ring<8, [!tile]>
     gpu.return
@@ -46,7 +46,7 @@ gpu.module @kernels {
 
 // Nobody can pass a ring to a kernel.
 gpu.module @kernels {
-  // expected-error @below {{has an argument of type '!pit_gpu.ring<2, [!pit_gpu.tile<64x64xbf16, swizzle = 128>]>', which no caller has}}
+  // expected-error @below {{has an argument of type '!pit_gpu.ring<2, [<64x64xbf16, swizzle = 128>]>', which no caller has}}
   gpu.func @ring_of_the_caller(%ring: !ring, %n: i32) kernel {
     pit_gpu.roles {
       role "all" warps 4 registers 128 {

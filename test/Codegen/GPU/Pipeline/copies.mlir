@@ -4,6 +4,11 @@
 !small = !pit_gpu.tile<64x64xbf16, swizzle = 64>
 !ring = !pit_gpu.ring<1, [!wide, !small]>
 !stage = !pit_gpu.stage<[!wide, !small]>
+!rows = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!of_cluster = !pit_gpu.ring<2, [!rows, !wide]>
+!stage_of_cluster = !pit_gpu.stage<[!rows, !wide]>
+!row = !pit_gpu.tensor_map<1x64xbf16, swizzle = 128>
+!box = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
 
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @loads
@@ -55,9 +60,9 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A kernel that has elected a thread elects no other one in its branch.
-  // CHECK-LABEL: gpu.func @elected
-  gpu.func @elected(%x: memref<?x?xbf16>, %n: i32, %r: index) kernel {
+  // Where one thread leads, it elects no other one.
+  // CHECK-LABEL: gpu.func @led
+  gpu.func @led(%x: memref<?x?xbf16>, %n: i32, %r: index) kernel {
     %map = pit_gpu.tensor_map %x : memref<?x?xbf16> -> !pit_gpu.tensor_map<64x32xbf16, swizzle = 64>
     %ring = pit_gpu.ring full 1 empty 4 : !ring
     pit_gpu.roles {
@@ -70,8 +75,7 @@ gpu.module @kernels {
         // CHECK: nvvm.cp.async.bulk
         // CHECK-NOT: nvvm.elect.sync
         // CHECK: nvvm.setmaxregister
-        %elected = nvvm.elect.sync -> i1
-        scf.if %elected {
+        pit_gpu.leader {
           pit_gpu.commit %s after tma bytes 8192 : !stage
           pit_gpu.load %map[%r, %r] into %s[1] : !pit_gpu.tensor_map<64x32xbf16, swizzle = 64>, !stage
         }
@@ -145,6 +149,60 @@ gpu.module @kernels {
         pit_gpu.store %column to %z[%r, %c] : !pit_gpu.fragment<64x1xf32>, memref<?x?xf32>
       }
     }
+    gpu.return
+  }
+
+  // Blocks of a cluster load half of a tile's lines each, for both, or a whole tile alone. Rows
+  // come one by one, each warp's own. Barriers of all blocks are told that a stage is empty.
+  // CHECK-LABEL: gpu.func @cluster
+  // CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
+  // CHECK-SAME: cluster = 2
+  // CHECK-SAME: tensor_maps = [<argument = 0, box = [1, 64], swizzle = 128, along_k = 1>, <argument = 1, box = [64, 64], swizzle = 128, order = [1, 0]>]
+  gpu.func @cluster(%x: memref<?x?xbf16>, %w: memref<?x?xbf16>, %n: i32, %m: index, %alone: i1) kernel {
+    %of_x = pit_gpu.tensor_map %x {along_k = 1 : i64} : memref<?x?xbf16> -> !row
+    %of_w = pit_gpu.tensor_map %w {order = array<i64: 1, 0>} : memref<?x?xbf16> -> !box
+    // CHECK: nvvm.barrier0
+    // CHECK-NEXT: nvvm.cluster.arrive
+    // CHECK-NEXT: nvvm.cluster.wait
+    %ring = pit_gpu.ring full 4 empty 2 cluster 2 : !of_cluster
+    pit_gpu.roles {
+      role "producers" warps 4 registers 40 {
+        %warp = pit_gpu.warp : i32
+        // CHECK: nvvm.mbarrier.try_wait.parity
+        %s = pit_gpu.acquire %ring[%n] : !of_cluster -> !stage_of_cluster
+        // CHECK-NEXT: %[[LEADS:.*]] = nvvm.elect.sync
+        // CHECK-NEXT: scf.if %[[LEADS]]
+        pit_gpu.leader of warps {
+          // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %arg2
+          pit_gpu.commit %s after tma announcing %n : !stage_of_cluster
+          // CHECK: %[[FIRST:.*]] = arith.cmpi slt, %{{.*}}, %c1_i32
+          // CHECK-NEXT: scf.if %[[FIRST]]
+          // CHECK: scf.if %arg4
+          // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global
+          // CHECK: } else {
+          // CHECK: %[[RANK:.*]] = arith.remui %{{.*}}, %c2_i32
+          // CHECK: arith.muli %[[RANK]], %c8192_i32
+          // CHECK: arith.muli %[[RANK]], %c64_i32
+          // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} multicast_mask = %c3_i16
+          // CHECK-NOT: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} multicast_mask
+          pit_gpu.load %of_w[%m, %m] into %s[1] multicast 2 unless %alone : !box, !stage_of_cluster
+          // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, box[%{{.*}}, %arg2]
+          pit_gpu.load_rows %of_x[%m, %m] dim 0 rows (%n, %n) into %s[0] from %warp : !row, !stage_of_cluster
+        }
+      }
+      role "consumers" warps 4 registers 232 {
+        %s = pit_gpu.wait %ring[%n] : !of_cluster -> !stage_of_cluster
+        // CHECK: %[[SPEAKS:.*]] = arith.cmpi slt, %{{.*}}, %c2_i32
+        // CHECK: scf.if %[[SPEAKS]]
+        // CHECK: nvvm.mapa
+        // CHECK: nvvm.mbarrier.arrive {{.*}}relaxed = true, scope = #nvvm.mem_scope<cluster>
+        pit_gpu.release %s by warpgroups cluster 2 : !stage_of_cluster
+      }
+    }
+    // A block stays until nobody uses its barriers.
+    // CHECK: nvvm.cluster.arrive
+    // CHECK-NEXT: nvvm.cluster.wait
+    // CHECK-NEXT: gpu.return
     gpu.return
   }
 }

@@ -17,10 +17,10 @@
 gpu.module @kernels {
   // A product is a group: a fence, a wgmma for each 32 bytes of k, a commit.
   // CHECK-LABEL: gpu.func @kinds
-  gpu.func @kinds(%f: f32) kernel {
+  gpu.func @kinds(%f: f32, %p: i32, %n: i32) kernel {
     pit_gpu.roles {
       role "all" warps 4 registers 248 {
-        %s = ub.poison : !stage
+        %s = builtin.unrealized_conversion_cast %p, %n, %p, %p : i32, i32, i32, i32 to !stage
         %v = pit_gpu.splat %f : f32 -> !values
         %acc = pit_gpu.accumulate %v : !values -> !sums
         %x = pit_gpu.tile %s[1] : !stage -> !f16
@@ -50,20 +50,23 @@ gpu.module @kernels {
   // bytes, the distance of blocks (8192) in bits 16 and on, that of eight lines (1024) in bits 32
   // and on, and the swizzle (1: 128 bytes) in the two highest bits. A step is 16 lines of 128 bytes.
   // CHECK-LABEL: gpu.func @transposed
-  gpu.func @transposed() kernel {
+  gpu.func @transposed(%p: i32, %n: i32) kernel {
     pit_gpu.roles {
       role "all" warps 4 registers 248 {
         // CHECK-DAG: %[[C128:.*]] = arith.constant 128 : i64
         // CHECK-DAG: %[[C384:.*]] = arith.constant 384 : i64
         // CHECK-DAG: %[[BITS:.*]] = arith.constant 4611686293338849280 : i64
-        %s = ub.poison : !stage
+        %s = builtin.unrealized_conversion_cast %p, %n, %p, %p : i32, i32, i32, i32 to !stage
         %zero = arith.constant 0.0 : f32
         %i = arith.constant 0 : i32
         %v = pit_gpu.splat %zero : f32 -> !pit_gpu.fragment<64x128xf32>
         %acc = pit_gpu.accumulate %v : !pit_gpu.fragment<64x128xf32> -> !wide
         %b = pit_gpu.tile %s[0] : !stage -> !bf16
         %a = pit_gpu.subtile %b[%i, %i] : !bf16 -> !a
-        // CHECK: %[[D:.*]] = arith.ori %{{.*}}, %[[BITS]]
+        // The stage's number says how much later it is than in the first stage.
+        // CHECK: %[[FIRST:.*]] = arith.ori %{{.*}}, %[[BITS]]
+        // CHECK: %[[LATER:.*]] = arith.extui %{{.*}} : i32 to i64
+        // CHECK: %[[D:.*]] = arith.addi %[[FIRST]], %[[LATER]]
         // Sums of zeros are replaced by the first step.
         // CHECK: nvvm.wgmma.mma_async %[[D]], %[[D]], {{.*}}D[<f32>, <zero>], A[<bf16>, <one>, <col>], B[<bf16>, <one>, <row>]
         // CHECK: %[[NEXT:.*]] = arith.addi %[[D]], %[[C128]]
@@ -83,14 +86,14 @@ gpu.module @kernels {
   // Two parts of 64 rows: a of the second one lies 64 lines of 64 bytes later; a step along k is 32
   // bytes of a line. Eight lines are 512 bytes, and the swizzle is 2: 64 bytes.
   // CHECK-LABEL: gpu.func @parts
-  gpu.func @parts() kernel {
+  gpu.func @parts(%p: i32, %n: i32) kernel {
     pit_gpu.roles {
       role "all" warps 4 registers 248 {
         // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : i64
         // CHECK-DAG: %[[C256:.*]] = arith.constant 256 : i64
         // CHECK-DAG: %[[C258:.*]] = arith.constant 258 : i64
         // CHECK-DAG: %[[BITS:.*]] = arith.constant -9223371899415756800 : i64
-        %s = ub.poison : !stage
+        %s = builtin.unrealized_conversion_cast %p, %n, %p, %p : i32, i32, i32, i32 to !stage
         %one = arith.constant 1.0 : f32
         %v = pit_gpu.splat %one : f32 -> !pit_gpu.fragment<128x64xf32>
         %acc = pit_gpu.accumulate %v : !pit_gpu.fragment<128x64xf32> -> !two
@@ -114,10 +117,10 @@ gpu.module @kernels {
   // A fragment is a factor in registers, four for each step. The first wait after which the product
   // is done holds them, here the second one: its 16 registers, without sums of its own.
   // CHECK-LABEL: gpu.func @fragment
-  gpu.func @fragment(%x: bf16, %y: f32) kernel {
+  gpu.func @fragment(%x: bf16, %y: f32, %p: i32, %n: i32) kernel {
     pit_gpu.roles {
       role "all" warps 4 registers 248 {
-        %s = ub.poison : !stage
+        %s = builtin.unrealized_conversion_cast %p, %n, %p, %p : i32, i32, i32, i32 to !stage
         %v = pit_gpu.splat %y : f32 -> !pit_gpu.fragment<64x128xf32>
         %acc = pit_gpu.accumulate %v : !pit_gpu.fragment<64x128xf32> -> !wide
         %f = pit_gpu.splat %x : bf16 -> !factor

@@ -1,25 +1,27 @@
 // RUN: pit-opt %s --allow-unregistered-dialect --convert-pit-gpu-to-nvvm --canonicalize --cse | FileCheck %s
 
 gpu.module @kernels {
-  // The number of a warp decides; 65536 registers for 640 threads are 102, so 96 of them at first.
+  // The number of a warpgroup decides; the last role has a condition, too. 65536 registers for 640 threads are 102, so 96 of them at first.
   // CHECK-LABEL: gpu.func @roles
   // CHECK-SAME: known_block_size = array<i32: 640, 1, 1>
   // CHECK-SAME: nvvm.minctasm = 1 : i32
   // CHECK-SAME: pit.launch_info = #pit.launch_info<threads = 640>
   gpu.func @roles() kernel {
     // CHECK: %[[WARP:.*]] = nvvm.shfl.sync idx
-    // CHECK: %[[IS_FIRST:.*]] = arith.cmpi slt, %[[WARP]], %c4_i32
+    // CHECK: %[[OF_BLOCK:.*]] = arith.divui %[[WARP]], %c4_i32
+    // CHECK: %[[IS_FIRST:.*]] = arith.cmpi slt, %[[OF_BLOCK]], %c1_i32
     // CHECK: scf.if %[[IS_FIRST]]
     // CHECK-NEXT: nvvm.setmaxregister decrease 24
     // CHECK-NEXT: "test.first"() : () -> ()
     // CHECK-NEXT: } else {
-    // CHECK: %[[IS_SECOND:.*]] = arith.cmpi slt, %[[WARP]], %c16_i32
+    // CHECK: %[[IS_SECOND:.*]] = arith.cmpi slt, %[[OF_BLOCK]], %c4_i32
     // CHECK: scf.if %[[IS_SECOND]]
     // CHECK-NEXT: nvvm.setmaxregister increase 128
-    // CHECK: %[[IN_ROLE:.*]] = arith.subi %[[WARP]], %c4_i32
-    // CHECK: %[[GROUP:.*]] = arith.divui %[[IN_ROLE]], %c4_i32
+    // CHECK: %[[GROUP:.*]] = arith.subi %[[OF_BLOCK]], %c1_i32
     // CHECK: "test.second"(%[[GROUP]])
     // CHECK-NEXT: } else {
+    // CHECK: %[[IS_THIRD:.*]] = arith.cmpi slt, %[[OF_BLOCK]], %c5_i32
+    // CHECK: scf.if %[[IS_THIRD]]
     // CHECK-NOT: nvvm.setmaxregister
     // CHECK: "test.third"
     pit_gpu.roles {
@@ -47,16 +49,16 @@ gpu.module @kernels {
       role "copy" warps 4 registers 24 {
       }
       role "multiply" warps 12 registers 152 {
-        // CHECK: %[[GROUP:.*]] = arith.divui %{{.*}}, %c4_i32
+        // CHECK: %[[OF_BLOCK:.*]] = arith.divui %{{.*}}, %c4_i32
+        // CHECK: %[[GROUP:.*]] = arith.subi %[[OF_BLOCK]], %c1_i32
         // CHECK: %[[IS_LAST:.*]] = arith.cmpi eq, %[[GROUP]], %c2_i32
         // CHECK: scf.if %[[IS_LAST]]
         // CHECK: nvvm.barrier.arrive id = %{{.*}} number_of_threads = %c256_i32
         // CHECK: scf.for
-        // CHECK: %[[OWN:.*]] = arith.addi %[[GROUP]], %c2_i32
+        // CHECK: %[[OWN:.*]] = arith.addi %[[OF_BLOCK]], %c1_i32
         // CHECK: nvvm.barrier id = %[[OWN]] number_of_threads = %c256_i32
         // CHECK: %[[X:.*]] = "test.turn"() : () -> f32
-        // CHECK: %[[AFTER:.*]] = arith.addi %[[GROUP]], %c1_i32
-        // CHECK: %[[NEXT:.*]] = arith.select %[[IS_LAST]], %c0_i32, %[[AFTER]]
+        // CHECK: %[[NEXT:.*]] = arith.select %[[IS_LAST]], %c0_i32, %[[OF_BLOCK]]
         // CHECK: %[[BARRIER:.*]] = arith.addi %[[NEXT]], %c2_i32
         // CHECK: nvvm.barrier.arrive id = %[[BARRIER]] number_of_threads = %c256_i32
         // CHECK: "test.use"(%[[X]])

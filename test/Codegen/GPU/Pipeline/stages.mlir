@@ -24,14 +24,14 @@ gpu.module @kernels {
     // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : i32
     // CHECK-DAG: %[[C8:.*]] = arith.constant 8 : i32
     // CHECK-DAG: %[[C24:.*]] = arith.constant 24 : i32
-    // CHECK-DAG: %[[STAGE:.*]] = arith.constant 32768 : i32
+    // CHECK-DAG: %[[STAGE:.*]] = arith.constant 2048 : i32
     // CHECK-DAG: %[[TILE:.*]] = arith.constant 16384 : i32
     // CHECK-DAG: %[[BLOCK_B:.*]] = arith.constant 8192 : i32
     // CHECK-DAG: %[[LINE:.*]] = arith.constant 64 : i32
     // CHECK: %[[SHARED:.*]] = llvm.ptrtoint
-    // CHECK: %[[FULL:.*]] = arith.addi %[[SHARED]], %[[BARRIERS]] : i32
     // CHECK: scf.if
-    // CHECK: %[[P:.*]] = llvm.inttoptr %[[FULL]]
+    // CHECK: %[[FIRST:.*]] = arith.addi %[[SHARED]], %[[BARRIERS]] : i32
+    // CHECK: %[[P:.*]] = llvm.inttoptr %[[FIRST]]
     // CHECK: nvvm.mbarrier.init %[[P]], %[[C128]]
     // CHECK: arith.addi %[[SHARED]], %[[EMPTY]]
     // CHECK: nvvm.mbarrier.init %{{.*}}, %[[C4]]
@@ -43,6 +43,7 @@ gpu.module @kernels {
     // CHECK-NOT: nvvm.mbarrier.init
     // CHECK: nvvm.fence.mbarrier.init
     // CHECK: nvvm.barrier0
+    // CHECK: %[[FULL:.*]] = arith.addi %[[SHARED]], %[[BARRIERS]] : i32
     %ring = pit_gpu.ring full 128 empty 4 : !ring
     pit_gpu.roles {
       role "producers" warps 4 registers 40 {
@@ -57,6 +58,14 @@ gpu.module @kernels {
         // CHECK: %[[P:.*]] = llvm.inttoptr %[[OWN_EMPTY]]
         // CHECK: nvvm.mbarrier.try_wait.parity %[[P]], %[[PARITY]]
         %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
+        // What threads write lies as far behind the first stage as its number says.
+        // CHECK: %[[LATER:.*]] = arith.muli %[[USE]], %c32768_i32
+        // CHECK: %[[PLACE:.*]] = arith.addi %[[SHARED]], %[[LATER]]
+        // CHECK: llvm.inttoptr %[[PLACE]]
+        %t = pit_gpu.tile %s[0] : !stage -> !tile
+        %at = pit_gpu.address %t : !tile
+        %p = llvm.inttoptr %at : i32 to !llvm.ptr<3>
+        llvm.store %n, %p : i32, !llvm.ptr<3>
         // CHECK: %[[P:.*]] = llvm.inttoptr %[[OWN_FULL]]
         // CHECK: nvvm.mbarrier.arrive %[[P]]
         pit_gpu.commit %s after writes : !stage
@@ -66,8 +75,6 @@ gpu.module @kernels {
         %zeros = pit_gpu.splat %zero : f32 -> !pit_gpu.fragment<64x64xf32>
         %acc = pit_gpu.accumulate %zeros : !pit_gpu.fragment<64x64xf32> -> !sums
         // CHECK: %[[USE:.*]] = arith.remui %{{.*}}, %[[C3]]
-        // CHECK: %[[BYTES:.*]] = arith.muli %[[USE]], %[[STAGE]]
-        // CHECK: %[[PLACE:.*]] = arith.addi %[[SHARED]], %[[BYTES]]
         // CHECK: %[[OWN_EMPTY:.*]] = arith.addi %{{.*}}, %[[C24]]
         // CHECK: %[[ROUND:.*]] = arith.divui %{{.*}}, %[[C3]]
         // CHECK: %[[PARITY:.*]] = arith.andi %[[ROUND]], %[[C1]]
@@ -77,13 +84,15 @@ gpu.module @kernels {
         %s = pit_gpu.wait %ring[%n] : !ring -> !stage
         %a = pit_gpu.tile %s[0] : !stage -> !tile
         %own = pit_gpu.subtile %a[%row, %col] : !tile -> !half
+        // In chunks of 16 bytes, so much later than in the first stage.
+        // CHECK: arith.muli %[[USE]], %[[STAGE]]
         // Rows of 128 bytes, and blocks of the whole tile's rows.
         // CHECK: %[[ROWS:.*]] = arith.muli %{{.*}}, %[[C128]]
         // CHECK: %[[BLOCKS:.*]] = arith.divui %{{.*}}, %[[LINE]]
         // CHECK: %[[COLS:.*]] = arith.muli %[[BLOCKS]], %[[TILE]]
         // CHECK: %[[PART:.*]] = arith.addi %[[ROWS]], %[[COLS]]
-        // CHECK: arith.addi %[[PLACE]], %[[PART]]
-        // CHECK: %[[SECOND:.*]] = arith.addi %[[PLACE]], %[[TILE]]
+        // CHECK: arith.addi %[[SHARED]], %[[PART]]
+        // CHECK: %[[SECOND:.*]] = arith.addi %[[SHARED]], %[[TILE]]
         // CHECK: %[[COLS:.*]] = arith.muli %[[BLOCKS]], %[[BLOCK_B]]
         // CHECK: %[[PART:.*]] = arith.addi %[[ROWS]], %[[COLS]]
         // CHECK: arith.addi %[[SECOND]], %[[PART]]
@@ -137,6 +146,37 @@ gpu.module @kernels {
   gpu.func @places() kernel {
     %placed = pit_gpu.ring full 1 empty 4 at 1024 barriers 0 : !pit_gpu.ring<1, [!tile, !b]>
     %ring = pit_gpu.ring full 1 empty 4 : !pit_gpu.ring<3, [!tile, !b]>
+    gpu.return
+  }
+
+  // A ring whose stages nobody releases has no barriers of empty ones, and nobody waits for these.
+  // What has no place yet comes behind all rings, at a multiple of 128 bytes.
+  // CHECK-LABEL: gpu.func @never_released
+  // CHECK-SAME: shared_bytes = 228>
+  gpu.func @never_released(%n: i32, %c: i1) kernel {
+    // CHECK: nvvm.mbarrier.init
+    // CHECK-NOT: nvvm.mbarrier.init
+    // CHECK: nvvm.fence.mbarrier.init
+    %ring = pit_gpu.ring full 128 empty 0 : !pit_gpu.ring<1, []>
+    // CHECK: %[[BESIDE:.*]] = arith.addi %{{.*}}, %c128_i32
+    %beside = pit_gpu.shared 100 : i32
+    pit_gpu.roles {
+      role "writers" warps 4 registers 40 {
+        // CHECK-NOT: nvvm.mbarrier.try_wait
+        // CHECK: llvm.inttoptr %[[BESIDE]]
+        // CHECK: scf.if %arg1
+        // CHECK: nvvm.mbarrier.arrive
+        %s = pit_gpu.acquire %ring[%n] : !pit_gpu.ring<1, []> -> !pit_gpu.stage<[]>
+        %p = llvm.inttoptr %beside : i32 to !llvm.ptr<3>
+        llvm.store %n, %p : i32, !llvm.ptr<3>
+        pit_gpu.commit %s after writes if %c : !pit_gpu.stage<[]>
+      }
+      role "readers" warps 4 registers 40 {
+        // CHECK: nvvm.mbarrier.try_wait
+        // CHECK-NOT: nvvm.fence.proxy
+        %s = pit_gpu.wait %ring[%n] : !pit_gpu.ring<1, []> -> !pit_gpu.stage<[]>
+      }
+    }
     gpu.return
   }
 }

@@ -72,14 +72,13 @@ func.func @no_release_after_loop(%ring: !ring, %n: index, %none: !stage) {
 !stage = !pit_gpu.stage<[!tile]>
 
 // Which of its lanes a warp elects is not known, and one of them arrives.
-func.func @release_by_elected(%ring: !ring, %n: i32) {
+func.func @release_by_leader(%ring: !ring, %n: i32) {
   // expected-error @below {{[protocol 1] role "consumers" does not release a stage on every path}}
   pit_gpu.roles {
     role "consumers" warps 4 registers 128 {
       // expected-note @below {{the stage}}
       %s = pit_gpu.wait %ring[%n] : !ring -> !stage
-      %elected = nvvm.elect.sync -> i1
-      scf.if %elected {
+      pit_gpu.leader {
         pit_gpu.release %s : !stage
       }
     }
@@ -462,6 +461,30 @@ func.func @product_of_a_carried_stage(%ring: !ring, %n: index, %acc: !sums, %fir
       }
       pit_gpu.mma_wait pending 0
       pit_gpu.release %last : !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+!stage = !pit_gpu.stage<[!tile]>
+
+// One thread of each warpgroup speaks to both blocks of the cluster.
+func.func @arrivals_of_a_cluster(%n: i32) {
+  // expected-note @below {{the ring}}
+  %ring = pit_gpu.ring full 128 empty 8 cluster 2 : !ring
+  // expected-error @below {{[protocol 4] a ring is full after 128 and empty after 8 arrivals, and its roles arrive 128 and 4 times}}
+  pit_gpu.roles {
+    role "producers" warps 4 registers 128 {
+      %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
+      pit_gpu.commit %s after copies : !stage
+    }
+    role "consumers" warps 8 registers 128 {
+      %s = pit_gpu.wait %ring[%n] : !ring -> !stage
+      pit_gpu.release %s by warpgroups cluster 2 : !stage
     }
   }
   return

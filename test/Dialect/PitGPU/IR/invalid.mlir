@@ -57,7 +57,7 @@ func.func @gaps(%x: memref<?x?xbf16, strided<[?, 2]>>) {
 !ring = !pit_gpu.ring<2, [!tile]>
 
 func.func @no_arrivals() {
-  // expected-error @below {{[ring 1] a stage after 0 arrivals; 1 to 1048575 is right}}
+  // expected-error @below {{[ring 1] a stage is full after 0 and empty after 8 arrivals; from 1 and from 0 to 1048575 is right}}
   %r = pit_gpu.ring full 0 empty 8 : !ring
   return
 }
@@ -68,7 +68,7 @@ func.func @no_arrivals() {
 !ring = !pit_gpu.ring<2, [!tile]>
 
 func.func @too_many_arrivals() {
-  // expected-error @below {{[ring 1] a stage after 1048576 arrivals}}
+  // expected-error @below {{[ring 1] a stage is full after 1 and empty after 1048576 arrivals}}
   %r = pit_gpu.ring full 1 empty 1048576 : !ring
   return
 }
@@ -640,18 +640,10 @@ func.func @other_pitch(%t: !pit_gpu.tile<128x64xbf16, swizzle = 128>, %i: i32) {
 
 // -----
 
-func.func @part_of_rows(%t: !pit_gpu.tile<128x64xbf16, swizzle = 128>, %i: i32) {
-  // expected-error @below {{[subtile 2] 32x64 elements; whole rows or a multiple of 64, and whole columns or a multiple of 64 are right}}
-  %p = pit_gpu.subtile %t[%i, %i] : !pit_gpu.tile<128x64xbf16, swizzle = 128> -> !pit_gpu.tile<32x64xbf16, swizzle = 128, pitch = 16384>
-  return
-}
-
-// -----
-
 !tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
 
 func.func @part_of_a_line(%t: !tile, %i: i32) {
-  // expected-error @below {{[subtile 2] 64x32 elements}}
+  // expected-error @below {{[subtile 2] 32 columns; all 64 or a multiple of 64 are right}}
   %p = pit_gpu.subtile %t[%i, %i] : !tile -> !pit_gpu.tile<64x32xbf16, swizzle = 128>
   return
 }
@@ -1389,6 +1381,167 @@ func.func @no_blocks() {
   // expected-error @below {{[roles 3] 0 blocks}}
   pit_gpu.roles blocks 0 {
     role "a" warps 4 registers 40 {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @order_of_two(%x: memref<4x8x64xbf16>) {
+  // expected-error @below {{[tensor_map 4] dimension 0 and an order of 2 dimensions; each of the 3 once is right}}
+  %m = pit_gpu.tensor_map %x {order = array<i64: 0, 2>} : memref<4x8x64xbf16> -> !pit_gpu.tensor_map<1x8x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @along_nothing(%x: memref<8x64xbf16>) {
+  // expected-error @below {{[tensor_map 4] dimension 2}}
+  %m = pit_gpu.tensor_map %x {along_k = 2 : i64} : memref<8x64xbf16> -> !pit_gpu.tensor_map<8x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @odd_cluster() {
+  // expected-error @below {{[ring 4] a cluster of 3 blocks; 1, 2, 4 or 8 is right}}
+  %r = pit_gpu.ring full 1 empty 1 cluster 3 : !pit_gpu.ring<2, []>
+  return
+}
+
+// -----
+
+func.func @nothing_shared() {
+  // expected-error @below {{[shared 1] 0 bytes at 0; 1 to 16777215 below 16777216 are right}}
+  %p = pit_gpu.shared 0 : i32
+  return
+}
+
+// -----
+
+func.func @thread_of_nobody() {
+  // expected-error @below {{[thread 1] there is no role around it}}
+  %t = pit_gpu.thread : i32
+  return
+}
+
+// -----
+
+func.func @warp_of_nobody() {
+  // expected-error @below {{[warp 1] there is no role around it}}
+  %w = pit_gpu.warp : i32
+  return
+}
+
+// -----
+
+func.func @two_leaders() {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      pit_gpu.leader of warps {
+        // expected-error @below {{[leader 1] there is no role around it, or another leader}}
+        pit_gpu.leader {
+        }
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @bytes_twice(%s: !stage, %n: i32) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[commit 1] after tma with 64 bytes, and others that are announced}}
+      pit_gpu.commit %s after tma bytes 64 announcing %n : !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @release_to_five(%s: !stage) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[release 2] a cluster of 5 blocks; 1, 2, 4 or 8 is right}}
+      pit_gpu.release %s cluster 5 : !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+!map = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+
+func.func @half_a_box(%s: !stage, %m: !map, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[load 4] a multicast of '!pit_gpu.tile<64x64xbf16, swizzle = 128>' to 2 blocks in boxes of 64 rows}}
+      pit_gpu.load %m[%i, %i] into %s[0] multicast 2 : !map, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+!row = !pit_gpu.tensor_map<1x64xbf16, swizzle = 128>
+
+func.func @rows_along_columns(%s: !stage, %m: !row, %i: index, %r: i32) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      pit_gpu.leader of warps {
+        // expected-error @below {{[load_rows 1] 2 coordinates, and rows along dimension 1, in a tensor of 2 dimensions}}
+        pit_gpu.load_rows %m[%i, %i] dim 1 rows (%r) into %s[0] from %r : !row, !stage
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+!box = !pit_gpu.tensor_map<8x64xbf16, swizzle = 128>
+
+func.func @boxes_of_rows(%s: !stage, %m: !box, %i: index, %r: i32) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      pit_gpu.leader of warps {
+        // expected-error @below {{[load_rows 2] boxes of}}
+        pit_gpu.load_rows %m[%i, %i] dim 0 rows (%r) into %s[0] from %r : !box, !stage
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+!row = !pit_gpu.tensor_map<1x64xbf16, swizzle = 128>
+
+func.func @rows_by_all(%s: !stage, %m: !row, %i: index, %r: i32) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[load_rows 3] there is no pit_gpu.leader of warps around it}}
+      pit_gpu.load_rows %m[%i, %i] dim 0 rows (%r) into %s[0] from %r : !row, !stage
     }
   }
   return

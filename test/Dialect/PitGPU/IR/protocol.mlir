@@ -72,14 +72,13 @@ func.func @committed_later(%n: index, %first: i32, %x: memref<?x?xbf16>, %ids: m
   return
 }
 
-// CHECK-LABEL: @by_elected
-func.func @by_elected(%n: i32, %k: index, %map: !map) {
+// CHECK-LABEL: @by_leader
+func.func @by_leader(%n: i32, %k: index, %map: !map) {
   %ring = pit_gpu.ring full 1 empty 4 : !ring
   pit_gpu.roles {
     role "producers" warps 4 registers 40 {
       %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
-      %elected = nvvm.elect.sync -> i1
-      scf.if %elected {
+      pit_gpu.leader {
         pit_gpu.commit %s after tma bytes 8192 : !stage
         pit_gpu.load %map[%k, %k] into %s[0] : !map, !stage
       }

@@ -19,8 +19,8 @@
 // CHECK-SAME: !pit_gpu.tile<64x256xf8E5M2, swizzle = 128, pitch = 16384>
 // A pitch of its own rows is not printed.
 // CHECK-SAME: !pit_gpu.tile<64x64xbf16, swizzle = 128>
-// CHECK-SAME: !pit_gpu.ring<32, [!pit_gpu.tile<128x64xbf16, swizzle = 128>]>
-// CHECK-SAME: !pit_gpu.stage<[!pit_gpu.tile<128x64xbf16, swizzle = 128>, !pit_gpu.tile<64x256xbf16, swizzle = 128>]>
+// CHECK-SAME: !pit_gpu.ring<32, [<128x64xbf16, swizzle = 128>]>
+// CHECK-SAME: !pit_gpu.stage<[<128x64xbf16, swizzle = 128>, <64x256xbf16, swizzle = 128>]>
 // CHECK-SAME: !pit_gpu.tensor_map<1x1x1x256x32xf32, swizzle = 128>
 // CHECK-SAME: !pit_gpu.accumulator<192x128xf32>
 // CHECK-SAME: !pit_gpu.fragment<128x1xf16>, !pit_gpu.fragment<64x8xbf16>
@@ -44,6 +44,14 @@ func.func @kernel(%x: memref<2x?x?xbf16>, %w: memref<?x?xbf16>, %y: memref<?x?xf
   %ring = pit_gpu.ring full 1 empty 8 : !ring
   // CHECK: pit_gpu.ring full 256 empty 8 at 1024 barriers 8 {note = "placed"} : {{(!pit_gpu.ring)?}}<4,
   %placed = pit_gpu.ring full 256 empty 8 at 1024 barriers 8 {note = "placed"} : !ring
+  // CHECK: pit_gpu.ring full 4 empty 16 cluster 2 : {{(!pit_gpu.ring)?}}<1, []>
+  %bare = pit_gpu.ring full 4 empty 16 cluster 2 : !pit_gpu.ring<1, []>
+  // CHECK: pit_gpu.shared 256 : i32
+  // CHECK: pit_gpu.shared 1024 at 512 : i32
+  %free = pit_gpu.shared 256 : i32
+  %fixed = pit_gpu.shared 1024 at 512 : i32
+  // CHECK: pit_gpu.tensor_map %{{.*}} {along_k = 0 : i64, order = array<i64: 1, 0>} : memref<?x?xbf16>
+  %of_copy = pit_gpu.tensor_map %w {along_k = 0 : i64, order = array<i64: 1, 0>} : memref<?x?xbf16> -> !map_b
   // CHECK: pit_gpu.roles {
   pit_gpu.roles {
     // CHECK-NEXT: role "producers" warps 4 registers 40 {
@@ -153,6 +161,43 @@ func.func @copies(%x: memref<?x?xbf16>, %ids: memref<?xi32>, %i: index, %n: i32,
     // CHECK: role "idle \22 one" warps 4 registers 152 {
     // CHECK-NEXT: }
     role "idle \22 one" warps 4 registers 152 {
+    }
+  }
+  return
+}
+
+!row_map = !pit_gpu.tensor_map<1x64xbf16, swizzle = 128>
+
+// CHECK-LABEL: @cluster
+func.func @cluster(%of_x: !row_map, %of_w: !map_b, %m: index, %n: i32, %alone: i1) {
+  %ring = pit_gpu.ring full 132 empty 4 cluster 2 : !ring
+  pit_gpu.roles {
+    role "producers" warps 4 registers 40 {
+      // CHECK: pit_gpu.thread : i32
+      // CHECK: pit_gpu.warp : i32
+      %t = pit_gpu.thread : i32
+      %w = pit_gpu.warp : i32
+      %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
+      // CHECK: pit_gpu.leader of warps {
+      pit_gpu.leader of warps {
+        // CHECK: pit_gpu.commit %{{.*}} after tma announcing %{{.*}} : {{(!pit_gpu.stage)?}}<
+        pit_gpu.commit %s after tma announcing %n : !stage
+        // CHECK: pit_gpu.load %{{.*}}[%{{.*}}, %{{.*}}] into %{{.*}}[1] multicast 2 unless %{{.*}} : {{(!pit_gpu.tensor_map)?}}<64x64xbf16, swizzle = 128>, {{(!pit_gpu.stage)?}}<
+        pit_gpu.load %of_w[%m, %m] into %s[1] multicast 2 unless %alone : !map_b, !stage
+        // CHECK: pit_gpu.load_rows %{{.*}}[%{{.*}}, %{{.*}}] dim 0 rows(%{{.*}}, %{{.*}}) into %{{.*}}[0] from %{{.*}} : {{(!pit_gpu.tensor_map)?}}<1x64xbf16, swizzle = 128>, {{(!pit_gpu.stage)?}}<
+        pit_gpu.load_rows %of_x[%m, %m] dim 0 rows (%n, %n) into %s[0] from %w : !row_map, !stage
+      // CHECK-NEXT: }
+      }
+      // CHECK: pit_gpu.address %{{.*}} : {{(!pit_gpu.tile)?}}<128x64xbf16, swizzle = 128>
+      %a = pit_gpu.tile %s[0] : !stage -> !a
+      %at = pit_gpu.address %a : !a
+      // CHECK: pit_gpu.commit %{{.*}} after copies if %{{.*}} : {{(!pit_gpu.stage)?}}<
+      pit_gpu.commit %s after copies if %alone : !stage
+    }
+    role "consumers" warps 8 registers 224 {
+      %s = pit_gpu.wait %ring[%n] : !ring -> !stage
+      // CHECK: pit_gpu.release %{{.*}} by warpgroups cluster 2 if %{{.*}} : {{(!pit_gpu.stage)?}}<
+      pit_gpu.release %s by warpgroups cluster 2 if %alone : !stage
     }
   }
   return

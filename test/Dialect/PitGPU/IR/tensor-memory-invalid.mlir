@@ -26,7 +26,7 @@ func.func private @f(!pit_gpu.ring<2, [!pit_gpu.accumulator<64x64xf32>]>)
 
 // -----
 
-// expected-error @below {{[stage_type 2] a stage with a '!pit_gpu.accumulator<128x64xf32, tensor_memory>'}}
+// expected-error @below {{[stage_type 1] a stage with a '!pit_gpu.accumulator<128x64xf32, tensor_memory>'}}
 func.func private @f(!pit_gpu.stage<[!pit_gpu.tile<8x64xbf16, swizzle = 128>, !pit_gpu.accumulator<128x64xf32, tensor_memory>]>)
 
 // -----
@@ -80,7 +80,7 @@ func.func @release_condition(%ring: !pit_gpu.ring<2, [!a]>, %n: i32, %c: i1) {
   pit_gpu.roles {
     role "products" warps 4 registers 128 {
       %s = pit_gpu.wait %ring[%n] : !pit_gpu.ring<2, [!a]> -> !pit_gpu.stage<[!a]>
-      // expected-error @below {{[release 2] after products a stage in memory, on a condition; products read stages in shared memory, and whether they do is not a condition}}
+      // expected-error @below {{[release 3] after products a stage in memory, on a condition or by many; products read stages in shared memory, and the role gives these back once, in its block}}
       pit_gpu.release %s after products if %c : !pit_gpu.stage<[!a]>
     }
   }

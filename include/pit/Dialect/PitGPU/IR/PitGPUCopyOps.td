@@ -5,12 +5,18 @@
 
 include "pit/Dialect/PitGPU/IR/PitGPUOpBase.td"
 
-def PitGPU_LoadOp : PitGPU_Op<"load", [MemoryEffects<[MemRead, MemWrite]>]> {
+def PitGPU_LoadOp : PitGPU_Op<"load", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "has TMA copy a tile into a stage";
   let description = [{
     The tile whose first element is at `coords`. What lies outside of the tensor
     becomes 0. One thread of the role issues the boxes; `commit after tma` announces
     their bytes.
+
+    With `multicast` so many blocks, a cluster, load the same tile: each loads a part of
+    it for all of them, of the lines of each row, or of the rows if lines are too few.
+    `unless` a condition (i1) holds, the same in all these blocks: each then loads a tile
+    of its own.
 
     Example:
 
@@ -26,13 +32,56 @@ def PitGPU_LoadOp : PitGPU_Op<"load", [MemoryEffects<[MemRead, MemWrite]>]> {
     - [load 3] tile and boxes have one type of elements and one swizzle; the last
       dimension is that of columns, of which the tile has whole lines; the one with a
       box of several elements, or else the one before the last, is that of rows, of
-      which a box has a multiple of 8, and the tile a multiple of the box's.
+      which a box has a multiple of 8, and the tile a multiple of the box's;
+    - [load 4] a multicast is to 2, 4 or 8 blocks, of which each has as many whole boxes;
+      what it is not done for belongs to one.
   }];
   let arguments = (ins PitGPU_TensorMapType:$map, Variadic<Index>:$coords,
-                       PitGPU_StageType:$stage, I64Attr:$number);
+                       PitGPU_StageType:$stage, I64Attr:$number,
+                       DefaultValuedAttr<I64Attr, "1">:$multicast,
+                       Optional<I1>:$alone);
   let assemblyFormat = [{
-    $map `[` $coords `]` `into` $stage `[` $number `]` attr-dict
+    $map `[` $coords `]` `into` $stage `[` $number `]`
+    (`multicast` $multicast^)? (`unless` $alone^)? attr-dict
     `:` type($map) `,` type($stage)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    TileType getTile() { return getStage().getType().getTile(getNumber()); }
+    /// Does a block of a multicast load a part of each row, and not of the rows?
+    bool splitsLines() { return getTile().getBlocks() % getMulticast() == 0; }
+  }];
+}
+
+def PitGPU_LoadRowsOp : PitGPU_Op<"load_rows", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "has TMA copy rows of a tile, which lie anyhow";
+  let description = [{
+    Row `first + i` of the tile becomes the row at `coords` whose coordinate along
+    dimension `dim` is number i of `rows` (i32). It is in a `leader of warps`: each
+    warp's thread issues its own rows, one box each.
+
+    Example: each warp copies two rows.
+
+    ```mlir
+    pit_gpu.load_rows %map[%row, %k] dim 0 rows (%r0, %r1) into %s[0] from %first
+      : !pit_gpu.tensor_map<1x64xbf16, swizzle = 128>, !stage
+    ```
+
+    Constraints:
+
+    - [load_rows 1] there is a coordinate for each dimension of the tensor, and rows lie
+      along one that is not the last;
+    - [load_rows 2] the stage has such a tile, of one line a row, with the elements and
+      the swizzle of the boxes, which are of one row;
+    - [load_rows 3] it is in a `leader of warps`.
+  }];
+  let arguments = (ins PitGPU_TensorMapType:$map, Variadic<Index>:$coords,
+                       I64Attr:$dim, Variadic<I32>:$rows,
+                       PitGPU_StageType:$stage, I64Attr:$number, I32:$first);
+  let assemblyFormat = [{
+    $map `[` $coords `]` `dim` $dim `rows` `(` $rows `)` `into` $stage `[` $number `]`
+    `from` $first attr-dict `:` type($map) `,` type($stage)
   }];
   let hasVerifier = 1;
 }

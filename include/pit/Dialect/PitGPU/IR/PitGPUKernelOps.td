@@ -11,6 +11,11 @@ def PitGPU_TensorMapOp : PitGPU_Op<"tensor_map", [Pure]> {
     The descriptor of a memref. The host makes it when it launches the kernel, and
     passes it as one more parameter.
 
+    With an `order` the host describes a copy of the memref that has its dimensions in
+    this order, and the box is one of the copy. `along_k` is the dimension of the memref
+    along which products add up, if the descriptor is all that the kernel reads of it:
+    the host may have it copied, too, with other strides.
+
     Example:
 
     ```mlir
@@ -22,9 +27,12 @@ def PitGPU_TensorMapOp : PitGPU_Op<"tensor_map", [Pure]> {
 
     - [tensor_map 1] the memref is an argument of the kernel;
     - [tensor_map 2] box and memref have one rank and one type of elements;
-    - [tensor_map 3] elements of a row lie side by side.
+    - [tensor_map 3] elements of a row lie side by side;
+    - [tensor_map 4] the order names each dimension of the memref once, and `along_k` one
+      of them.
   }];
-  let arguments = (ins AnyStridedMemRef:$source);
+  let arguments = (ins AnyStridedMemRef:$source, OptionalAttr<I64Attr>:$along_k,
+                       OptionalAttr<DenseI64ArrayAttr>:$order);
   let results = (outs PitGPU_TensorMapType:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
@@ -36,7 +44,11 @@ def PitGPU_RingOp : PitGPU_Op<"ring", []> {
     All threads of the block run it, before their roles begin; then all stages are
     empty. A stage is full after `full` arrivals, and after the bytes that were
     announced; it is empty after `empty` arrivals. `commit` and `release` say how
-    often they arrive.
+    often they arrive. After no arrivals it is never said to be empty: `acquire` does
+    not wait, and nothing is released; a role knows by other means when it may write.
+
+    With a `cluster` so many blocks fill each other's stages (`load`, multicast): a
+    stage is empty when it is in all of them.
 
     `offset` is the place of the first stage in the shared memory of the block, and
     `barriers` that of the barriers, both in bytes; of a ring in tensor memory
@@ -52,19 +64,40 @@ def PitGPU_RingOp : PitGPU_Op<"ring", []> {
 
     Constraints:
 
-    - [ring 1] numbers of arrivals are 1 to 1048575;
+    - [ring 1] arrivals fill a stage 1 to 1048575 times, and empty it 0 to 1048575 times;
     - [ring 2] there are both places, or none; stages start at a multiple of 1024, or
       at a column below 512, barriers at a multiple of 8, and all below 16777216;
-    - [ring 3] it is in no role and in no loop.
+    - [ring 3] it is in no role and in no loop;
+    - [ring 4] a cluster has 1, 2, 4 or 8 blocks.
   }];
   let arguments = (ins I64Attr:$full, I64Attr:$empty,
+                       DefaultValuedAttr<I64Attr, "1">:$cluster,
                        OptionalAttr<I64Attr>:$offset,
                        OptionalAttr<I64Attr>:$barriers);
   let results = (outs PitGPU_RingType:$result);
   let assemblyFormat = [{
-    `full` $full `empty` $empty (`at` $offset^ `barriers` $barriers)?
-    attr-dict `:` type($result)
+    `full` $full `empty` $empty (`cluster` $cluster^)?
+    (`at` $offset^ `barriers` $barriers)? attr-dict `:` type($result)
   }];
+  let hasVerifier = 1;
+}
+
+def PitGPU_SharedOp : PitGPU_Op<"shared", [Pure]> {
+  let summary = "a place in shared memory, beside rings";
+  let description = [{
+    The address of so many bytes, for code of other dialects. `offset` is their place in
+    the shared memory of the block; `convert-pit-gpu-to-nvvm` gives one to those that
+    have none, at a multiple of 128.
+
+    Example: `%results = pit_gpu.shared 16384 at 196864 : i32`
+
+    Constraints:
+
+    - [shared 1] there are 1 to 16777215 bytes, and a place lies below 16777216.
+  }];
+  let arguments = (ins I64Attr:$bytes, OptionalAttr<I64Attr>:$offset);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$bytes (`at` $offset^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
@@ -130,7 +163,39 @@ def PitGPU_RolesOp : PitGPU_Op<"roles", [NoTerminator, NoRegionArguments]> {
   }];
 }
 
-def PitGPU_WarpgroupOp : PitGPU_Op<"warpgroup", [Pure]> {
+class PitGPU_NumberOp<string mnemonic> : PitGPU_Op<mnemonic, [Pure]> {
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def PitGPU_ThreadOp : PitGPU_NumberOp<"thread"> {
+  let summary = "the number of a thread in its role";
+  let description = [{
+    From 0 on.
+
+    Example: `%t = pit_gpu.thread : i32`
+
+    Constraints:
+
+    - [thread 1] it is in a role.
+  }];
+}
+
+def PitGPU_WarpOp : PitGPU_NumberOp<"warp"> {
+  let summary = "the number of a thread's warp in its role";
+  let description = [{
+    From 0 on. It is the same in all threads of a warp.
+
+    Example: `%w = pit_gpu.warp : i32`
+
+    Constraints:
+
+    - [warp 1] it is in a role.
+  }];
+}
+
+def PitGPU_WarpgroupOp : PitGPU_NumberOp<"warpgroup"> {
   let summary = "the number of a thread's warpgroup in its role";
   let description = [{
     From 0 on. It is the same in all threads of a warp.
@@ -141,9 +206,35 @@ def PitGPU_WarpgroupOp : PitGPU_Op<"warpgroup", [Pure]> {
 
     - [warpgroup 1] it is in a role.
   }];
-  let results = (outs I32:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
-  let hasVerifier = 1;
+}
+
+def PitGPU_LeaderOp : PitGPU_Op<"leader", [
+    SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "has one thread of a role run code, or one of each warp";
+  let description = [{
+    The same thread every time: one that the role's first warp elects. With `of warps`
+    each warp elects one. All threads of a warp come to the op, or none.
+
+    Around a loop, it saves the elections of the copies and commits in the loop.
+
+    Example:
+
+    ```mlir
+    pit_gpu.leader {
+      %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
+      pit_gpu.commit %s after tma bytes 16384 : !stage
+      pit_gpu.load %map[%m, %k] into %s[0] : !map, !stage
+    }
+    ```
+
+    Constraints:
+
+    - [leader 1] it is in a role, and in no other one.
+  }];
+  let arguments = (ins UnitAttr:$ofWarps);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`of` `warps` $ofWarps^)? $body attr-dict";
+  let hasRegionVerifier = 1;
 }
 
 def PitGPU_TilesOp : PitGPU_Op<"tiles", [
@@ -215,7 +306,7 @@ def PitGPU_InTurnOp : PitGPU_Op<"in_turn", [
 
 def PitGPU_YieldOp : PitGPU_Op<"yield", [
     Pure, Terminator, ReturnLike,
-    ParentOneOf<["TilesOp", "InTurnOp", "MapOp", "ReduceRowsOp"]>]> {
+    ParentOneOf<["TilesOp", "InTurnOp", "LeaderOp", "MapOp", "ReduceRowsOp"]>]> {
   let summary = "ends a region, and gives its values";
   let description = [{
     Example: `pit_gpu.yield %x : f32`

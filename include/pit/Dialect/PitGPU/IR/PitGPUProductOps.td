@@ -50,6 +50,12 @@ def PitGPU_MmaOp : PitGPU_Op<"mma", [AllTypesMatch<["acc", "result"]>]> {
                        PitGPU_AccumulatorType:$acc, Optional<I1>:$adds,
                        UnitAttr:$transposeA, UnitAttr:$transposeB);
   let results = (outs PitGPU_AccumulatorType:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b,
+                                 "::mlir::Value":$acc, "bool":$transposeA,
+                                 "bool":$transposeB), [{
+    build($_builder, $_state, acc.getType(), a, b, acc,
+          /*adds=*/::mlir::Value(), transposeA, transposeB);
+  }]>];
   let assemblyFormat = [{
     $a (`transpose` $transposeA^)? `,` $b (`transpose` $transposeB^)? `,` $acc
     (`adds` `if` $adds^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)

@@ -12,6 +12,11 @@ class PitGPU_TakeOp<string mnemonic>
   let assemblyFormat = [{
     $ring `[` $number `]` attr-dict `:` type($ring) `->` type($stage)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$ring, "::mlir::Value":$number), [{
+    auto type = ::llvm::cast<RingType>(ring.getType());
+    build($_builder, $_state,
+          StageType::get($_builder.getContext(), type.getTiles()), ring, number);
+  }]>];
   let hasVerifier = 1;
 }
 
@@ -61,16 +66,21 @@ def PitGPU_CommitKind : I32EnumAttr<"CommitKind", "what has to be done before a 
   let cppNamespace = "::mlir::pit::pitgpu";
 }
 
-def PitGPU_CommitOp : PitGPU_Op<"commit", [MemoryEffects<[MemRead, MemWrite]>]> {
+def PitGPU_CommitOp : PitGPU_Op<"commit", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "gives a stage to those that wait until it is full";
   let description = [{
     - `after tma bytes n`: one thread of the role arrives and announces n bytes,
-      which loads bring.
+      which loads bring; in a `leader of warps`, one of each warp. Only what runs knows
+      how many rows a warp loads: `announcing` takes a number (i32).
     - `after copies`: each thread arrives when the gathers that it has started are
       done.
     - `after writes`: each thread arrives; its stores to the stage are seen.
     - `after products`: the tensor cores arrive once when the products are done that
       the role has started (tcgen05.commit).
+
+    With `if` this is so where the condition holds, as in the first iterations of a loop
+    that commits the stage of an iteration before.
 
     Example:
 
@@ -81,26 +91,38 @@ def PitGPU_CommitOp : PitGPU_Op<"commit", [MemoryEffects<[MemRead, MemWrite]>]> 
 
     Constraints:
 
-    - [commit 1] there is a number of bytes, from 1 to 1048575, if and only if the
+    - [commit 1] there is one number of bytes, from 1 to 1048575, if and only if the
       stage is full after TMA;
     - [commit 2] the stage is one that was acquired, or carried;
     - [commit 3] a stage is full after products if and only if it lies in tensor memory.
   }];
   let arguments = (ins PitGPU_StageType:$stage, PitGPU_CommitKind:$kind,
-                       OptionalAttr<I64Attr>:$bytes);
+                       OptionalAttr<I64Attr>:$bytes, Optional<I32>:$announced,
+                       Optional<I1>:$condition);
   let assemblyFormat = [{
-    $stage `after` $kind (`bytes` $bytes^)? attr-dict `:` type($stage)
+    $stage `after` $kind (`bytes` $bytes^)? (`announcing` $announced^)?
+    (`if` $condition^)? attr-dict `:` type($stage)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$stage, "CommitKind":$kind,
+                                 CArg<"int64_t", "0">:$bytes,
+                                 CArg<"::mlir::Value", "{}">:$condition), [{
+    build($_builder, $_state, stage, kind,
+          bytes ? $_builder.getI64IntegerAttr(bytes) : ::mlir::IntegerAttr(),
+          /*announced=*/::mlir::Value(), condition);
+  }]>];
   let hasVerifier = 1;
 }
 
 def PitGPU_ReleaseOp : PitGPU_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "gives a stage back to those that fill it";
   let description = [{
-    One thread of each warp of the role arrives. With `if` it does so only where the
-    condition holds, as in the first iteration of a loop that releases the stage of
-    the iteration before. With `after products` the tensor cores arrive, once for the
-    role, when the products into tensor memory are done that it has started.
+    One thread of each warp of the role arrives. With `by warpgroups` it is one thread
+    of each warpgroup: products are over in all warps of a warpgroup at once, and nothing
+    else may read the stage. In a `cluster` of blocks that fill each other's stages,
+    the barriers of all of them are told. With `if` it does so only where the condition
+    holds, as in the first iteration of a loop that releases the stage of the iteration
+    before. With `after products` the tensor cores arrive, once for the role, when the
+    products into tensor memory are done that it has started.
 
     Example:
 
@@ -112,15 +134,26 @@ def PitGPU_ReleaseOp : PitGPU_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]
     Constraints:
 
     - [release 1] the stage is one that was waited for, or carried;
-    - [release 2] what is released after products lies in shared memory, and without a
-      condition.
+    - [release 2] a cluster has 1, 2, 4 or 8 blocks;
+    - [release 3] what is released after products lies in shared memory, without a
+      condition, for this block and by the role.
   }];
-  let arguments = (ins PitGPU_StageType:$stage, Optional<I1>:$condition,
-                       UnitAttr:$afterProducts);
+  let arguments = (ins PitGPU_StageType:$stage, UnitAttr:$afterProducts,
+                       UnitAttr:$byWarpgroups,
+                       DefaultValuedAttr<I64Attr, "1">:$cluster,
+                       Optional<I1>:$condition);
   let assemblyFormat = [{
-    $stage (`after` `products` $afterProducts^)? (`if` $condition^)? attr-dict
-    `:` type($stage)
+    $stage (`after` `products` $afterProducts^)?
+    (`by` `warpgroups` $byWarpgroups^)? (`cluster` $cluster^)?
+    (`if` $condition^)? attr-dict `:` type($stage)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$stage,
+                                 CArg<"bool", "false">:$byWarpgroups,
+                                 CArg<"int64_t", "1">:$cluster,
+                                 CArg<"::mlir::Value", "{}">:$condition), [{
+    build($_builder, $_state, stage, /*afterProducts=*/false, byWarpgroups,
+          cluster, condition);
+  }]>];
   let hasVerifier = 1;
 }
 
@@ -146,13 +179,17 @@ def PitGPU_TileOp : PitGPU_Op<"tile", [Pure]> {
   let assemblyFormat = [{
     $stage `[` $number `]` attr-dict `:` type($stage) `->` type($result)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$stage, "int64_t":$number), [{
+    auto type = ::llvm::cast<StageType>(stage.getType());
+    build($_builder, $_state, type.getTiles()[number], stage, number);
+  }]>];
   let hasVerifier = 1;
 }
 
 def PitGPU_SubtileOp : PitGPU_Op<"subtile", [Pure]> {
   let summary = "a part of a tile";
   let description = [{
-    Rows from `row` on (i32), a multiple of 64, and columns from `col` on, a multiple
+    Rows from `row` on (i32), a multiple of 8, and columns from `col` on, a multiple
     of a line's. The result has the swizzle and the pitch of the tile.
 
     Example: the rows of a warpgroup.
@@ -167,8 +204,7 @@ def PitGPU_SubtileOp : PitGPU_Op<"subtile", [Pure]> {
 
     - [subtile 1] the part is not larger than the tile, and has its elements, its
       swizzle and its pitch;
-    - [subtile 2] its rows are those of the tile or a multiple of 64, its columns
-      those of the tile or a multiple of a line.
+    - [subtile 2] its columns are those of the tile or a multiple of a line.
   }];
   let arguments = (ins PitGPU_TileType:$source, I32:$row, I32:$col);
   let results = (outs PitGPU_TileType:$result);
@@ -176,6 +212,18 @@ def PitGPU_SubtileOp : PitGPU_Op<"subtile", [Pure]> {
     $source `[` $row `,` $col `]` attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
+}
+
+def PitGPU_AddressOp : PitGPU_Op<"address", [Pure]> {
+  let summary = "where a tile lies in shared memory";
+  let description = [{
+    For code of other dialects that writes a tile, or reads it.
+
+    Example: `%at = pit_gpu.address %a : !pit_gpu.tile<128x64xbf16, swizzle = 128>`
+  }];
+  let arguments = (ins PitGPU_TileType:$tile);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$tile attr-dict `:` type($tile)";
 }
 
 #endif // PIT_DIALECT_PITGPU_IR_PITGPUSTAGEOPS_TD

@@ -39,8 +39,8 @@ def PitGPU_TileType : PitGPU_Type<"Tile", "tile"> {
       multiple of a line, or a part of one;
     - [tile_type 2] the swizzle is 32, 64 or 128 bytes;
     - [tile_type 3] elements are f16, bf16, f32, f8E4M3FN or f8E5M2;
-    - [tile_type 4] the pitch is a multiple of 1024 bytes, at most 16777216, and blocks
-      do not overlap.
+    - [tile_type 4] the pitch is a multiple of eight lines, at most 16777216 bytes, and
+      blocks do not overlap.
   }];
   let parameters = (ins
     "int64_t":$rows,
@@ -76,26 +76,29 @@ def PitGPU_RingType : PitGPU_Type<"Ring", "ring"> {
   let description = [{
     `stages` places for the same tiles, and two barriers for each: one that the
     stage is full, one that it is empty. Tiles are matrices in shared memory, or
-    accumulators in tensor memory.
+    accumulators in tensor memory. Without tiles there are the barriers alone: what
+    changes hands lies elsewhere.
 
-    Example: 4 stages of 48 KiB, and two of 256 columns of tensor memory.
+    Example: 4 stages of 48 KiB, one stage of something else, and two of 256 columns of
+    tensor memory.
 
     ```mlir
     !pit_gpu.ring<4, [!pit_gpu.tile<128x64xbf16, swizzle = 128>,
                       !pit_gpu.tile<64x256xbf16, swizzle = 128>]>
+    !pit_gpu.ring<1, []>
     !pit_gpu.ring<2, [!pit_gpu.accumulator<128x256xf32, tensor_memory>]>
     ```
 
     Constraints:
 
-    - [ring_type 1] there are 1 to 32 stages, and at least one tile;
+    - [ring_type 1] there are 1 to 32 stages;
     - [ring_type 2] all tiles are matrices, or all are accumulators in tensor memory,
       which have at most 512 columns in all stages together.
   }];
   let parameters = (ins
     "int64_t":$stages,
     ArrayRefParameter<"::mlir::Type">:$tiles);
-  let assemblyFormat = "`<` $stages `,` `[` $tiles `]` `>`";
+  let assemblyFormat = "`<` $stages `,` custom<Tiles>($tiles) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     bool isInTensorMemory() const;
@@ -118,11 +121,10 @@ def PitGPU_StageType : PitGPU_Type<"Stage", "stage"> {
 
     Constraints:
 
-    - [stage_type 1] there is at least one tile;
-    - [stage_type 2] all tiles are matrices, or all are accumulators in tensor memory.
+    - [stage_type 1] all tiles are matrices, or all are accumulators in tensor memory.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::Type">:$tiles);
-  let assemblyFormat = "`<` `[` $tiles `]` `>`";
+  let assemblyFormat = "`<` custom<Tiles>($tiles) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     bool isInTensorMemory() const;
@@ -130,6 +132,8 @@ def PitGPU_StageType : PitGPU_Type<"Stage", "stage"> {
     TileType getTile(unsigned tile) const;
     /// From a stage's start to that of a tile: bytes, or columns of tensor memory.
     int64_t getTileOffset(unsigned tile) const;
+    /// From a stage to the next one, likewise.
+    int64_t getSize() const { return getTileOffset(getTiles().size()); }
   }];
 }
 
