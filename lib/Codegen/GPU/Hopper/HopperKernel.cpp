@@ -76,6 +76,7 @@ LaunchInfo HopperLowering::describeLaunch() {
   MainloopNest nest = *matchMainloopNest(function);
   LaunchInfo info;
   info.threads = kHopperThreads;
+  info.sharedBytes = hopper.sharedBytes();
   info.grid =
       nest.chunks || hopper.parts > 1 ? LaunchGrid::Machine : LaunchGrid::Tiles;
   if (hopper.parts > 1)

@@ -11,26 +11,6 @@ using namespace mlir::pit::cuda;
 /// Rows that a box may cover.
 static constexpr int64_t kMaxBoxRows = 256;
 
-int64_t HopperOperand::offsetOf(int64_t row, int64_t col) const {
-  int64_t byte = col % lineElements() * elementBytes;
-  int64_t chunk = (byte / kChunkBytes) ^ swizzleOf(row);
-  return col / lineElements() * blockBytes() + row * lineBytes +
-         chunk * kChunkBytes + byte % kChunkBytes;
-}
-
-int64_t HopperOperand::outerOffset(int64_t at) const {
-  return kIsCol ? at * lineBytes : at / lineElements() * blockBytes();
-}
-
-int64_t HopperOperand::kStepBytes() const {
-  // 32 bytes of a line, or as many lines as that has elements.
-  return kIsCol ? 32 : 32 / elementBytes * lineBytes;
-}
-
-int64_t HopperOperand::descriptor() const {
-  return wgmmaDescriptor(kIsCol, blockBytes(), lineBytes);
-}
-
 int64_t HopperOperand::boxRows() const {
   if (loader != Loader::TmaTile)
     return 1;
@@ -65,13 +45,17 @@ int64_t HopperPlan::storeBytes() const {
   return kWarpRows * columns * 2;
 }
 
-int64_t HopperPlan::idsOffset() const {
-  return storeOffset() + kConsumers * (kWarpgroup / 32) * storeBytes();
+int64_t HopperPlan::barrierBytes() const {
+  // Of the rows' bits, and of the ids of even and odd tiles' first steps.
+  return 16 * stages + (rows ? 8 : 0) + (streamsIds() ? 16 : 0);
 }
 
-int64_t HopperPlan::elementsOffset() const {
-  int64_t slots = streamsIds() ? idSlots() + 2 * firstIdSlots() : 0;
-  return idsOffset() + slots * idSlotBytes();
+int64_t HopperPlan::idBytes() const {
+  return streamsIds() ? (idSlots() + 2 * firstIdSlots()) * idSlotBytes() : 0;
+}
+
+int64_t HopperPlan::rowBytes() const {
+  return llvm::alignTo(llvm::divideCeil(rows, 8), 4); // whole words
 }
 
 int64_t HopperPlan::elementSlotBytes() const {
@@ -82,10 +66,6 @@ int64_t HopperPlan::elementSlotBytes() const {
   return llvm::divideCeil(b.rows, rowsAtOnce) * kWarpgroup * 8;
 }
 
-int64_t HopperPlan::scalesOffset() const {
-  return elementsOffset() + elementSlots() * elementSlotBytes();
-}
-
 int64_t HopperPlan::scalesBytes() const {
   if (scales.empty())
     return 0;
@@ -93,15 +73,15 @@ int64_t HopperPlan::scalesBytes() const {
   return llvm::alignTo(last.offset + last.count * kScaleBytes, kChunkBytes);
 }
 
-int64_t HopperPlan::rowsOffset() const {
-  return scalesOffset() + stages * scalesBytes();
+int64_t HopperPlan::sharedBytes() const {
+  // As the lowering of the pipeline places them.
+  int64_t end = stages * stageBytes() + barrierBytes();
+  for (int64_t bytes : {resultBytes(), idBytes(), gatheredBytes(),
+                        allScalesBytes(), rowBytes(), fillBytes})
+    if (bytes)
+      end = llvm::alignTo(end, kLineBytes) + bytes;
+  return end;
 }
-
-int64_t HopperPlan::fillOffset() const {
-  return rowsOffset() + llvm::alignTo(llvm::divideCeil(rows, 8), kLineBytes);
-}
-
-int64_t HopperPlan::sharedBytes() const { return fillOffset() + fillBytes; }
 
 int64_t HopperPlan::fullCount() const {
   int64_t threads = copiesByLanes() ? kWarpgroup : 0;

@@ -85,15 +85,6 @@ struct HopperOperand {
   int64_t swizzleOf(int64_t row) const {
     return row * lineBytes / kLineBytes % lineChunks();
   }
-  /// Byte at which an element lies.
-  int64_t offsetOf(int64_t row, int64_t col) const;
-  /// Byte at which position `at` along m or n starts, a multiple of 8 (rows) or
-  /// of a line (columns).
-  int64_t outerOffset(int64_t at) const;
-  /// Bytes from one wgmma's part along k to the next one's.
-  int64_t kStepBytes() const;
-  /// The matrix descriptor of wgmma, less the address.
-  int64_t descriptor() const;
   /// So many rows one box covers, of one block.
   int64_t boxRows() const;
 };
@@ -156,16 +147,6 @@ struct HopperPlan {
   int64_t consumerRegisters() const;
 
   int64_t stageBytes() const { return a.bytes() + b.bytes(); }
-  /// Where the barriers and the place for results lie in shared memory.
-  int64_t barrierOffset() const { return stages * stageBytes(); }
-  /// Where the barrier is that says that the bits of rows are known.
-  int64_t listedOffset() const { return barrierOffset() + 16 * stages; }
-  /// Where the barriers of the ids of first steps are, of even and odd tiles.
-  int64_t firstIdsOffset() const { return listedOffset() + 8; }
-  int64_t storeOffset() const {
-    return llvm::alignTo(firstIdsOffset() + (streamsIds() ? 16 : 0),
-                         kLineBytes);
-  }
   /// Bytes in which a consumer's warp stages the results that it stores at
   /// once.
   int64_t storeBytes() const;
@@ -190,16 +171,17 @@ struct HopperPlan {
   /// the stages has to be, and another one is waited for.
   int64_t stepsBehind() const { return std::clamp<int64_t>(stages - 2, 0, 2); }
   int64_t elementSlotBytes() const;
-  int64_t idsOffset() const;
-  int64_t elementsOffset() const;
-  /// Where the scales of the first stage lie, and how many bytes those of each
-  /// stage take.
-  int64_t scalesOffset() const;
+  /// Bytes of the scales of a stage.
   int64_t scalesBytes() const;
 
-  /// Where the bits of rows lie, and what the others are filled with.
-  int64_t rowsOffset() const;
-  int64_t fillOffset() const;
+  /// Bytes of what lies beside the ring of the stages, in this order.
+  int64_t barrierBytes() const;
+  int64_t resultBytes() const { return kConsumers * kWarps * storeBytes(); }
+  int64_t idBytes() const;
+  int64_t gatheredBytes() const { return elementSlots() * elementSlotBytes(); }
+  int64_t allScalesBytes() const { return stages * scalesBytes(); }
+  int64_t rowBytes() const;
+  /// All together, each at a multiple of 128.
   int64_t sharedBytes() const;
   /// Arrivals that fill a stage, beside the bytes.
   int64_t fullCount() const;

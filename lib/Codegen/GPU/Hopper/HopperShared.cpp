@@ -14,28 +14,28 @@ using namespace mlir::pit::cuda;
 //===----------------------------------------------------------------------===//
 
 void HopperShared::place(Emitter &e, const HopperPlan &plan) {
-  auto place = [&](int64_t from, int64_t to) -> Value {
-    if (from == to)
+  auto place = [&](int64_t bytes) -> Value {
+    if (bytes == 0)
       return {};
-    return pitgpu::SharedOp::create(e.b, e.loc, e.b.getI32Type(), to - from,
-                                    e.b.getI64IntegerAttr(from));
+    return pitgpu::SharedOp::create(e.b, e.loc, e.b.getI32Type(), bytes,
+                                    IntegerAttr());
   };
-  results = place(plan.storeOffset(), plan.idsOffset());
-  ids = place(plan.idsOffset(), plan.elementsOffset());
-  elements = place(plan.elementsOffset(), plan.scalesOffset());
-  scales = place(plan.scalesOffset(), plan.rowsOffset());
-  rows = place(plan.rowsOffset(), plan.fillOffset());
-  fill = place(plan.fillOffset(), plan.sharedBytes());
+  results = place(plan.resultBytes());
+  ids = place(plan.idBytes());
+  elements = place(plan.gatheredBytes());
+  scales = place(plan.allScalesBytes());
+  rows = place(plan.rowBytes());
+  fill = place(plan.fillBytes);
 }
 
 void HopperShared::makeRings(Emitter &e, MainloopOp mainloop,
                              const HopperPlan &plan) {
   auto make = [&](int64_t count, ArrayRef<Type> tiles, int64_t full,
-                  int64_t empty, int64_t barriers) -> Value {
+                  int64_t empty) -> Value {
     auto type = pitgpu::RingType::get(e.b.getContext(), count, tiles);
-    return pitgpu::RingOp::create(
-        e.b, e.loc, type, full, empty, empty ? plan.cluster : 1,
-        e.b.getI64IntegerAttr(0), e.b.getI64IntegerAttr(barriers));
+    return pitgpu::RingOp::create(e.b, e.loc, type, full, empty,
+                                  empty ? plan.cluster : 1, IntegerAttr(),
+                                  IntegerAttr());
   };
   SmallVector<Type> tiles;
   for (const HopperOperand *operand : {&plan.a, &plan.b})
@@ -44,12 +44,11 @@ void HopperShared::makeRings(Emitter &e, MainloopOp mainloop,
           operand->rows, operand->blocks * operand->lineElements(),
           getElementTypeOrSelf(mainloop.getLoaded(view).getSrc().getType()),
           operand->lineBytes));
-  stages = make(plan.stages, tiles, plan.fullCount(), plan.emptyCount(),
-                plan.barrierOffset());
+  stages = make(plan.stages, tiles, plan.fullCount(), plan.emptyCount());
   if (plan.rows)
-    listed = make(1, {}, kConsumers * kWarpgroup, 0, plan.listedOffset());
+    listed = make(1, {}, kConsumers * kWarpgroup, 0);
   if (plan.streamsIds())
-    firstIds = make(2, {}, kWarpgroup, 0, plan.firstIdsOffset());
+    firstIds = make(2, {}, kWarpgroup, 0);
 }
 
 SmallVector<Value> cuda::makeTensorMaps(Emitter &e, MainloopOp mainloop,

@@ -146,10 +146,15 @@ struct ConvertPitGPUToNVVMPass
     LaunchInfo info = LaunchInfo::of(kernel).value_or(LaunchInfo());
     if (failed(checkChip(kernel)))
       return failure();
+    int64_t planned = info.sharedBytes;
     info.sharedBytes = placeShared(kernel);
     if (failed(
             allocateTensorMemory(rewriter, kernel, context, info.sharedBytes)))
       return failure();
+    if (planned && planned != info.sharedBytes)
+      return kernel.emitOpError()
+             << "was planned with " << planned
+             << " bytes of shared memory, and has " << info.sharedBytes;
     if (info.sharedBytes > kMostSharedBytes)
       return kernel.emitOpError() << "has " << info.sharedBytes
                                   << " bytes of rings and other places; shared "

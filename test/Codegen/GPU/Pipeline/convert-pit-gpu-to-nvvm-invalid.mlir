@@ -139,3 +139,13 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{was planned with 1024 bytes of shared memory, and has 256}}
+  gpu.func @other_plan() kernel attributes {pit.launch_info = #pit.launch_info<threads = 128, shared_bytes = 1024>} {
+    %p = pit_gpu.shared 256 : i32
+    gpu.return
+  }
+}
