@@ -145,12 +145,10 @@ private:
     rewriter.eraseOp(old->getTerminator());
     block->getOperations().splice(block->end(), old->getOperations());
     rewriter.setInsertionPoint(nest.forall);
-    Emitter outside(rewriter, loc);
     auto x = gpu::Dimension::x;
-    Value number = outside.toI32(gpu::ThreadIdOp::create(rewriter, loc, x));
-    if (isProducer)
-      number = outside.sub(number, outside.i32(32 * plan.workers()));
-    Value zero = outside.i32(0);
+    Value number =
+        pitgpu::ThreadOp::create(rewriter, loc, rewriter.getI32Type());
+    Value zero = Emitter(rewriter, loc).i32(0);
     scf::ForOp loop = loopOverTiles(rewriter, nest.forall,
                                     gpu::BlockIdOp::create(rewriter, loc, x),
                                     gpu::GridDimOp::create(rewriter, loc, x),

@@ -3,6 +3,8 @@
 
 // RUN: pit-test-hopper-plan %s | FileCheck %s --check-prefix=PLAN
 // RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a --convert-pit-gpu-to-nvvm | FileCheck %s
+// The kernel before its ops become instructions, printed and parsed once more.
+// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a --canonicalize --cse | pit-opt | FileCheck %s --check-prefix=OPS
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #km = affine_map<(m, n, k) -> (k, m)>
@@ -70,6 +72,36 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK: nvvm.cluster.wait
   // CHECK: gpu.return
   // CHECK-LABEL: gpu.func @dense(
+
+  // OPS-LABEL: gpu.func @dense_hopper(
+  // OPS: %[[A:.*]] = pit_gpu.tensor_map %arg0 {along_k = 1 : i64}
+  // OPS: %[[B:.*]] = pit_gpu.tensor_map %arg1 {along_k = 0 : i64}
+  // OPS: pit_gpu.shared 16384 : i32
+  // OPS: %[[RING:.*]] = pit_gpu.ring full 1 empty 4 cluster 2 : <4, [<128x64xf16, swizzle = 128>, <64x256xf16, swizzle = 128>]>
+  // OPS: pit_gpu.roles {
+  // OPS-NEXT: role "producers" warps 4 registers 40 {
+  // OPS-NEXT: pit_gpu.leader {
+  // OPS: scf.for
+  // OPS: scf.for
+  // OPS: %[[S:.*]] = pit_gpu.acquire %[[RING]]
+  // OPS-NEXT: pit_gpu.commit %[[S]] after tma bytes 49152
+  // OPS-NEXT: pit_gpu.load %[[A]][%[[M:.*]], %[[K:.*]]] into %[[S]][0] :
+  // OPS-NEXT: pit_gpu.load %[[B]][%[[K]], %{{.*}}] into %[[S]][1] multicast 2 unless
+  // OPS: role "consumers" warps 8 registers 232 {
+  // OPS: scf.for
+  // OPS: scf.for
+  // OPS: scf.for {{.*}} iter_args(%[[SUMS:.*]] = %{{.*}}, %[[BEFORE:.*]] = %{{.*}})
+  // OPS: %[[S:.*]] = pit_gpu.wait %[[RING]]
+  // OPS-NEXT: %[[TILE:.*]] = pit_gpu.tile %[[S]][0]
+  // OPS-NEXT: %[[PART:.*]] = pit_gpu.subtile %[[TILE]]
+  // OPS-NEXT: %[[OTHER:.*]] = pit_gpu.tile %[[S]][1]
+  // OPS-NEXT: %[[MORE:.*]] = pit_gpu.mma %[[PART]], %[[OTHER]], %[[SUMS]]
+  // OPS-NEXT: pit_gpu.mma_wait pending 1
+  // OPS: pit_gpu.release %[[BEFORE]] by warpgroups cluster 2 if
+  // OPS-NEXT: scf.yield %[[MORE]], %[[S]]
+  // OPS: pit_gpu.mma_wait pending 0 of
+  // OPS: pit_gpu.release %{{.*}} by warpgroups cluster 2 if
+  // OPS-LABEL: gpu.func @dense(
   // CHECK-SAME: preferred = @dense_hopper
   // CHECK-NOT: wgmma
   // CHECK: nvvm.mma.sync
