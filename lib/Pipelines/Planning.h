@@ -20,6 +20,12 @@ void addPlanning(OpPassManager &func, const OptionsT &options,
                  PitPlanOptions plan, PitTileOptions tile, bool record,
                  bool siblings = false) {
   func.addPass(createPitNameGenerics());
+  if (!options.dense && !options.strict) {
+    PitTileOnlineReductionsOptions online;
+    online.target = plan.target;
+    online.explain = options.explain;
+    func.addPass(createPitTileOnlineReductions(online));
+  }
   if (!options.dense) {
     func.addPass(createPitDropUnitResults());
     PitCollapseSumsOptions sums;

@@ -388,6 +388,61 @@ def PitTileDense : Pass<"pit-tile-dense", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitTileOnlineReductions
+    : Pass<"pit-tile-online-reductions", "::mlir::func::FuncOp"> {
+  let summary = "tiles reductions of one dimension that use each other's results";
+  let description = [{
+    A softmax, the sum that it weights, and a logarithm of a sum of exponentials
+    reduce one dimension several times, and a later reduction uses the result of an
+    earlier one: `sum(exp(x - max(x)))`. Op by op what lies between is stored. This
+    pass makes one loop over tiles of the dimension. It carries all results so far,
+    and where one changes, those that were taken relative to it are rescaled: the
+    online softmax (Milakov and Gimelshein, 2018).
+
+    The chain consists of linalg ops on tensors: reductions along the dimension
+    (contractions, too), element-wise ops along it between them, and element-wise ops on
+    their results. What a contraction computes for the chain alone, such as the
+    scores of an attention, is computed tile by tile and never stored.
+    docs/Legality.md lists the conditions (O1 to O8).
+
+    Where a value of the chain is marked by `pit.sparse`, with a background that
+    contributes nothing, the loop runs over the ids of an index. It is the mark's own
+    one or is built of its mask. All ops of the chain gather by it. Lengths end
+    the loop early, and so do comparisons of places: a causal mask, a window.
+
+    Example:
+
+    ```mlir
+    %m = linalg.generic {maximum of each row of x} ..
+    %p = linalg.generic {exp(x - m)} ..
+    %l = linalg.generic {sum of each row of p} ..
+    ```
+
+    becomes a `pit.forall` over rows around
+
+    ```mlir
+    %r:2 = pit.for (%j) = (%c0) to (%N) step (64)
+        iter_args(%m0 = .., %l0 = ..) -> (tensor<64xf32>, tensor<64xf32>) {
+      %t = pit.sread %x[%i, %j] ..
+      %m1 = linalg.generic {maximum of each row of t and m0} ..
+      %s = linalg.generic {exp(m0 - m1)} ..
+      %p = linalg.generic {exp(t - m1)} ..
+      %l1 = linalg.generic {sum of each row of p} outs(l0 * s)
+      pit.yield %m1, %l1
+    }
+    ```
+  }];
+  let options = [Pit_TileTarget,
+    Option<"explain", "explain", "bool", /*default=*/"false",
+           "Say as remarks what is tiled, and why something else is not">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PitFuseEpilogues : Pass<"pit-fuse-epilogues", "::mlir::func::FuncOp"> {
   let summary = "computes element-wise ops on tiles before they are written";
   let description = [{

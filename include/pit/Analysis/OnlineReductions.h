@@ -1,0 +1,173 @@
+//===- OnlineReductions.h - Reductions that use each other's results
+//-------===//
+//
+// A chain is a set of structured ops that reduce one dimension, its axis,
+// several times, where a later reduction uses the result of an earlier one:
+// sum(exp(x - max(x))). One loop along the axis computes all of it if what was
+// taken relative to an earlier result can be rescaled when that changes.
+// docs/Legality.md lists the conditions under the numbers used here. Knows
+// upstream dialects only.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_ANALYSIS_ONLINEREDUCTIONS_H
+#define PIT_ANALYSIS_ONLINEREDUCTIONS_H
+
+#include "pit/Analysis/Combiner.h"
+
+#include "llvm/ADT/MapVector.h"
+
+#include <string>
+
+namespace mlir::pit {
+
+/// The conditions on a chain. The values are the numbers O1, O2, ... of
+/// docs/Legality.md.
+enum class OnlineCondition : unsigned {
+  None = 0,
+  /// An op is element-wise, or reduces the axis alone into one result by a
+  /// combiner (C4), from a constant.
+  Structured = 1,
+  /// A later reduction has an earlier one's result in exponents or as a factor.
+  Rescalable = 2,
+  /// What is rescaled is a sum of floats.
+  RescaledSum = 3,
+  /// What runs along the axis is used in the chain alone.
+  UsedInChain = 4,
+  /// What is multiplied within a step fits a tile.
+  FitsTile = 5,
+  /// Some constant beyond the end of the axis contributes nothing.
+  Padding = 6,
+  /// One mark at most, with a background that contributes nothing.
+  Selection = 7,
+  /// All dims have extents, and rows to share out.
+  Rows = 8,
+};
+
+/// An input of an op, behind ops that only broadcast, transpose or reshape by
+/// dims of one element.
+struct ChainInput {
+  unsigned number; ///< of the op's operand
+  Value value;
+  AffineMap map; ///< from the op's loops
+};
+
+/// The result of an earlier op, which does not run along the axis, in an
+/// argument of an exponential: coefficient * result.
+struct Shift {
+  unsigned op;    ///< of the chain, that adds it
+  unsigned input; ///< of that op, by its place in `inputs`
+  double coefficient;
+  bool operator==(const Shift &other) const {
+    return op == other.op && input == other.input &&
+           coefficient == other.coefficient;
+  }
+};
+
+/// An exponential of what is shifted.
+struct Power {
+  unsigned op;
+  Operation *scalar; ///< math.exp or math.exp2
+  Shift shift;
+  bool operator==(const Power &other) const { return scalar == other.scalar; }
+};
+
+/// A product with, or a quotient by, what does not run along the axis. It is
+/// left out of the loop and applied to what the loop sums.
+struct RowFactor {
+  unsigned op;
+  Operation *scalar; ///< the product or quotient
+  Value row;         ///< its operand
+  bool inverse;
+  bool operator==(const RowFactor &other) const {
+    return scalar == other.scalar;
+  }
+};
+
+/// How a value uses results of earlier reductions.
+struct Dependence {
+  std::optional<Shift> shift;
+  SmallVector<Power, 1> powers;
+  SmallVector<RowFactor, 1> factors;
+  bool isNone() const { return !shift && powers.empty() && factors.empty(); }
+  bool operator==(const Dependence &other) const {
+    return shift == other.shift && powers == other.powers &&
+           factors == other.factors;
+  }
+};
+
+enum class ChainRole {
+  Elements,  ///< runs along the axis
+  Reduction, ///< reduces the axis
+  Rows       ///< element-wise, of results of reductions
+};
+
+struct ChainOp {
+  Operation *op = nullptr; ///< a linalg op, or what selects
+  ChainRole role = ChainRole::Elements;
+  SmallVector<unsigned> dims; ///< the chain's dim of each loop
+  SmallVector<ChainInput> inputs;
+  AffineMap resultMap;
+  Dependence dependence;
+
+  linalg::LinalgOp linalgOp() const { return dyn_cast<linalg::LinalgOp>(op); }
+  bool isSelection() const { return !isa<linalg::LinalgOp>(op); }
+  Value result() const { return op->getResult(0); }
+  /// The chain's dims of an operand with `map`, -1 where it has one element.
+  SmallVector<int64_t> dimsOf(AffineMap map) const;
+};
+
+/// An op that selects elements of a value, and gives a constant elsewhere.
+struct Selection {
+  Value input;
+  TypedAttr background;
+};
+using FindSelection = function_ref<std::optional<Selection>(Operation *)>;
+
+/// The range of the axis outside of which nothing is contributed, for rows from
+/// `first` on: pos < bound or pos >= bound, where `bound` is a sum.
+struct AxisBound {
+  bool isUpper; ///< nothing at positions >= the sum, else < the sum
+  int64_t constant = 0;
+  SmallVector<std::pair<unsigned, int64_t>> dims;  ///< coordinates, times
+  SmallVector<std::pair<Value, int64_t>> captured; ///< index values, times
+};
+
+struct OnlineChain {
+  SmallVector<ChainOp, 0> ops; ///< in the block's order
+  unsigned numDims = 0, axis = 0;
+  llvm::DenseMap<Operation *, unsigned> numbers;
+  /// The dims of each value that is read or computed.
+  llvm::MapVector<Value, SmallVector<int64_t>> dims;
+  /// Constants for what is read beyond the axis' end, where they are not zero,
+  /// and for what is computed there.
+  llvm::MapVector<Value, TypedAttr> pads, masks;
+  SmallVector<AxisBound> bounds;
+  /// The op that selects, if there is one.
+  std::optional<unsigned> selection;
+  TypedAttr background; ///< of the selection
+
+  const ChainOp *find(Value value) const;
+  bool runsAlongAxis(Value value) const;
+  bool hasDim(Value value, int64_t dim) const;
+  /// Does anything but the chain use what one of its ops computes?
+  bool isUsedOutside(Value value) const;
+};
+
+/// Finds the chain whose last reduction may be `op`. If it reduces nothing that
+/// uses an earlier reduction, the result is empty and `why` stays empty; if a
+/// condition fails, `why` says which.
+std::optional<OnlineChain> findOnlineChain(linalg::LinalgOp op,
+                                           FindSelection findSelection,
+                                           std::string &why);
+
+/// Goes from a value, read by `map`, to what it is moved from by ops that only
+/// broadcast, transpose or reshape by dims of one element.
+void lookThroughMoves(Value &value, AffineMap &map);
+
+/// Is `op` a chain's contraction of something else than the axis?
+bool isInnerContraction(const ChainOp &op);
+
+} // namespace mlir::pit
+
+#endif // PIT_ANALYSIS_ONLINEREDUCTIONS_H

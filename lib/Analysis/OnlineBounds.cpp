@@ -1,0 +1,248 @@
+//===- OnlineBounds.cpp - Which part of an axis comparisons leave out -----===//
+//
+// select(j <= i, x, -inf) contributes nothing at j > i, so a loop over tiles of
+// j ends there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OnlineDependences.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+
+/// A scalar of a body, and the chain's dims of the op's loops, -1 where they
+/// have none.
+struct Place {
+  linalg::LinalgOp op;
+  SmallVector<int64_t> dims;
+  Value value;
+  Place at(Value other) const { return {op, dims, other}; }
+};
+
+/// constant + coordinates + captured numbers, each times a factor.
+struct LinearSum {
+  int64_t constant = 0;
+  llvm::MapVector<unsigned, int64_t> dims;
+  llvm::MapVector<Value, int64_t> captured;
+
+  void add(const LinearSum &other, int64_t factor) {
+    constant += other.constant * factor;
+    for (auto &[dim, times] : other.dims)
+      dims[dim] += times * factor;
+    for (auto &[value, times] : other.captured)
+      captured[value] += times * factor;
+  }
+};
+
+class BoundFinder {
+public:
+  BoundFinder(OnlineChain &chain) : chain(chain) {}
+  void run();
+
+private:
+  /// What an argument of a body is in the op that computes it.
+  std::optional<Place> resolve(Place place);
+  std::optional<LinearSum> matchSum(Place place);
+  /// Conditions without which `place` is a constant that contributes nothing.
+  void findConditions(const ChainOp &op, Place place, bool exact);
+  void addCondition(Place condition, bool negated);
+  void addBound(arith::CmpIPredicate predicate, LinearSum difference);
+
+  OnlineChain &chain;
+};
+
+} // namespace
+
+std::optional<Place> BoundFinder::resolve(Place place) {
+  auto argument = dyn_cast<BlockArgument>(place.value);
+  if (!argument || argument.getOwner() != place.op.getBlock())
+    return place;
+  unsigned number = argument.getArgNumber();
+  if (number >= place.op.getNumDpsInputs())
+    return std::nullopt;
+  OpOperand &operand = place.op->getOpOperand(number);
+  if (!isa<ShapedType>(operand.get().getType()))
+    return Place{place.op, place.dims, operand.get()};
+  ChainInput input = lookThrough(place.op, operand);
+  auto def = input.value.getDefiningOp<linalg::LinalgOp>();
+  if (!def || !isElementwiseOp(def))
+    return std::nullopt;
+  SmallVector<int64_t> dims(def.getNumLoops(), -1);
+  AffineMap result = def.getMatchingIndexingMap(def.getDpsInitOperand(0));
+  for (auto [loop, from] :
+       llvm::zip(result.getResults(), input.map.getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(from))
+      dims[cast<AffineDimExpr>(loop).getPosition()] =
+          place.dims[dim.getPosition()];
+  return resolve({def, dims, getYielded(def, 0)});
+}
+
+std::optional<LinearSum> BoundFinder::matchSum(Place place) {
+  std::optional<Place> resolved = resolve(place);
+  if (!resolved)
+    return std::nullopt;
+  Value value = resolved->value;
+  LinearSum sum;
+  if (llvm::APInt number; matchPattern(value, m_ConstantInt(&number))) {
+    if (number.getSignificantBits() > 62)
+      return std::nullopt;
+    sum.constant = number.getSExtValue();
+    return sum;
+  }
+  Operation *op = value.getDefiningOp();
+  bool isInside = op && op->getBlock() == resolved->op.getBlock();
+  if (!isInside) {
+    if (!value.getType().isIntOrIndex() || value.getType().isInteger(1))
+      return std::nullopt;
+    sum.captured[value] = 1;
+    return sum;
+  }
+  if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+    int64_t dim = resolved->dims[index.getDim()];
+    if (dim < 0)
+      return std::nullopt;
+    sum.dims[dim] = 1;
+    return sum;
+  }
+  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
+    return matchSum(resolved->at(op->getOperand(0)));
+  bool minus = isa<arith::SubIOp>(op);
+  if (!minus && !isa<arith::AddIOp>(op))
+    return std::nullopt;
+  std::optional<LinearSum> left = matchSum(resolved->at(op->getOperand(0))),
+                           right = matchSum(resolved->at(op->getOperand(1)));
+  if (!left || !right)
+    return std::nullopt;
+  left->add(*right, minus ? -1 : 1);
+  return left;
+}
+
+void BoundFinder::addBound(arith::CmpIPredicate predicate,
+                           LinearSum difference) {
+  using Predicate = arith::CmpIPredicate;
+  int64_t axis = difference.dims.lookup(chain.axis);
+  difference.dims.erase(chain.axis);
+  if (axis != 1 && axis != -1)
+    return;
+  // axis * (t - at) predicate 0
+  AxisBound bound;
+  switch (predicate) {
+  case Predicate::slt:
+    bound.isUpper = axis == 1;
+    bound.constant = axis == 1 ? 0 : 1;
+    break;
+  case Predicate::sle:
+    bound.isUpper = axis == 1;
+    bound.constant = axis == 1 ? 1 : 0;
+    break;
+  case Predicate::sgt:
+    bound.isUpper = axis == -1;
+    bound.constant = axis == -1 ? 0 : 1;
+    break;
+  case Predicate::sge:
+    bound.isUpper = axis == -1;
+    bound.constant = axis == -1 ? 1 : 0;
+    break;
+  default:
+    return;
+  }
+  bound.constant += difference.constant * -axis;
+  for (auto &[dim, times] : difference.dims)
+    if (times != 0)
+      bound.dims.push_back({dim, times * -axis});
+  for (auto &[value, times] : difference.captured)
+    if (times != 0)
+      bound.captured.push_back({value, times * -axis});
+  chain.bounds.push_back(bound);
+}
+
+void BoundFinder::addCondition(Place condition, bool negated) {
+  std::optional<Place> resolved = resolve(condition);
+  if (!resolved || !resolved->value.getDefiningOp())
+    return;
+  Operation *op = resolved->value.getDefiningOp();
+  auto both = [&] {
+    for (Value operand : op->getOperands())
+      addCondition(resolved->at(operand), negated);
+  };
+  if (isa<arith::AndIOp>(op) && !negated)
+    return both();
+  if (isa<arith::OrIOp>(op) && negated)
+    return both();
+  if (isa<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One()))
+    return addCondition(resolved->at(op->getOperand(0)), !negated);
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  if (!compare)
+    return;
+  std::optional<LinearSum> left = matchSum(resolved->at(compare.getLhs())),
+                           right = matchSum(resolved->at(compare.getRhs()));
+  if (!left || !right)
+    return;
+  left->add(*right, -1);
+  arith::CmpIPredicate predicate = compare.getPredicate();
+  addBound(negated ? arith::invertPredicate(predicate) : predicate, *left);
+}
+
+void BoundFinder::findConditions(const ChainOp &op, Place place, bool exact) {
+  Operation *def = place.value.getDefiningOp();
+  if (!def || def->getBlock() != place.op.getBlock())
+    return;
+  auto isNone = [&](Value value) {
+    TypedAttr constant;
+    if (!matchPattern(value, m_Constant(&constant)))
+      return false;
+    auto number = dyn_cast<FloatAttr>(constant);
+    bool isLowest = number && number.getValue().isInfinity() &&
+                    number.getValue().isNegative();
+    if (!exact && !isLowest)
+      return false;
+    llvm::MapVector<Value, TypedAttr> known;
+    Type element = getElementTypeOrSelf(op.result().getType());
+    known[op.result()] =
+        isLowest
+            ? FloatAttr::get(element,
+                             llvm::APFloat::getInf(
+                                 cast<FloatType>(element).getFloatSemantics(),
+                                 /*Negative=*/true))
+            : constant;
+    return known[op.result()].getType() == element && isNeutral(chain, known);
+  };
+  if (auto select = dyn_cast<arith::SelectOp>(def)) {
+    for (bool negated : {false, true}) {
+      Value kept = negated ? select.getFalseValue() : select.getTrueValue();
+      Value none = negated ? select.getTrueValue() : select.getFalseValue();
+      if (!isNone(none))
+        continue;
+      addCondition(place.at(select.getCondition()), negated);
+      return findConditions(op, place.at(kept), exact);
+    }
+    return;
+  }
+  // -inf stays what it is.
+  if (isa<arith::ExtFOp, arith::TruncFOp>(def))
+    return findConditions(op, place.at(def->getOperand(0)), /*exact=*/false);
+  if (auto product = dyn_cast<arith::MulFOp>(def)) {
+    FloatAttr factor;
+    if (matchPattern(product.getRhs(), m_Constant(&factor)) &&
+        !factor.getValue().isNegative() && factor.getValue().isFiniteNonZero())
+      findConditions(op, place.at(product.getLhs()), /*exact=*/false);
+  }
+}
+
+void BoundFinder::run() {
+  for (const ChainOp &op : chain.ops) {
+    linalg::LinalgOp computed = op.linalgOp();
+    if (op.role != ChainRole::Elements || !computed || isInnerContraction(op))
+      continue;
+    SmallVector<int64_t> dims(op.dims.begin(), op.dims.end());
+    findConditions(op, {computed, dims, getYielded(computed, 0)},
+                   /*exact=*/true);
+  }
+}
+
+void mlir::pit::findBounds(OnlineChain &chain) { BoundFinder(chain).run(); }

@@ -1,0 +1,33 @@
+//===- OnlineDependences.h - What the ops of a chain compute ----*- C++ -*-===//
+
+#ifndef PIT_LIB_ANALYSIS_ONLINEDEPENDENCES_H
+#define PIT_LIB_ANALYSIS_ONLINEDEPENDENCES_H
+
+#include "pit/Analysis/OnlineReductions.h"
+
+namespace mlir::pit {
+
+/// How each op uses results of earlier reductions. False if it cannot be
+/// rescaled (O2, O3).
+bool findDependences(OnlineChain &chain, std::string &why);
+
+/// Constants beyond the end of the axis, with which nothing is contributed; and
+/// whether nothing is where the selection gives its background (O6, O7).
+bool findPads(OnlineChain &chain, std::string &why);
+
+/// Do all reductions contribute nothing where these values are constants?
+bool isNeutral(const OnlineChain &chain,
+               const llvm::MapVector<Value, TypedAttr> &known);
+
+/// Is each element of the one result computed once, of elements?
+bool isElementwiseOp(linalg::LinalgOp op);
+
+/// The input behind ops that only move elements.
+ChainInput lookThrough(linalg::LinalgOp op, OpOperand &operand);
+
+/// Comparisons of places that leave out a part of the axis.
+void findBounds(OnlineChain &chain);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_ANALYSIS_ONLINEDEPENDENCES_H

@@ -1,0 +1,616 @@
+//===- OnlineReductions.cpp - Which ops are one loop along an axis --------===//
+
+#include "pit/Analysis/OnlineReductions.h"
+
+#include "OnlineDependences.h"
+#include "pit/Analysis/BodyEvaluator.h"
+#include "pit/Analysis/PitAxis.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+SmallVector<int64_t> ChainOp::dimsOf(AffineMap map) const {
+  SmallVector<int64_t> found;
+  for (AffineExpr expr : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    found.push_back(dim ? int64_t(dims[dim.getPosition()]) : -1);
+  }
+  return found;
+}
+
+const ChainOp *OnlineChain::find(Value value) const {
+  auto it = value.getDefiningOp() ? numbers.find(value.getDefiningOp())
+                                  : numbers.end();
+  return it == numbers.end() ? nullptr : &ops[it->second];
+}
+
+bool OnlineChain::hasDim(Value value, int64_t dim) const {
+  auto it = dims.find(value);
+  return it != dims.end() && llvm::is_contained(it->second, dim);
+}
+
+bool OnlineChain::runsAlongAxis(Value value) const {
+  return hasDim(value, axis);
+}
+
+//===----------------------------------------------------------------------===//
+// Single ops
+//===----------------------------------------------------------------------===//
+
+/// Does each result of `map` stand for one dim, or for an element of a
+/// dimension that has no other?
+static bool takesPlainDims(AffineMap map) {
+  llvm::SmallBitVector seen(map.getNumDims());
+  for (AffineExpr expr : map.getResults()) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+      if (seen.test(dim.getPosition()))
+        return false;
+      seen.set(dim.getPosition());
+      continue;
+    }
+    auto constant = dyn_cast<AffineConstantExpr>(expr);
+    if (!constant || constant.getValue() != 0)
+      return false;
+  }
+  return true;
+}
+
+static bool hasPlainMaps(linalg::LinalgOp op) {
+  std::string why;
+  return op && op->getNumResults() == 1 && op.hasPureTensorSemantics() &&
+         checkBody(op, why) == AxisCondition::None &&
+         llvm::all_of(op.getIndexingMapsArray(), takesPlainDims);
+}
+
+bool mlir::pit::isElementwiseOp(linalg::LinalgOp op) {
+  return hasPlainMaps(op) && op.getNumParallelLoops() == op.getNumLoops() &&
+         op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation() &&
+         !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0));
+}
+
+/// Does it reduce something, by a combiner, from a constant?
+static bool isReduction(linalg::LinalgOp op) {
+  if (!hasPlainMaps(op) || op.getNumReductionLoops() == 0 ||
+      failed(matchCombiner(op, 0)) || !getUniformConstant(op.getDpsInits()[0]))
+    return false;
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (auto [d, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (map.isFunctionOfDim(d) != (kind == utils::IteratorType::parallel))
+      return false;
+  return true;
+}
+
+/// `map` to the source of a reshape by dims of one element, null if it is of
+/// another kind.
+static AffineMap mapToSource(Operation *op, AffineMap map) {
+  MLIRContext *context = map.getContext();
+  SmallVector<AffineExpr> results;
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+      AffineExpr found = getAffineConstantExpr(0, context);
+      for (int64_t d : group)
+        if (expand.getResultType().getDimSize(d) != 1) {
+          if (!isa<AffineConstantExpr>(found))
+            return {};
+          found = map.getResult(d);
+        }
+      results.push_back(found);
+    }
+  } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    // To a single element.
+    if (collapse.getReassociationIndices().empty())
+      results.assign(collapse.getSrcType().getRank(),
+                     getAffineConstantExpr(0, context));
+    for (auto [d, group] :
+         llvm::enumerate(collapse.getReassociationIndices())) {
+      unsigned longer = 0;
+      for (int64_t source : group) {
+        bool isOne = collapse.getSrcType().getDimSize(source) == 1;
+        longer += !isOne;
+        results.push_back(isOne ? getAffineConstantExpr(0, context)
+                                : map.getResult(d));
+      }
+      if (longer > 1)
+        return {};
+    }
+  } else {
+    return {};
+  }
+  return AffineMap::get(map.getNumDims(), 0, results, context);
+}
+
+void mlir::pit::lookThroughMoves(Value &value, AffineMap &map) {
+  while (Operation *def = value.getDefiningOp()) {
+    if (AffineMap source = mapToSource(def, map)) {
+      map = source;
+      value = def->getOperand(0);
+      continue;
+    }
+    if (auto cast = dyn_cast<tensor::CastOp>(def)) {
+      if (!isa<RankedTensorType>(cast.getSource().getType()))
+        return;
+      value = cast.getSource();
+      continue;
+    }
+    auto moved = dyn_cast<linalg::LinalgOp>(def);
+    if (!moved || !isElementwiseOp(moved))
+      return;
+    auto yielded = dyn_cast<BlockArgument>(getYielded(moved, 0));
+    if (!yielded || yielded.getOwner() != moved.getBlock() ||
+        yielded.getArgNumber() >= moved.getNumDpsInputs())
+      return;
+    OpOperand &source = moved->getOpOperand(yielded.getArgNumber());
+    if (!isa<RankedTensorType>(source.get().getType()))
+      return;
+    // The reader's loops by those of `moved`.
+    AffineMap result = moved.getMatchingIndexingMap(moved.getDpsInitOperand(0));
+    SmallVector<AffineExpr> loops(moved.getNumLoops());
+    for (auto [position, expr] : llvm::enumerate(result.getResults()))
+      loops[cast<AffineDimExpr>(expr).getPosition()] = map.getResult(position);
+    map = moved.getMatchingIndexingMap(&source).replaceDimsAndSymbols(
+        loops, {}, map.getNumDims(), 0);
+    value = source.get();
+  }
+}
+
+ChainInput mlir::pit::lookThrough(linalg::LinalgOp op, OpOperand &operand) {
+  ChainInput input{operand.getOperandNumber(), operand.get(),
+                   op.getMatchingIndexingMap(&operand)};
+  lookThroughMoves(input.value, input.map);
+  return input;
+}
+
+bool mlir::pit::isInnerContraction(const ChainOp &op) {
+  linalg::LinalgOp computed = op.linalgOp();
+  return op.role == ChainRole::Elements && computed &&
+         computed.getNumReductionLoops() > 0;
+}
+
+//===----------------------------------------------------------------------===//
+// The ops of a chain
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class ChainFinder {
+public:
+  /// Ops in `stored` are not computed in the loop.
+  ChainFinder(FindSelection findSelection,
+              const llvm::SmallDenseSet<Operation *> &stored, std::string &why)
+      : findSelection(findSelection), stored(stored), why(why) {}
+
+  /// Sets `culprit` to an op that others use, too, if there is one.
+  std::optional<OnlineChain> run(linalg::LinalgOp last, Operation *&culprit);
+
+private:
+  /// Adds an op whose result has these dims of the chain.
+  bool add(Operation *op, ChainRole role, ArrayRef<int64_t> resultDims);
+  /// Adds what computes inputs of the op number `number`, along the axis.
+  bool addElements(unsigned number);
+  /// Adds reductions, and what is computed of them, that ops of the chain read.
+  bool addRows(Value value);
+  bool isReductionOfAxis(Operation *op, ArrayRef<int64_t> resultDims);
+  /// Adds ops that use what the chain computes.
+  bool addUsers();
+  bool addUser(OpOperand &use);
+  bool note(Value value, ArrayRef<int64_t> dims);
+  bool addFollowing();
+  bool dependsOnChain(Value value);
+  bool checkUses(Operation *&culprit);
+  bool checkOps();
+  void sort();
+
+  bool refuse(OnlineCondition condition, const Twine &reason) {
+    why = ("[O" + Twine(unsigned(condition)) + "] " + reason).str();
+    return false;
+  }
+
+  FindSelection findSelection;
+  const llvm::SmallDenseSet<Operation *> &stored;
+  std::string &why;
+  OnlineChain chain;
+  Block *block = nullptr;
+};
+
+} // namespace
+
+bool ChainFinder::note(Value value, ArrayRef<int64_t> dims) {
+  auto [it, isNew] = chain.dims.insert({value, llvm::to_vector(dims)});
+  // What is only read may be read along other dims, too.
+  return isNew || ArrayRef<int64_t>(it->second) == dims || !chain.find(value);
+}
+
+bool ChainFinder::add(Operation *op, ChainRole role,
+                      ArrayRef<int64_t> resultDims) {
+  ChainOp made;
+  made.op = op;
+  made.role = role;
+  if (auto computed = dyn_cast<linalg::LinalgOp>(op)) {
+    made.resultMap =
+        computed.getMatchingIndexingMap(computed.getDpsInitOperand(0));
+    SmallVector<int64_t> dims(computed.getNumLoops(), -1);
+    for (auto [expr, dim] : llvm::zip(made.resultMap.getResults(), resultDims))
+      if (auto loop = dyn_cast<AffineDimExpr>(expr))
+        dims[loop.getPosition()] = dim;
+    for (OpOperand *input : computed.getDpsInputOperands())
+      if (isa<RankedTensorType>(input->get().getType()))
+        made.inputs.push_back(lookThrough(computed, *input));
+    if (role == ChainRole::Reduction)
+      for (auto [d, kind] : llvm::enumerate(computed.getIteratorTypesArray()))
+        if (kind == utils::IteratorType::reduction)
+          dims[d] = chain.axis;
+    for (int64_t &dim : dims)
+      if (dim < 0)
+        dim = chain.numDims++;
+    made.dims.assign(dims.begin(), dims.end());
+  } else {
+    Selection selection = *findSelection(op);
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    made.resultMap =
+        AffineMap::getMultiDimIdentityMap(type.getRank(), op->getContext());
+    for (int64_t dim : resultDims) {
+      if (dim < 0)
+        dim = chain.numDims++;
+      made.dims.push_back(dim);
+    }
+    made.inputs.push_back({0, selection.input, made.resultMap});
+  }
+  chain.numbers[op] = chain.ops.size();
+  chain.ops.push_back(made);
+  for (const ChainInput &input : made.inputs)
+    if (!note(input.value, made.dimsOf(input.map)))
+      return refuse(OnlineCondition::Structured,
+                    "a value is read along several dims");
+  return note(made.result(), made.dimsOf(made.resultMap)) ||
+         refuse(OnlineCondition::Structured,
+                "a value is read along several dims");
+}
+
+bool ChainFinder::addElements(unsigned number) {
+  // `ops` grows, and moves.
+  for (unsigned i = 0; i < chain.ops[number].inputs.size(); ++i) {
+    ChainInput input = chain.ops[number].inputs[i];
+    SmallVector<int64_t> dims = chain.ops[number].dimsOf(input.map);
+    Operation *op = input.value.getDefiningOp();
+    if (!llvm::is_contained(dims, int64_t(chain.axis)) || !op ||
+        op->getBlock() != block || chain.find(input.value) ||
+        stored.contains(op))
+      continue;
+    auto computed = dyn_cast<linalg::LinalgOp>(op);
+    bool isElements =
+        (computed && (isElementwiseOp(computed) || isReduction(computed))) ||
+        findSelection(op);
+    if (!isElements || isa<linalg::FillOp>(op))
+      continue;
+    // A contraction whose result others want, too, is stored anyway.
+    if (computed && computed.getNumReductionLoops() > 0) {
+      SmallVector<unsigned> summed;
+      computed.getReductionDims(summed);
+      SmallVector<int64_t> extents = computed.getStaticLoopRanges();
+      bool fits = llvm::all_of(summed, [&](unsigned d) {
+        return !ShapedType::isDynamic(extents[d]) && extents[d] > 0 &&
+               extents[d] <= 512;
+      });
+      if (!fits || computed.getNumDpsInputs() != 2)
+        continue;
+    }
+    if (!add(op, ChainRole::Elements, dims) ||
+        !addElements(chain.ops.size() - 1))
+      return false;
+  }
+  return true;
+}
+
+bool ChainFinder::isReductionOfAxis(Operation *op,
+                                    ArrayRef<int64_t> resultDims) {
+  auto computed = dyn_cast<linalg::LinalgOp>(op);
+  if (!computed || op->getBlock() != block || !isReduction(computed) ||
+      computed.getNumReductionLoops() != 1)
+    return false;
+  SmallVector<unsigned> reduced;
+  computed.getReductionDims(reduced);
+  AffineMap result =
+      computed.getMatchingIndexingMap(computed.getDpsInitOperand(0));
+  for (OpOperand *operand : computed.getDpsInputOperands()) {
+    if (!isa<RankedTensorType>(operand->get().getType()))
+      continue;
+    ChainInput input = lookThrough(computed, *operand);
+    auto known = chain.dims.find(input.value);
+    if (known == chain.dims.end() || !chain.runsAlongAxis(input.value))
+      continue;
+    bool matches = true;
+    for (auto [expr, dim] : llvm::zip(input.map.getResults(), known->second)) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      if (!loop)
+        continue;
+      if (loop.getPosition() == reduced.front()) {
+        matches &= dim == int64_t(chain.axis);
+        continue;
+      }
+      std::optional<unsigned> position = result.getResultPosition(expr);
+      matches &=
+          position && (resultDims.empty() || resultDims[*position] == dim);
+    }
+    if (matches && input.map.isFunctionOfDim(reduced.front()))
+      return true;
+  }
+  return false;
+}
+
+bool ChainFinder::addRows(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || chain.find(value))
+    return true;
+  SmallVector<int64_t> dims = chain.dims.find(value)->second;
+  if (isReductionOfAxis(op, dims))
+    return add(op, ChainRole::Reduction, dims) &&
+           addElements(chain.ops.size() - 1);
+  auto computed = dyn_cast<linalg::LinalgOp>(op);
+  if (!computed || op->getBlock() != block || !isElementwiseOp(computed) ||
+      isa<linalg::FillOp>(op))
+    return true;
+  // Does a reduction of the chain lie behind it?
+  SmallVector<Value> worklist = {value};
+  llvm::SmallDenseSet<Value> seen;
+  bool found = false;
+  while (!worklist.empty() && !found && seen.size() < 16) {
+    Value behind = worklist.pop_back_val();
+    auto def = behind.getDefiningOp<linalg::LinalgOp>();
+    if (!def || !seen.insert(behind).second)
+      continue;
+    found = chain.find(behind) || isReductionOfAxis(def, {});
+    if (isElementwiseOp(def))
+      for (OpOperand *operand : def.getDpsInputOperands())
+        if (isa<RankedTensorType>(operand->get().getType()))
+          worklist.push_back(lookThrough(def, *operand).value);
+  }
+  if (!found)
+    return true;
+  if (!add(op, ChainRole::Rows, dims))
+    return false;
+  unsigned number = chain.ops.size() - 1;
+  for (unsigned i = 0; i < chain.ops[number].inputs.size(); ++i)
+    if (!addRows(chain.ops[number].inputs[i].value))
+      return false;
+  return true;
+}
+
+bool ChainFinder::addUser(OpOperand &use) {
+  Operation *user = use.getOwner();
+  if (chain.numbers.contains(user) || user->getBlock() != block ||
+      isa<tensor::DimOp>(user))
+    return true;
+  const SmallVector<int64_t> dims = chain.dims.find(use.get())->second;
+  if (auto selection = findSelection(user)) {
+    if (selection->input != use.get())
+      return true;
+    return add(user, ChainRole::Elements, dims);
+  }
+  auto computed = dyn_cast<linalg::LinalgOp>(user);
+  if (!computed || computed.isDpsInit(&use))
+    return true;
+  AffineMap map = computed.getMatchingIndexingMap(&use);
+  bool elementwise = isElementwiseOp(computed);
+  if (!elementwise && !isReduction(computed))
+    return true;
+  AffineMap result =
+      computed.getMatchingIndexingMap(computed.getDpsInitOperand(0));
+  SmallVector<int64_t> loops(computed.getNumLoops(), -1);
+  for (auto [expr, dim] : llvm::zip(map.getResults(), dims))
+    if (auto loop = dyn_cast<AffineDimExpr>(expr))
+      loops[loop.getPosition()] = dim;
+  SmallVector<int64_t> resultDims;
+  for (AffineExpr expr : result.getResults()) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    resultDims.push_back(loop ? loops[loop.getPosition()] : -1);
+  }
+  if (elementwise)
+    return add(user, ChainRole::Elements, resultDims) &&
+           addElements(chain.ops.size() - 1);
+  SmallVector<unsigned> reduced;
+  computed.getReductionDims(reduced);
+  if (reduced.size() != 1 || loops[reduced.front()] != int64_t(chain.axis))
+    return true;
+  return add(user, ChainRole::Reduction, resultDims) &&
+         addElements(chain.ops.size() - 1);
+}
+
+bool ChainFinder::addUsers() {
+  for (unsigned i = 0; i < chain.ops.size(); ++i) {
+    if (chain.ops[i].role != ChainRole::Elements)
+      continue;
+    for (OpOperand &use : chain.ops[i].result().getUses())
+      if (!addUser(use))
+        return false;
+  }
+  return true;
+}
+
+bool ChainFinder::dependsOnChain(Value value) {
+  SmallVector<Value> worklist = {value};
+  llvm::SmallDenseSet<Operation *> seen;
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    while (op && op->getBlock() != block)
+      op = op->getParentOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (chain.numbers.contains(op))
+      return true;
+    llvm::append_range(worklist, op->getOperands());
+    op->walk([&](Operation *inner) {
+      llvm::append_range(worklist, inner->getOperands());
+    });
+  }
+  return false;
+}
+
+/// Element-wise ops on what the chain gives.
+bool ChainFinder::addFollowing() {
+  for (unsigned i = 0; i < chain.ops.size(); ++i) {
+    if (chain.ops[i].role == ChainRole::Elements)
+      continue;
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : chain.ops[i].result().getUses())
+      uses.push_back(&use);
+    for (OpOperand *use : uses) {
+      auto user = dyn_cast<linalg::LinalgOp>(use->getOwner());
+      if (!user || user->getBlock() != block || chain.numbers.contains(user) ||
+          user.isDpsInit(use) || !isElementwiseOp(user))
+        continue;
+      AffineMap map = user.getMatchingIndexingMap(use);
+      // It computes elements of the chain's rows, no others.
+      if (!map.isPermutation())
+        continue;
+      bool reads = llvm::any_of(user.getDpsInputs(), [&](Value input) {
+        return !chain.find(input) && dependsOnChain(input);
+      });
+      if (reads)
+        continue;
+      SmallVector<int64_t> loops(user.getNumLoops(), -1), resultDims;
+      for (auto [expr, dim] :
+           llvm::zip(map.getResults(), chain.dims.find(use->get())->second))
+        loops[cast<AffineDimExpr>(expr).getPosition()] = dim;
+      for (AffineExpr expr :
+           user.getMatchingIndexingMap(user.getDpsInitOperand(0)).getResults())
+        resultDims.push_back(loops[cast<AffineDimExpr>(expr).getPosition()]);
+      if (!add(user, ChainRole::Rows, resultDims))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool OnlineChain::isUsedOutside(Value value) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (numbers.contains(user) || isa<tensor::DimOp>(user))
+      return false;
+    // An op that only moves elements is read through.
+    auto moved = dyn_cast<linalg::LinalgOp>(user);
+    bool moves =
+        isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+            user) ||
+        (moved && isElementwiseOp(moved) &&
+         isa<BlockArgument>(getYielded(moved, 0)));
+    return !moves || user->use_empty() || isUsedOutside(user->getResult(0));
+  });
+}
+
+/// O4, and that no other op stands between two of the chain.
+bool ChainFinder::checkUses(Operation *&culprit) {
+  for (const ChainOp &op : chain.ops) {
+    if (op.role == ChainRole::Elements && chain.isUsedOutside(op.result())) {
+      culprit = op.op;
+      return refuse(OnlineCondition::UsedInChain,
+                    "what " + op.op->getName().getStringRef() +
+                        " computes along the reduced dim is used elsewhere");
+    }
+    for (const ChainInput &input : op.inputs)
+      if (!chain.find(input.value) && dependsOnChain(input.value))
+        return refuse(OnlineCondition::UsedInChain,
+                      "an op outside of it stands between two of its ops");
+  }
+  return true;
+}
+
+/// O1, O7.
+bool ChainFinder::checkOps() {
+  for (auto [number, op] : llvm::enumerate(chain.ops)) {
+    if (op.isSelection()) {
+      if (chain.selection)
+        return refuse(OnlineCondition::Selection,
+                      "several marks select what runs along the axis");
+      chain.selection = number;
+      chain.background = findSelection(op.op)->background;
+    }
+    linalg::LinalgOp computed = op.linalgOp();
+    if (!computed)
+      continue;
+    for (const ChainInput &input : op.inputs)
+      if (!takesPlainDims(input.map))
+        return refuse(OnlineCondition::Structured,
+                      "an operand is read by a map of more than dims");
+    if (op.role != ChainRole::Elements && computed.hasIndexSemantics())
+      return refuse(OnlineCondition::Structured,
+                    op.op->getName().getStringRef() +
+                        " asks for the numbers of its iterations");
+  }
+  return true;
+}
+
+void ChainFinder::sort() {
+  llvm::sort(chain.ops, [](const ChainOp &x, const ChainOp &y) {
+    return x.op->isBeforeInBlock(y.op);
+  });
+  for (auto [number, op] : llvm::enumerate(chain.ops))
+    chain.numbers[op.op] = number;
+}
+
+std::optional<OnlineChain> ChainFinder::run(linalg::LinalgOp last,
+                                            Operation *&culprit) {
+  block = last->getBlock();
+  if (!isReduction(last) || last.getNumReductionLoops() != 1)
+    return std::nullopt;
+  chain.axis = chain.numDims++;
+  SmallVector<int64_t> none(
+      last.getMatchingIndexingMap(last.getDpsInitOperand(0)).getNumResults(),
+      -1);
+  if (!add(last, ChainRole::Reduction, none) || !addElements(0))
+    return std::nullopt;
+  // What the chain reads and does not run along its axis; it may grow by that.
+  for (size_t before = 0; before != chain.ops.size();) {
+    before = chain.ops.size();
+    for (unsigned i = 0; i < chain.ops.size(); ++i)
+      for (unsigned j = 0; j < chain.ops[i].inputs.size(); ++j) {
+        Value value = chain.ops[i].inputs[j].value;
+        if (!chain.runsAlongAxis(value) && !addRows(value))
+          return std::nullopt;
+      }
+    if (!addUsers())
+      return std::nullopt;
+  }
+  unsigned reductions = llvm::count_if(chain.ops, [](const ChainOp &op) {
+    return op.role == ChainRole::Reduction;
+  });
+  // A single pass over the axis takes no chain.
+  bool uses = llvm::any_of(chain.ops, [&](const ChainOp &op) {
+    return op.role == ChainRole::Elements &&
+           llvm::any_of(op.inputs, [&](const ChainInput &input) {
+             const ChainOp *from = chain.find(input.value);
+             return from && from->role != ChainRole::Elements;
+           });
+  });
+  if (reductions < 2 || !uses) {
+    why.clear();
+    return std::nullopt;
+  }
+  for (size_t before = 0; before != chain.ops.size();) {
+    before = chain.ops.size();
+    if (!addFollowing())
+      return std::nullopt;
+  }
+  if (!checkUses(culprit))
+    return std::nullopt;
+  sort();
+  if (!checkOps() || !findDependences(chain, why) || !findPads(chain, why))
+    return std::nullopt;
+  findBounds(chain);
+  return chain;
+}
+
+std::optional<OnlineChain>
+mlir::pit::findOnlineChain(linalg::LinalgOp op, FindSelection findSelection,
+                           std::string &why) {
+  llvm::SmallDenseSet<Operation *> stored;
+  while (true) {
+    why.clear();
+    Operation *culprit = nullptr;
+    std::optional<OnlineChain> chain =
+        ChainFinder(findSelection, stored, why).run(op, culprit);
+    if (chain || !culprit || !stored.insert(culprit).second)
+      return chain;
+  }
+}

@@ -1,0 +1,599 @@
+//===- OnlineTiler.cpp - One loop for reductions that use each other ------===//
+
+#include "OnlineTiler.h"
+
+#include "pit/Analysis/BodyEvaluator.h"
+#include "pit/Dialect/Pit/IR/NotTaken.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+static std::string code(OnlineCondition condition) {
+  return "[O" + std::to_string(static_cast<unsigned>(condition)) + "] ";
+}
+
+std::optional<Selection> mlir::pit::findMarkSelection(Operation *op) {
+  auto mark = dyn_cast<SparseOp>(op);
+  if (!mark || mark.getSource() == Source::Values ||
+      mark.getSource() == Source::Assignment)
+    return std::nullopt;
+  return Selection{mark.getInput(), mark.getBackgroundOrZero()};
+}
+
+//===----------------------------------------------------------------------===//
+// Plan
+//===----------------------------------------------------------------------===//
+
+/// Dims that a tile has as a whole are so long at most.
+static constexpr int64_t kLongestWhole = 512;
+
+SparseOp OnlineTiler::mark() const {
+  return chain.selection ? cast<SparseOp>(chain.ops[*chain.selection].op)
+                         : SparseOp();
+}
+
+int64_t OnlineTiler::staticExtent(int64_t dim) const {
+  for (auto &[value, dims] : chain.dims)
+    for (auto [position, of] : llvm::enumerate(dims)) {
+      auto type = cast<RankedTensorType>(value.getType());
+      if (of == dim && !type.isDynamicDim(position))
+        return type.getDimSize(position);
+    }
+  return ShapedType::kDynamic;
+}
+
+LogicalResult OnlineTiler::classify(std::string &why) {
+  kinds.assign(chain.numDims, Kind::Whole);
+  kinds[chain.axis] = Kind::Axis;
+  for (auto [number, op] : llvm::enumerate(chain.ops))
+    if (op.role == ChainRole::Reduction)
+      reductions.push_back(number);
+  for (int64_t dim : dimsOf(chain.ops[reductions.front()].result()))
+    if (dim >= 0 && llvm::all_of(reductions, [&](unsigned number) {
+          return chain.hasDim(chain.ops[number].result(), dim);
+        })) {
+      kinds[dim] = Kind::Row;
+      rowDims.push_back(dim);
+    }
+  if (rowDims.empty())
+    return notTaken(why, code(OnlineCondition::Rows) +
+                             "its results have no dim to share out");
+  tile.assign(chain.numDims, 1);
+  for (auto [dim, kind] : llvm::enumerate(kinds)) {
+    if (kind != Kind::Whole)
+      continue;
+    int64_t extent = staticExtent(dim);
+    if (ShapedType::isDynamic(extent) || extent < 1 || extent > kLongestWhole)
+      return notTaken(why, code(OnlineCondition::FitsTile) +
+                               "a dim that tiles have as a whole has an extent "
+                               "that is not known, or more than " +
+                               Twine(kLongestWhole));
+    tile[dim] = extent;
+  }
+  for (auto [number, op] : llvm::enumerate(chain.ops))
+    if (op.role != ChainRole::Elements && chain.isUsedOutside(op.result()))
+      outputs.push_back(number);
+  if (outputs.empty())
+    return notTaken(why, code(OnlineCondition::UsedInChain) +
+                             "nothing uses its results");
+  return success();
+}
+
+/// The last row dim that what is multiplied by the axis' side does not have:
+/// its tile shares that side.
+std::optional<unsigned> OnlineTiler::findTiledRow() const {
+  for (const ChainOp &op : chain.ops) {
+    if (!isInnerContraction(op))
+      continue;
+    llvm::SmallDenseSet<int64_t> beside;
+    for (const ChainInput &input : op.inputs) {
+      Dims dims = op.dimsOf(input.map);
+      if (llvm::is_contained(dims, int64_t(chain.axis)))
+        beside.insert(dims.begin(), dims.end());
+    }
+    for (int64_t dim : llvm::reverse(dimsOf(op.result())))
+      if (dim >= 0 && kinds[dim] == Kind::Row && !beside.contains(dim))
+        return dim;
+    return std::nullopt;
+  }
+  return rowDims.back();
+}
+
+/// Are elements that are multiplied of 16 bits or fewer?
+bool OnlineTiler::isNarrow() const {
+  for (const ChainOp &op : chain.ops)
+    if (isInnerContraction(op))
+      return llvm::all_of(op.inputs, [](const ChainInput &input) {
+        Type element = getElementTypeOrSelf(input.value.getType());
+        return element.isIntOrFloat() && element.getIntOrFloatBitWidth() <= 16;
+      });
+  return false;
+}
+
+LogicalResult OnlineTiler::planSelection(std::string &why) {
+  SparseOp marked = mark();
+  if (!marked)
+    return success();
+  const ChainOp &op = chain.ops[*chain.selection];
+  selector = marked.getSelector();
+  if (marked.getSource() == Source::Index) {
+    listed = cast<SparsityIndexType>(selector.getType());
+    for (int64_t d = 0; d < listed.getRank(); ++d) {
+      unsigned dim = op.dims[d];
+      bool isAxis = d == listed.getAxis();
+      if (isAxis != (kinds[dim] == Kind::Axis))
+        return notTaken(why, code(OnlineCondition::Selection) +
+                                 "an index lists places of another dim");
+      if (isAxis || listed.isWhole(d))
+        continue;
+      if (kinds[dim] != Kind::Row ||
+          listed.getStep()[d] != listed.getMicroTile()[d])
+        return notTaken(why, code(OnlineCondition::Selection) +
+                                 "groups of an index are no tiles of rows");
+      groups.push_back(dim);
+      tile[dim] = listed.getMicroTile()[d];
+    }
+    return success();
+  }
+  auto type = cast<RankedTensorType>(selector.getType());
+  AffineMap map =
+      AffineMap::getMultiDimIdentityMap(op.dims.size(), rewriter.getContext())
+          .getMajorSubMap(type.getRank());
+  lookThroughMoves(selector, map);
+  selectorDims = op.dimsOf(map);
+  return success();
+}
+
+LogicalResult OnlineTiler::chooseTile(std::string &why) {
+  std::optional<unsigned> row = findTiledRow();
+  bool hasContraction = llvm::any_of(chain.ops, isInnerContraction);
+  if (target.gpu && !hasContraction)
+    return notTaken(why, code(OnlineCondition::Rows) +
+                             "it multiplies nothing: a GPU shares out each "
+                             "reduction by itself");
+  int64_t whole = 0;
+  for (auto [dim, kind] : llvm::enumerate(kinds))
+    if (kind == Kind::Whole)
+      whole = std::max(whole, tile[dim]);
+  if (failed(planSelection(why)))
+    return failure();
+  bool gathers =
+      listed || (mark() && mark().getSource() == Source::Mask &&
+                 llvm::is_contained(selectorDims, int64_t(chain.axis)));
+  int64_t rowTile = 64, axisTile = 64;
+  if (target.gpu && !isNarrow()) {
+    rowTile = axisTile = whole <= 64 ? 32 : 16;
+  } else if (target.gpu && target.gpu->wgmma) {
+    rowTile = gathers ? 64 : 128;
+    axisTile = gathers ? (whole <= 64 ? 128 : 64) : (whole <= 128 ? 128 : 64);
+  } else if (target.gpu && whole > 128) {
+    rowTile = axisTile = 32;
+  }
+  if (row && !listed) {
+    int64_t extent = staticExtent(*row);
+    // A GPU's tensor cores take 16 rows at once.
+    if (target.cpu && !ShapedType::isDynamic(extent))
+      rowTile = std::clamp<int64_t>(extent, 1, rowTile);
+    else if (!ShapedType::isDynamic(extent))
+      rowTile = std::min<int64_t>(
+          rowTile, llvm::PowerOf2Ceil(std::max<int64_t>(extent, 16)));
+    tile[*row] = rowTile;
+  }
+  int64_t extent = staticExtent(chain.axis);
+  if (target.cpu && !ShapedType::isDynamic(extent))
+    axisTile = std::clamp<int64_t>(extent, 1, axisTile);
+  tile[chain.axis] = axisTile;
+  if (gathers && !listed) {
+    // The groups of an index that is built of the mask.
+    SmallVector<int64_t> microTile;
+    int64_t axis = -1;
+    for (auto [d, dim] : llvm::enumerate(selectorDims)) {
+      bool isAxis = dim == int64_t(chain.axis);
+      if (isAxis)
+        axis = d;
+      microTile.push_back(isAxis || dim < 0 ? 1 : tile[dim]);
+      if (!isAxis && dim >= 0 && kinds[dim] != Kind::Row)
+        return notTaken(why, code(OnlineCondition::Selection) +
+                                 "a mask has a dim that tiles have as a whole");
+    }
+    listed = SparsityIndexType::get(rewriter.getContext(), microTile, axis,
+                                    microTile);
+  }
+  return success();
+}
+
+LogicalResult OnlineTiler::checkBodies(std::string &why) {
+  for (const ChainOp &op : chain.ops) {
+    linalg::LinalgOp computed = op.linalgOp();
+    if (!computed || op.role == ChainRole::Rows)
+      continue;
+    bool isProduct = isInnerContraction(op) ||
+                     (op.role == ChainRole::Reduction && op.inputs.size() > 1);
+    auto isOwn = [&](const auto &used) {
+      return used.op == chain.numbers.lookup(op.op);
+    };
+    if (isProduct && (computed.hasIndexSemantics() ||
+                      llvm::any_of(op.dependence.powers, isOwn) ||
+                      llvm::any_of(op.dependence.factors, isOwn)))
+      return notTaken(why, code(OnlineCondition::Structured) +
+                               "a product computes its factors itself");
+  }
+  return success();
+}
+
+LogicalResult OnlineTiler::plan(std::string &why) {
+  if (failed(classify(why)) || failed(chooseTile(why)) ||
+      failed(checkBodies(why)))
+    return failure();
+  for (Operation *user : findEarlyUsers())
+    if (!isPure(user))
+      return notTaken(why, code(OnlineCondition::UsedInChain) +
+                               user->getName().getStringRef().str() +
+                               " stands before its last op and uses a result");
+  scales.assign(chain.ops.size(), 1);
+  return success();
+}
+
+std::string OnlineTiler::describe() const {
+  std::string text = "tiled along the dim that it reduces, " +
+                     std::to_string(reductions.size()) +
+                     " reductions in one loop, tile = [";
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(tile, os);
+  os << "]";
+  if (listed)
+    os << ", by " << listed;
+  for (const AxisBound &bound : chain.bounds)
+    os << (bound.isUpper ? ", ends" : ", starts") << " where a comparison says";
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+Value OnlineTiler::index(int64_t value) {
+  return arith::ConstantIndexOp::create(rewriter, loc, value);
+}
+
+Value OnlineTiler::extentOf(unsigned dim) {
+  if (int64_t extent = staticExtent(dim); !ShapedType::isDynamic(extent))
+    return index(extent);
+  for (bool computed : {false, true})
+    for (auto &[value, dims] : chain.dims) {
+      auto *position = llvm::find(dims, int64_t(dim));
+      const ChainOp *op = chain.find(value);
+      if (position == dims.end() || bool(op) != computed)
+        continue;
+      Value from = !op                 ? value
+                   : op->isSelection() ? op->op->getOperand(0)
+                                       : op->linalgOp().getDpsInits()[0];
+      return rewriter.createOrFold<tensor::DimOp>(loc, from,
+                                                  position - dims.begin());
+    }
+  llvm_unreachable("each dim is one of a tensor");
+}
+
+OnlineTiler::Dims OnlineTiler::shapeOf(ArrayRef<int64_t> dims) const {
+  Dims shape;
+  for (int64_t dim : dims)
+    shape.push_back(dim < 0 ? 1 : tile[dim]);
+  return shape;
+}
+
+SmallVector<Value> OnlineTiler::subscripts(ArrayRef<int64_t> dims) {
+  SmallVector<Value> found;
+  for (int64_t dim : dims)
+    found.push_back(dim < 0 || kinds[dim] == Kind::Whole ? index(0)
+                    : dim == int64_t(chain.axis) && ids  ? ids
+                                                         : starts[dim]);
+  return found;
+}
+
+void OnlineTiler::prepareSelection() {
+  SparseOp marked = mark();
+  if (!listed)
+    return;
+  if (marked.getSource() == Source::Index) {
+    sparsity = selector;
+    return;
+  }
+  sparsity = IndexOp::create(rewriter, loc, listed, Source::Mask, selector,
+                             ValueRange(), Value(), Value(), TypedAttr(),
+                             /*unordered=*/false);
+  for (auto [d, dim] : llvm::enumerate(selectorDims))
+    if (int64_t(d) != listed.getAxis())
+      groups.push_back(dim < 0 ? chain.numDims : dim);
+}
+
+void OnlineTiler::run() {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointAfter(last);
+  for (const ChainOp &op : chain.ops)
+    if (linalg::LinalgOp computed = op.linalgOp();
+        computed && op.role != ChainRole::Rows &&
+        (op.role == ChainRole::Reduction || isInnerContraction(op))) {
+      auto no = [](unsigned) { return false; };
+      templates[op.op] = buildTileBody(rewriter, computed, no, no);
+    }
+  for (unsigned dim = 0; dim < chain.numDims; ++dim)
+    extents.push_back(kinds[dim] == Kind::Whole ? Value() : extentOf(dim));
+  starts.assign(chain.numDims, Value());
+  prepareSelection();
+
+  SmallVector<Value> inits, lower, upper;
+  SmallVector<int64_t> steps;
+  for (unsigned number : outputs) {
+    const ChainOp &op = chain.ops[number];
+    auto type = cast<RankedTensorType>(op.result().getType());
+    SmallVector<OpFoldResult> sizes;
+    for (auto [position, dim] : llvm::enumerate(dimsOf(op.result())))
+      if (!type.isDynamicDim(position))
+        sizes.push_back(rewriter.getIndexAttr(type.getDimSize(position)));
+      else
+        sizes.push_back(extents[dim]);
+    inits.push_back(
+        tensor::EmptyOp::create(rewriter, loc, sizes, type.getElementType()));
+  }
+  for (unsigned dim : rowDims) {
+    lower.push_back(index(0));
+    upper.push_back(extents[dim]);
+    steps.push_back(tile[dim]);
+  }
+  auto loop = ForallOp::create(
+      rewriter, loc, lower, upper, steps, Value(), ValueRange(), 0, inits,
+      [&](OpBuilder &, Location, ValueRange ivs, Value, Value,
+          ValueRange carried) {
+        for (auto [dim, iv] : llvm::zip(rowDims, ivs))
+          starts[dim] = iv;
+        SmallVector<Value> written = tileOfRows(carried);
+        YieldOp::create(rewriter, loc, written);
+      });
+  replaceUses(loop.getResults());
+}
+
+Value OnlineTiler::boundOf(const AxisBound &bound) {
+  int64_t constant = bound.constant;
+  Value sum;
+  auto add = [&](Value value, int64_t times) {
+    if (times != 1)
+      value = arith::MulIOp::create(rewriter, loc, value, index(times));
+    sum = sum ? arith::AddIOp::create(rewriter, loc, sum, value).getResult()
+              : value;
+  };
+  for (auto [dim, times] : bound.dims) {
+    // The rows of the tile, the last or the first one of which counts.
+    if ((times > 0) == bound.isUpper)
+      constant += (tile[dim] - 1) * times;
+    if (kinds[dim] == Kind::Row)
+      add(starts[dim], times);
+  }
+  for (auto [value, times] : bound.captured) {
+    if (!value.getType().isIndex())
+      value = arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(),
+                                         value);
+    add(value, times);
+  }
+  if (!sum)
+    return index(constant);
+  if (constant != 0)
+    sum = arith::AddIOp::create(rewriter, loc, sum, index(constant));
+  return sum;
+}
+
+std::pair<Value, Value> OnlineTiler::axisRange() {
+  Value lower = index(0), upper = extents[chain.axis];
+  bool clamp = false;
+  for (const AxisBound &bound : chain.bounds) {
+    if (llvm::any_of(bound.dims, [&](auto term) {
+          return kinds[term.first] == Kind::Axis;
+        }))
+      continue;
+    Value limit = boundOf(bound);
+    if (bound.isUpper) {
+      upper = arith::MinSIOp::create(rewriter, loc, upper, limit);
+      clamp |=
+          !bound.captured.empty() || bound.constant < 0 ||
+          llvm::any_of(bound.dims, [](auto term) { return term.second < 0; });
+      continue;
+    }
+    lower = arith::MaxSIOp::create(rewriter, loc, lower, limit);
+    clamp = true;
+  }
+  if (length)
+    upper = arith::MinSIOp::create(rewriter, loc, upper, length);
+  // A loop from a place behind its end has no steps.
+  if (clamp || length)
+    upper = arith::MaxSIOp::create(rewriter, loc, upper, lower);
+  return {lower, upper};
+}
+
+bool OnlineTiler::needsMask() const {
+  if (listed)
+    return true;
+  int64_t extent = staticExtent(chain.axis);
+  return ShapedType::isDynamic(extent) || extent % tile[chain.axis] != 0 ||
+         llvm::any_of(chain.bounds,
+                      [](const AxisBound &bound) { return !bound.isUpper; });
+}
+
+SmallVector<Value> OnlineTiler::tileOfRows(ValueRange carried) {
+  for (auto &memo : rowTiles)
+    memo.clear();
+  // One length for all rows of the tile is a number.
+  if (SparseOp marked = mark();
+      marked && marked.getSource() == Source::Lengths &&
+      llvm::all_of(selectorDims,
+                   [&](int64_t dim) { return dim < 0 || tile[dim] == 1; })) {
+    Value read = this->read(selector, selectorDims);
+    SmallVector<Value> first(selectorDims.size(), index(0));
+    Value number = tensor::ExtractOp::create(rewriter, loc, read, first);
+    length = arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(),
+                                        number);
+  }
+  SmallVector<Value> lower, upper, group, states;
+  SmallVector<int64_t> steps;
+  if (listed) {
+    for (unsigned dim : groups)
+      group.push_back(dim < chain.numDims ? starts[dim] : index(0));
+  } else {
+    auto [from, to] = axisRange();
+    lower.push_back(from);
+    upper.push_back(to);
+    steps.push_back(tile[chain.axis]);
+  }
+  for (unsigned number : reductions) {
+    const ChainOp &op = chain.ops[number];
+    Type element = accumulatorOf(op);
+    TypedAttr start;
+    Operation *combine = matchCombiner(op.linalgOp(), 0)->ops.front();
+    Attribute given = getUniformConstant(op.linalgOp().getDpsInits()[0]);
+    bool isMost = isa<arith::MaximumFOp, arith::MaxNumFOp>(combine),
+         isLeast = isa<arith::MinimumFOp, arith::MinNumFOp>(combine);
+    if (auto number = dyn_cast<FloatAttr>(given)) {
+      llvm::APFloat value = number.getValue();
+      bool loses = false;
+      const auto &semantics = cast<FloatType>(element).getFloatSemantics();
+      // From nothing: what is there is an infinity, a NaN or the least number.
+      bool isNothing = value.isNaN() || value.isInfinity() || value.isLargest();
+      if ((isMost || isLeast) && isNothing)
+        value = llvm::APFloat::getInf(semantics, /*Negative=*/isMost);
+      else
+        value.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &loses);
+      start = FloatAttr::get(element, value);
+    } else {
+      start = cast<TypedAttr>(given);
+    }
+    states.push_back(filledTile(dimsOf(op.result()), start));
+  }
+  auto loop = ForOp::create(rewriter, loc, lower, upper, steps, sparsity, group,
+                            listed ? tile[chain.axis] : 0, states,
+                            [&](OpBuilder &, Location, ValueRange ivs,
+                                Value chunk, Value, ValueRange before) {
+                              ids = chunk;
+                              if (!listed)
+                                starts[chain.axis] = ivs.front();
+                              SmallVector<Value> next = step(before);
+                              YieldOp::create(rewriter, loc, next);
+                            });
+  ids = Value();
+  auto &end = rowTiles[unsigned(Epoch::End)];
+  for (auto [number, state] : llvm::zip(reductions, loop.getResults())) {
+    const ChainOp &op = chain.ops[number];
+    end[op.result()] = {state, scales[number]};
+  }
+  for (unsigned number : reductions) {
+    const ChainOp &op = chain.ops[number];
+    if (!op.dependence.factors.empty())
+      end[op.result()] = {finish(op, end[op.result()]), 1};
+  }
+  SmallVector<Value> written;
+  for (auto [number, dest] : llvm::zip(outputs, carried)) {
+    Value result = chain.ops[number].result();
+    const Dims &dims = dimsOf(result);
+    Value value = materialize(rows(result, Epoch::End), dims);
+    written.push_back(
+        SWriteOp::create(rewriter, loc, value, dest, subscripts(dims))
+            .getResult());
+  }
+  return written;
+}
+
+SmallVector<Value> OnlineTiler::step(ValueRange before) {
+  stepTiles.clear();
+  shifts.clear();
+  scaled.clear();
+  coordinates = Value();
+  auto &old = rowTiles[unsigned(Epoch::Before)];
+  auto &now = rowTiles[unsigned(Epoch::Now)];
+  for (auto [number, state] : llvm::zip(reductions, before))
+    old[chain.ops[number].result()] = {state, 1};
+  SmallVector<Value> next;
+  for (auto [number, state] : llvm::zip(reductions, before)) {
+    const ChainOp &op = chain.ops[number];
+    next.push_back(accumulate(op, number, {state, 1}));
+    now[op.result()] = {next.back(), scales[number]};
+    old[op.result()].scale = scales[number];
+  }
+  return next;
+}
+
+/// Does nothing use an op any more, which has no effects? Reductions of others
+/// stay: who looks for chains has a list of them.
+static bool isDead(Operation &op, const OnlineChain &chain) {
+  auto computed = dyn_cast<linalg::LinalgOp>(op);
+  if (computed && computed.getNumReductionLoops() > 0 &&
+      !chain.numbers.contains(&op))
+    return false;
+  return isa<linalg::LinalgOp, tensor::EmptyOp, tensor::ExpandShapeOp,
+             tensor::CollapseShapeOp, tensor::CastOp, tensor::DimOp, SparseOp>(
+             op) &&
+         isOpTriviallyDead(&op);
+}
+
+void OnlineTiler::replaceUses(ValueRange results) {
+  Operation *after = results.front().getDefiningOp();
+  for (Operation *user : findEarlyUsers()) {
+    bool isSize = isa<tensor::DimOp>(user);
+    if (isSize)
+      continue;
+    rewriter.moveOpAfter(user, after);
+    after = user;
+  }
+  for (auto [number, result] : llvm::zip(outputs, results)) {
+    const ChainOp &op = chain.ops[number];
+    rewriter.replaceUsesWithIf(op.result(), result, [&](OpOperand &use) {
+      return !chain.numbers.contains(use.getOwner());
+    });
+  }
+  // Sizes do not keep what they are asked of.
+  for (const ChainOp &op : chain.ops)
+    for (Operation *user : llvm::make_early_inc_range(op.result().getUsers()))
+      if (auto dim = dyn_cast<tensor::DimOp>(user)) {
+        std::optional<int64_t> position = dim.getConstantIndex();
+        if (!position || op.isSelection())
+          continue;
+        rewriter.setInsertionPoint(dim);
+        rewriter.replaceOpWithNewOp<tensor::DimOp>(
+            dim, op.linalgOp().getDpsInits()[0], dim.getIndex());
+      }
+  for (auto &[op, body] : templates)
+    for (Operation *scaffold : llvm::reverse(body.scaffolding))
+      rewriter.eraseOp(scaffold);
+  for (Operation &op : llvm::make_early_inc_range(
+           llvm::reverse(last->getBlock()->getOperations())))
+    if (isDead(op, chain))
+      rewriter.eraseOp(&op);
+}
+
+/// The ops before `last` that use what the chain gives, without those of the
+/// chain.
+SmallVector<Operation *> OnlineTiler::findEarlyUsers() const {
+  llvm::SmallDenseSet<Operation *> found;
+  SmallVector<Operation *> ordered;
+  auto uses = [&](Operation *op) {
+    Operation *def = op;
+    bool does = false;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if ((def = operand.getDefiningOp()) &&
+            (found.contains(def) || chain.numbers.contains(def)))
+          does = true;
+    });
+    return does;
+  };
+  for (Operation &op : *last->getBlock()) {
+    if (&op == last)
+      break;
+    if (chain.numbers.contains(&op) || !uses(&op))
+      continue;
+    found.insert(&op);
+    ordered.push_back(&op);
+  }
+  return ordered;
+}

@@ -1,0 +1,160 @@
+//===- OnlineTiler.h - One loop for reductions that use each other -*- C++ -*-//
+//
+// Tiles a chain (Analysis/OnlineReductions.h):
+//
+//   pit.forall over rows
+//     states = pit.for over tiles of the axis, or ids, carrying all reductions
+//       tiles along the axis, as ops of the chain compute them
+//       each reduction: what it was, rescaled, and the tile's part
+//     factors that left the loop; ops on rows; SWrite of what others use
+//
+// Plan and loops are in OnlineTiler.cpp, what is computed along the axis in
+// OnlineTilerOps.cpp, and of results of reductions in OnlineTilerRows.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_ONLINETILER_H
+#define PIT_LIB_DIALECT_PIT_TRANSFORMS_ONLINETILER_H
+
+#include "TileBody.h"
+#include "pit/Analysis/OnlineReductions.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Target/Target.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::pit {
+
+/// What a mark selects, for `findOnlineChain`.
+std::optional<Selection> findMarkSelection(Operation *op);
+
+class OnlineTiler {
+public:
+  OnlineTiler(RewriterBase &rewriter, OnlineChain &chain, const Target &target)
+      : rewriter(rewriter), chain(chain), target(target),
+        last(chain.ops.back().op), loc(last->getLoc()) {}
+
+  /// Chooses tiles. Failure if the chain cannot be tiled, which `why` explains.
+  LogicalResult plan(std::string &why);
+  void run();
+  /// In words: the tile, and what is gathered.
+  std::string describe() const;
+
+private:
+  enum class Kind { Axis, Row, Whole };
+  /// Of which moment is a state?
+  enum class Epoch { Before, Now, End };
+  /// What stands for a value is `scale` times this tile.
+  struct Tile {
+    Value tensor;
+    double scale = 1;
+  };
+  using Dims = SmallVector<int64_t>;
+
+  //===--------------------------------------------------------------------===//
+  // Plan
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult classify(std::string &why);
+  LogicalResult chooseTile(std::string &why);
+  LogicalResult planSelection(std::string &why);
+  LogicalResult checkBodies(std::string &why);
+  int64_t staticExtent(int64_t dim) const;
+  std::optional<unsigned> findTiledRow() const;
+  SmallVector<Operation *> findEarlyUsers() const;
+  SparseOp mark() const;
+  bool isNarrow() const;
+
+  //===--------------------------------------------------------------------===//
+  // Loops
+  //===--------------------------------------------------------------------===//
+
+  Value index(int64_t value);
+  Value extentOf(unsigned dim);
+  Dims shapeOf(ArrayRef<int64_t> dims) const;
+  SmallVector<Value> subscripts(ArrayRef<int64_t> dims);
+  void prepareSelection();
+  SmallVector<Value> tileOfRows(ValueRange outputs);
+  SmallVector<Value> step(ValueRange before);
+  std::pair<Value, Value> axisRange();
+  Value boundOf(const AxisBound &bound);
+  bool needsMask() const;
+  void replaceUses(ValueRange results);
+
+  //===--------------------------------------------------------------------===//
+  // Tiles
+  //===--------------------------------------------------------------------===//
+
+  const Dims &dimsOf(Value value) const;
+  Value emptyTile(ArrayRef<int64_t> dims, Type element);
+  Value filledTile(ArrayRef<int64_t> dims, TypedAttr constant);
+  Value read(Value value, ArrayRef<int64_t> dims);
+  Value coords();
+  /// An element-wise op on tiles with such dims of the chain, to a tile with
+  /// `dims`.
+  Value
+  elementwise(ArrayRef<std::pair<Value, Dims>> inputs, ArrayRef<int64_t> dims,
+              Type element,
+              function_ref<Value(OpBuilder &, Location, ValueRange)> body);
+  /// Along the axis, in this step.
+  Tile elements(Value value, ArrayRef<int64_t> dims);
+  Tile computeElements(const ChainOp &op);
+  Tile computeSelection(const ChainOp &op);
+  Tile computeContraction(const ChainOp &op);
+  /// The tile of a scalar of a body, which runs along the axis.
+  Tile computeScalar(const ChainOp &op, Value yielded, TypedAttr mask);
+  Tile masked(Tile tile, ArrayRef<int64_t> dims, TypedAttr mask);
+  /// Is there an element at the place along the axis? In a body.
+  Value isInside(OpBuilder &b, Location loc, Value place, bool isCoordinate);
+
+  /// Of results of reductions.
+  Tile rows(Value value, Epoch epoch);
+  Value materialize(Tile tile, ArrayRef<int64_t> dims);
+  Value computeRows(const ChainOp &op, Epoch epoch);
+  /// -coefficient times what is subtracted in exponents of 2, finite.
+  Value shiftOf(const Power &power);
+  bool isPlain(const Power &power) const;
+  double unitOf(const Power &power) const;
+  Value rescale(const ChainOp &op);
+  Value factorOf(const RowFactor &factor);
+  Value finish(const ChainOp &op, Tile state);
+  Value accumulate(const ChainOp &op, unsigned number, Tile before);
+
+  Type accumulatorOf(const ChainOp &op) const;
+  bool isSumOfExponentials(Value value) const;
+  bool isContractionBody(const ChainOp &op) const;
+  bool startsFromNothing(const ChainOp &op) const;
+
+  RewriterBase &rewriter;
+  OnlineChain &chain;
+  const Target &target;
+  Operation *last;
+  Location loc;
+
+  SmallVector<Kind> kinds;   ///< of the chain's dims
+  SmallVector<int64_t> tile; ///< their extents
+  SmallVector<unsigned> rowDims;
+  SmallVector<unsigned> reductions, outputs; ///< ops
+  SmallVector<double> scales;                ///< of the reductions' states
+  llvm::DenseMap<Operation *, TileBody> templates;
+
+  // What selects.
+  Value ids, sparsity;      ///< of the step; the index
+  SparsityIndexType listed; ///< null where nothing is gathered
+  Value selector;           ///< of the mark, behind broadcasts
+  Dims selectorDims;
+  SmallVector<unsigned> groups; ///< dims that number groups
+  Value length;                 ///< of a tile's rows, if it is one
+
+  SmallVector<Value> extents, starts;
+  Value coordinates; ///< of the step's ids
+  llvm::DenseMap<Value, Tile> stepTiles;
+  llvm::DenseMap<Value, Tile> rowTiles[3];
+  llvm::DenseMap<Operation *, Value> shifts, scaled; ///< by exponentials
+  Dims scaledDims, factorDims; ///< of what was computed last
+};
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_DIALECT_PIT_TRANSFORMS_ONLINETILER_H

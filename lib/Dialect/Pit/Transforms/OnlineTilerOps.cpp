@@ -1,0 +1,472 @@
+//===- OnlineTilerOps.cpp - Tiles along the axis of a chain ---------------===//
+
+#include "OnlineTiler.h"
+#include "OnlineTilerScalars.h"
+
+#include "Selection.h"
+#include "pit/Analysis/BodyEvaluator.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+const OnlineTiler::Dims &OnlineTiler::dimsOf(Value value) const {
+  return chain.dims.find(value)->second;
+}
+
+Value OnlineTiler::emptyTile(ArrayRef<int64_t> dims, Type element) {
+  return tensor::EmptyOp::create(rewriter, loc, shapeOf(dims), element);
+}
+
+Value OnlineTiler::filledTile(ArrayRef<int64_t> dims, TypedAttr constant) {
+  Value number = arith::ConstantOp::create(rewriter, loc, constant);
+  return linalg::FillOp::create(rewriter, loc, number,
+                                emptyTile(dims, constant.getType()))
+      .getResult(0);
+}
+
+Value OnlineTiler::read(Value value, ArrayRef<int64_t> dims) {
+  TypedAttr pad;
+  if (auto it = chain.pads.find(value); it != chain.pads.end())
+    pad = it->second;
+  auto type = RankedTensorType::get(shapeOf(dims), elementOf(value));
+  return SReadOp::create(rewriter, loc, type, value, subscripts(dims), pad)
+      .getResult();
+}
+
+Value OnlineTiler::coords() {
+  if (!coordinates) {
+    auto type =
+        RankedTensorType::get(tile[chain.axis], rewriter.getIndexType());
+    coordinates = CoordsOp::create(rewriter, loc, type, ids, /*dest=*/Value())
+                      .getResult();
+  }
+  return coordinates;
+}
+
+Value OnlineTiler::elementwise(
+    ArrayRef<std::pair<Value, Dims>> inputs, ArrayRef<int64_t> dims,
+    Type element, function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
+  // The loops are the positions of `dims`.
+  auto mapTo = [&](ArrayRef<int64_t> of) {
+    SmallVector<AffineExpr> results;
+    for (int64_t dim : of) {
+      auto *at = dim < 0 ? dims.end() : llvm::find(dims, dim);
+      results.push_back(at == dims.end()
+                            ? rewriter.getAffineConstantExpr(0)
+                            : rewriter.getAffineDimExpr(at - dims.begin()));
+    }
+    return AffineMap::get(dims.size(), 0, results, rewriter.getContext());
+  };
+  SmallVector<Value> operands;
+  SmallVector<AffineMap> maps;
+  for (const auto &[tensor, of] : inputs) {
+    operands.push_back(tensor);
+    maps.push_back(mapTo(of));
+  }
+  maps.push_back(rewriter.getMultiDimIdentityMap(dims.size()));
+  SmallVector<utils::IteratorType> iterators(dims.size(),
+                                             utils::IteratorType::parallel);
+  Value init = emptyTile(dims, element);
+  return linalg::GenericOp::create(
+             rewriter, loc, init.getType(), operands, init, maps, iterators,
+             [&](OpBuilder &b, Location loc, ValueRange arguments) {
+               linalg::YieldOp::create(b, loc, body(b, loc, arguments));
+             })
+      .getResult(0);
+}
+
+Value OnlineTiler::materialize(Tile from, ArrayRef<int64_t> dims) {
+  if (from.scale == 1)
+    return from.tensor;
+  return elementwise({{from.tensor, Dims(dims)}}, dims, elementOf(from.tensor),
+                     [&](OpBuilder &b, Location loc, ValueRange arguments) {
+                       return times(b, loc, arguments[0], from.scale);
+                     });
+}
+
+Value OnlineTiler::isInside(OpBuilder &b, Location loc, Value place,
+                            bool isCoordinate) {
+  Value bound = isCoordinate
+                    ? arith::ConstantIndexOp::create(b, loc, 0).getResult()
+                    : extents[chain.axis];
+  return arith::CmpIOp::create(b, loc,
+                               isCoordinate ? arith::CmpIPredicate::sge
+                                            : arith::CmpIPredicate::slt,
+                               place, bound);
+}
+
+//===----------------------------------------------------------------------===//
+// Along the axis
+//===----------------------------------------------------------------------===//
+
+OnlineTiler::Tile OnlineTiler::elements(Value value, ArrayRef<int64_t> dims) {
+  const ChainOp *op = chain.find(value);
+  // What is only read may be read along several dims.
+  if (!op)
+    return {read(value, dims), 1};
+  auto known = stepTiles.find(value);
+  if (known != stepTiles.end())
+    return known->second;
+  Tile made = op->isSelection()         ? computeSelection(*op)
+              : isInnerContraction(*op) ? computeContraction(*op)
+                                        : computeElements(*op);
+  return stepTiles[value] = made;
+}
+
+OnlineTiler::Tile OnlineTiler::masked(Tile from, ArrayRef<int64_t> dims,
+                                      TypedAttr mask) {
+  if (!mask || !needsMask())
+    return from;
+  auto number = dyn_cast<FloatAttr>(mask);
+  bool isScaled = from.scale != 1 && number &&
+                  !number.getValue().isInfinity() &&
+                  !number.getValue().isZero();
+  if (isScaled)
+    from = {materialize(from, dims), 1};
+  auto *at = llvm::find(dims, int64_t(chain.axis));
+  SmallVector<std::pair<Value, Dims>> inputs = {{from.tensor, Dims(dims)}};
+  if (ids)
+    inputs.push_back({coords(), {int64_t(chain.axis)}});
+  Value made = elementwise(
+      inputs, dims, elementOf(from.tensor),
+      [&](OpBuilder &b, Location loc, ValueRange arguments) -> Value {
+        Value place =
+            ids ? arguments[1]
+                : arith::AddIOp::create(
+                      b, loc,
+                      linalg::IndexOp::create(b, loc, at - dims.begin()),
+                      starts[chain.axis])
+                      .getResult();
+        Value inside = isInside(b, loc, place, bool(ids));
+        Value none = arith::ConstantOp::create(b, loc, mask);
+        return arith::SelectOp::create(b, loc, inside, arguments[0], none);
+      });
+  return {made, from.scale};
+}
+
+OnlineTiler::Tile OnlineTiler::computeSelection(const ChainOp &op) {
+  SparseOp marked = mark();
+  Dims dims = dimsOf(op.result());
+  Tile from = elements(op.inputs[0].value, dims);
+  TypedAttr background = chain.background;
+  auto number = dyn_cast<FloatAttr>(background);
+  if (from.scale != 1 && !(number && (number.getValue().isInfinity() ||
+                                      number.getValue().isZero())))
+    from = {materialize(from, dims), 1};
+  if (marked.getSource() == Source::Index)
+    return masked(from, dims, background);
+  SmallVector<std::pair<Value, Dims>> inputs = {{from.tensor, dims}};
+  bool isLength = marked.getSource() == Source::Lengths;
+  if (!isLength || !length)
+    inputs.push_back({read(selector, selectorDims), selectorDims});
+  if (isLength && ids)
+    inputs.push_back({coords(), {int64_t(chain.axis)}});
+  auto *at = llvm::find(dims, int64_t(chain.axis));
+  Value made = elementwise(
+      inputs, dims, elementOf(from.tensor),
+      [&](OpBuilder &b, Location loc, ValueRange arguments) -> Value {
+        Value selected;
+        if (!isLength) {
+          selected = isNotZero(b, loc, arguments[1]);
+        } else {
+          Value bound = length;
+          if (!bound)
+            bound = arith::IndexCastOp::create(b, loc, b.getIndexType(),
+                                               arguments[1]);
+          Value place = arith::AddIOp::create(
+              b, loc, linalg::IndexOp::create(b, loc, at - dims.begin()),
+              starts[chain.axis]);
+          selected = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                           place, bound);
+        }
+        Value none = arith::ConstantOp::create(b, loc, background);
+        return arith::SelectOp::create(b, loc, selected, arguments[0], none);
+      });
+  Tile result{made, from.scale};
+  // Beyond the end a mask of places reads false; lengths may be longer.
+  if (!isLength && llvm::is_contained(selectorDims, int64_t(chain.axis)))
+    return result;
+  return masked(result, dims, background);
+}
+
+OnlineTiler::Tile OnlineTiler::computeContraction(const ChainOp &op) {
+  linalg::LinalgOp computed = templates.find(op.op)->second.inner.op;
+  Dims dims = dimsOf(op.result());
+  Type element = accumulatorOf(op);
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (const ChainInput &input : op.inputs) {
+    Dims of = op.dimsOf(input.map);
+    inputs.push_back(materialize(elements(input.value, of), of));
+    maps.push_back(input.map);
+  }
+  maps.push_back(op.resultMap);
+  Attribute given = getUniformConstant(op.linalgOp().getDpsInits()[0]);
+  TypedAttr start = cast<TypedAttr>(given);
+  if (auto number = dyn_cast<FloatAttr>(given))
+    start = FloatAttr::get(element, number.getValueAsDouble());
+  Value init = filledTile(dims, start);
+  auto generic =
+      linalg::GenericOp::create(rewriter, loc, init.getType(), inputs, init,
+                                maps, computed.getIteratorTypesArray());
+  IRMapping mapping;
+  computed->getRegion(0).cloneInto(&generic.getRegion(), mapping);
+  TypedAttr mask;
+  if (auto it = chain.masks.find(op.result()); it != chain.masks.end())
+    mask = it->second;
+  return masked({generic.getResult(0), 1}, dims, mask);
+}
+
+OnlineTiler::Tile OnlineTiler::computeElements(const ChainOp &op) {
+  TypedAttr mask;
+  if (auto it = chain.masks.find(op.result()); it != chain.masks.end())
+    mask = it->second;
+  return computeScalar(op, getYielded(op.linalgOp(), 0), mask);
+}
+
+namespace {
+/// Rebuilds a body where scales of 1 or more are left to whoever uses them.
+struct ScaledBody {
+  ScaledBody(OpBuilder &b, Location loc) : b(b), loc(loc) {}
+  OpBuilder &b;
+  Location loc;
+  IRMapping mapping;
+  llvm::DenseMap<Value, double> scales; ///< of old values
+  double scaleOf(Value old) const {
+    auto it = scales.find(old);
+    return it == scales.end() ? 1 : it->second;
+  }
+  Value raw(Value old) { return mapping.lookupOrDefault(old); }
+  Value whole(Value old) { return times(b, loc, raw(old), scaleOf(old)); }
+};
+} // namespace
+
+/// The number that `value` is, if it is finite, positive, and of f32 or f64.
+static std::optional<double> positiveConstant(Value value) {
+  FloatAttr number;
+  if (!matchPattern(value, m_Constant(&number)) ||
+      !(value.getType().isF32() || value.getType().isF64()) ||
+      !number.getValue().isFiniteNonZero() || number.getValue().isNegative())
+    return std::nullopt;
+  return number.getValueAsDouble();
+}
+
+/// Is `value` an infinity or zero, which no scale changes?
+static bool isFixed(Value value) {
+  FloatAttr number;
+  return matchPattern(value, m_Constant(&number)) &&
+         (number.getValue().isInfinity() || number.getValue().isZero());
+}
+
+OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
+                                             TypedAttr mask) {
+  linalg::LinalgOp computed = op.linalgOp();
+  unsigned number = chain.numbers.lookup(op.op);
+  // The result runs along the loops that are not reduced, and the axis.
+  Dims dims;
+  if (op.role == ChainRole::Reduction)
+    dims.assign(op.dims.begin(), op.dims.end());
+  else
+    dims = dimsOf(op.result());
+  SmallVector<std::pair<Value, Dims>> inputs;
+  SmallVector<std::pair<Value, double>> arguments; ///< of the old body
+  SmallVector<const Power *> powers;
+  for (const Power &power : op.dependence.powers)
+    if (power.op == number)
+      powers.push_back(&power);
+  for (const ChainInput &input : op.inputs) {
+    BlockArgument argument = computed.getMatchingBlockArgument(
+        &computed->getOpOperand(input.number));
+    if (argument.use_empty())
+      continue;
+    Dims of = op.dimsOf(input.map);
+    const ChainOp *from = chain.find(input.value);
+    Tile source;
+    if (from && from->role != ChainRole::Elements) {
+      // Factors are applied at the end, and shifts below.
+      bool isUsed = llvm::any_of(argument.getUsers(), [&](Operation *user) {
+        bool isFactor =
+            llvm::any_of(op.dependence.factors,
+                         [&](const RowFactor &f) { return f.scalar == user; });
+        bool isShift = llvm::any_of(powers, [&](const Power *power) {
+          return isPlain(*power) &&
+                 power->scalar->getOperand(0).getDefiningOp() == user;
+        });
+        return !isFactor && !isShift;
+      });
+      if (!isUsed)
+        continue;
+      // In exponents it is finite.
+      Tile now = rows(input.value, Epoch::Now);
+      Value finite = elementwise(
+          {{now.tensor, dimsOf(input.value)}}, dimsOf(input.value),
+          elementOf(now.tensor),
+          [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+            Value value = times(b, loc, in[0], now.scale);
+            auto type = cast<FloatType>(value.getType());
+            Value magnitude = math::AbsFOp::create(b, loc, value);
+            Value none = isInfinity(b, loc, magnitude, /*negative=*/false);
+            return arith::SelectOp::create(b, loc, none,
+                                           constant(b, loc, type, 0), value);
+          });
+      source = {finite, 1};
+    } else {
+      source = elements(input.value, of);
+    }
+    inputs.push_back({source.tensor, of});
+    arguments.push_back({argument, source.scale});
+  }
+  size_t shiftsFrom = inputs.size();
+  for (const Power *power : powers)
+    if (isPlain(*power)) {
+      const ChainInput &input = op.inputs[power->shift.input];
+      inputs.push_back({shiftOf(*power), op.dimsOf(input.map)});
+    }
+  bool usesAxis = false;
+  computed.getBlock()->walk([&](linalg::IndexOp place) {
+    usesAxis |= op.dims[place.getDim()] == chain.axis;
+  });
+  bool masks = mask && needsMask();
+  size_t coordsFrom = inputs.size();
+  if (ids && (usesAxis || masks))
+    inputs.push_back({coords(), {int64_t(chain.axis)}});
+  // Nothing is computed where one value passes through.
+  double passed = 1;
+  auto placeOf = [&](OpBuilder &b, Location loc, ValueRange in, int64_t dim) {
+    if (ids && dim == int64_t(chain.axis))
+      return Value(in[coordsFrom]);
+    auto *at = llvm::find(dims, dim);
+    Value place = linalg::IndexOp::create(b, loc, at - dims.begin());
+    if (kinds[dim] == Kind::Whole)
+      return place;
+    return arith::AddIOp::create(b, loc, place, starts[dim]).getResult();
+  };
+  Type element = yielded.getType();
+  Value made = elementwise(
+      inputs, dims, element,
+      [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+        ScaledBody body(b, loc);
+        for (auto [i, argument] : llvm::enumerate(arguments)) {
+          body.mapping.map(argument.first, in[i]);
+          body.scales[argument.first] = argument.second;
+        }
+        for (auto [i, operand] : llvm::enumerate(computed->getOperands()))
+          if (!isa<ShapedType>(operand.getType()))
+            body.mapping.map(computed.getBlock()->getArgument(i), operand);
+        size_t shift = shiftsFrom;
+        llvm::DenseMap<Operation *, Value> shiftOfScalar;
+        for (const Power *power : powers)
+          if (isPlain(*power))
+            shiftOfScalar[power->scalar] = in[shift++];
+        auto isFactor = [&](Operation &inner) {
+          auto *it =
+              llvm::find_if(op.dependence.factors, [&](const RowFactor &f) {
+                return f.scalar == &inner;
+              });
+          return it == op.dependence.factors.end() ? nullptr : &*it;
+        };
+        llvm::SmallDenseSet<Operation *> left;
+        for (const Power *power : powers)
+          if (isPlain(*power) && power->scalar->getOperand(0).hasOneUse())
+            left.insert(power->scalar->getOperand(0).getDefiningOp());
+        for (Operation &inner : computed.getBlock()->without_terminator()) {
+          if (left.contains(&inner))
+            continue;
+          if (auto place = dyn_cast<linalg::IndexOp>(inner)) {
+            body.mapping.map(place.getResult(),
+                             placeOf(b, loc, in, op.dims[place.getDim()]));
+            continue;
+          }
+          if (const RowFactor *factor = isFactor(inner)) {
+            Value kept =
+                inner.getOperand(inner.getOperand(0) == factor->row ? 1 : 0);
+            body.mapping.map(inner.getResult(0), body.raw(kept));
+            body.scales[inner.getResult(0)] = body.scaleOf(kept);
+            continue;
+          }
+          if (Value added = shiftOfScalar.lookup(&inner)) {
+            auto *power = *llvm::find_if(
+                powers, [&](const Power *p) { return p->scalar == &inner; });
+            Value x = inner.getOperand(0).getDefiningOp()->getOperand(0);
+            Value unit =
+                constant(b, loc, x.getType(), body.scaleOf(x) * unitOf(*power));
+            Value exponent =
+                math::FmaOp::create(b, loc, body.raw(x), unit, added);
+            auto made = math::Exp2Op::create(b, loc, exponent);
+            if (isNarrow())
+              made.setFastmath(arith::FastMathFlags::afn);
+            body.mapping.map(inner.getResult(0), made.getResult());
+            continue;
+          }
+          // A scale is left to whoever uses the value.
+          bool isProduct = isa<arith::MulFOp>(inner);
+          if (isProduct || isa<arith::DivFOp>(inner)) {
+            Value x = inner.getOperand(0), y = inner.getOperand(1);
+            if (isProduct && positiveConstant(x))
+              std::swap(x, y);
+            if (std::optional<double> scale = positiveConstant(y)) {
+              body.mapping.map(inner.getResult(0), body.raw(x));
+              body.scales[inner.getResult(0)] = isProduct
+                                                    ? body.scaleOf(x) * *scale
+                                                    : body.scaleOf(x) / *scale;
+              continue;
+            }
+          }
+          if (auto select = dyn_cast<arith::SelectOp>(inner)) {
+            Value x = select.getTrueValue(), y = select.getFalseValue();
+            double scale = isFixed(x) ? body.scaleOf(y) : body.scaleOf(x);
+            if (scale == body.scaleOf(y) || isFixed(x) || isFixed(y)) {
+              Value made = arith::SelectOp::create(
+                  b, loc, body.raw(select.getCondition()), body.raw(x),
+                  body.raw(y));
+              body.mapping.map(select.getResult(), made);
+              body.scales[select.getResult()] = scale;
+              continue;
+            }
+          }
+          IRMapping operands;
+          for (Value operand : inner.getOperands())
+            operands.map(operand, body.whole(operand));
+          Operation *clone = b.clone(inner, operands);
+          for (auto [old, result] :
+               llvm::zip(inner.getResults(), clone->getResults()))
+            body.mapping.map(old, result);
+        }
+        Value result = body.raw(yielded);
+        passed = body.scaleOf(yielded);
+        if (!masks)
+          return result;
+        auto number = dyn_cast<FloatAttr>(mask);
+        if (passed != 1 && !(number && (number.getValue().isInfinity() ||
+                                        number.getValue().isZero()))) {
+          result = body.whole(yielded);
+          passed = 1;
+        }
+        Value inside =
+            isInside(b, loc, placeOf(b, loc, in, chain.axis), bool(ids));
+        Value none = arith::ConstantOp::create(b, loc, mask);
+        return arith::SelectOp::create(b, loc, inside, result, none);
+      });
+  // A body that yields an argument is that tile.
+  auto generic = made.getDefiningOp<linalg::GenericOp>();
+  auto argument = dyn_cast<BlockArgument>(getYielded(generic, 0));
+  if (argument && argument.getOwner() == generic.getBlock()) {
+    OpOperand &operand = generic->getOpOperand(argument.getArgNumber());
+    if (generic.getMatchingIndexingMap(&operand).isIdentity()) {
+      Value same = operand.get();
+      rewriter.eraseOp(generic);
+      return {same, passed};
+    }
+  }
+  return {made, passed};
+}

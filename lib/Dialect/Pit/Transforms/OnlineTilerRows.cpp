@@ -1,0 +1,411 @@
+//===- OnlineTilerRows.cpp - Results of the reductions of a chain ---------===//
+
+#include "OnlineTiler.h"
+#include "OnlineTilerScalars.h"
+
+#include "pit/Analysis/BodyEvaluator.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+//===----------------------------------------------------------------------===//
+// Results of reductions
+//===----------------------------------------------------------------------===//
+
+Type OnlineTiler::accumulatorOf(const ChainOp &op) const {
+  return templates.find(op.op)->second.accumulators.front();
+}
+
+bool OnlineTiler::isSumOfExponentials(Value value) const {
+  const ChainOp *op = chain.find(value);
+  return op && op->role == ChainRole::Reduction &&
+         !op->dependence.powers.empty();
+}
+
+OnlineTiler::Tile OnlineTiler::rows(Value value, Epoch epoch) {
+  auto &memo = rowTiles[unsigned(epoch)];
+  const ChainOp *op = chain.find(value);
+  // Tiles of a step hold within it alone.
+  auto it = memo.find(value);
+  if (it != memo.end() &&
+      (!op || op->role == ChainRole::Reduction || epoch == Epoch::End))
+    return it->second;
+  Tile made;
+  if (!op)
+    return {read(value, dimsOf(value)), 1};
+  made = {computeRows(*op, epoch), 1};
+  if (epoch == Epoch::End)
+    memo[value] = made;
+  return made;
+}
+
+Value OnlineTiler::computeRows(const ChainOp &op, Epoch epoch) {
+  linalg::LinalgOp computed = op.linalgOp();
+  SmallVector<std::pair<Value, Dims>> inputs;
+  SmallVector<BlockArgument> arguments;
+  SmallVector<double> factors;
+  llvm::SmallDenseSet<Value> divisors;
+  for (const ChainInput &input : op.inputs) {
+    BlockArgument argument = computed.getMatchingBlockArgument(
+        &computed->getOpOperand(input.number));
+    if (argument.use_empty())
+      continue;
+    Dims of = op.dimsOf(input.map);
+    // What is read may have other dims than where it is read first.
+    Tile from = chain.find(input.value) ? rows(input.value, epoch)
+                                        : Tile{read(input.value, of), 1};
+    inputs.push_back({from.tensor, of});
+    arguments.push_back(argument);
+    factors.push_back(from.scale);
+    if (isSumOfExponentials(input.value))
+      divisors.insert(argument);
+  }
+  return elementwise(
+      inputs, dimsOf(op.result()), elementOf(op.result()),
+      [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+        IRMapping mapping;
+        for (auto [i, argument] : llvm::enumerate(arguments)) {
+          Value given = times(b, loc, in[i], factors[i]);
+          // Sums are wider than the op takes them.
+          if (given.getType() != argument.getType())
+            given = arith::TruncFOp::create(b, loc, argument.getType(), given);
+          mapping.map(argument, given);
+        }
+        for (auto [i, operand] : llvm::enumerate(computed->getOperands()))
+          if (!isa<ShapedType>(operand.getType()))
+            mapping.map(computed.getBlock()->getArgument(i), operand);
+        for (Operation &inner : computed.getBlock()->without_terminator()) {
+          auto quotient = dyn_cast<arith::DivFOp>(inner);
+          if (!quotient || !divisors.contains(quotient.getRhs())) {
+            b.clone(inner, mapping);
+            continue;
+          }
+          // Where nothing was selected the sum is 0, and so is the result.
+          Value sum = mapping.lookup(quotient.getRhs());
+          Value zero = constant(b, loc, sum.getType(), 0);
+          Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
+                                             sum, zero);
+          Value one = constant(b, loc, sum.getType(), 1);
+          Value inverse = arith::DivFOp::create(b, loc, one, sum);
+          inverse = arith::SelectOp::create(b, loc, none, zero, inverse);
+          Value made = arith::MulFOp::create(
+              b, loc, mapping.lookupOrDefault(quotient.getLhs()), inverse);
+          mapping.map(quotient.getResult(), made);
+        }
+        return mapping.lookupOrDefault(getYielded(computed, 0));
+      });
+}
+
+/// Is the argument of an exponential x - result, where the op subtracts it?
+bool OnlineTiler::isPlain(const Power &power) const {
+  auto difference = power.scalar->getOperand(0).getDefiningOp<arith::SubFOp>();
+  if (!difference || power.shift.op != power.op ||
+      power.shift.coefficient != -1)
+    return false;
+  const ChainOp &op = chain.ops[power.op];
+  const ChainInput &input = op.inputs[power.shift.input];
+  Type type = difference.getType();
+  const ChainOp *from = chain.find(input.value);
+  return (type.isF32() || type.isF64()) && from &&
+         from->role == ChainRole::Reduction &&
+         difference.getRhs() == op.linalgOp().getMatchingBlockArgument(
+                                    &op.op->getOpOperand(input.number));
+}
+
+double OnlineTiler::unitOf(const Power &power) const {
+  constexpr double log2e = 1.4426950408889634;
+  return isa<math::ExpOp>(power.scalar) ? log2e : 1;
+}
+
+Value OnlineTiler::shiftOf(const Power &power) {
+  const ChainInput &input = chain.ops[power.op].inputs[power.shift.input];
+  Value &known = shifts[power.scalar];
+  if (known)
+    return known;
+  Tile now = rows(input.value, Epoch::Now);
+  double unit = -now.scale * unitOf(power);
+  const Dims &dims = dimsOf(input.value);
+  return known = elementwise(
+             {{now.tensor, dims}}, dims, elementOf(now.tensor),
+             [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+               Value none = isInfinity(b, loc, in[0], /*negative=*/true);
+               Value zero = constant(b, loc, in[0].getType(), 0);
+               Value value = times(b, loc, in[0], unit);
+               return arith::SelectOp::create(b, loc, none, zero, value);
+             });
+}
+
+/// The factor by which what was summed before counts now. Null if none.
+Value OnlineTiler::rescale(const ChainOp &op) {
+  Value product;
+  Dims of;
+  for (const Power &power : op.dependence.powers) {
+    const ChainInput &input = chain.ops[power.op].inputs[power.shift.input];
+    const Dims &dims = dimsOf(input.value);
+    Value &known = scaled[power.scalar];
+    if (!known) {
+      Tile before = rows(input.value, Epoch::Before);
+      Type type = elementOf(before.tensor);
+      if (isPlain(power)) {
+        known = elementwise(
+            {{before.tensor, dims}, {shiftOf(power), dims}}, dims, type,
+            [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+              Value unit = constant(b, loc, type, before.scale * unitOf(power));
+              Value exponent = math::FmaOp::create(b, loc, in[0], unit, in[1]);
+              auto made = math::Exp2Op::create(b, loc, exponent);
+              if (isNarrow())
+                made.setFastmath(arith::FastMathFlags::afn);
+              return made;
+            });
+      } else {
+        Tile now = rows(input.value, Epoch::Now);
+        double sign = power.shift.coefficient;
+        known = elementwise(
+            {{before.tensor, dims}, {now.tensor, dims}}, dims, type,
+            [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+              Value then = times(b, loc, in[0], before.scale * sign);
+              Value value = times(b, loc, in[1], now.scale * sign);
+              Value magnitude = math::AbsFOp::create(b, loc, value);
+              Value none = isInfinity(b, loc, magnitude, /*negative=*/false);
+              value = arith::SelectOp::create(b, loc, none,
+                                              constant(b, loc, type, 0), value);
+              // What was there is relative to `then`: it shrinks.
+              Value difference = arith::SubFOp::create(b, loc, value, then);
+              Value magnitudeThen = math::AbsFOp::create(b, loc, then);
+              Value nothing =
+                  isInfinity(b, loc, magnitudeThen, /*negative=*/false);
+              Value power2 =
+                  isa<math::ExpOp>(power.scalar)
+                      ? math::ExpOp::create(b, loc, difference).getResult()
+                      : math::Exp2Op::create(b, loc, difference).getResult();
+              return arith::SelectOp::create(b, loc, nothing,
+                                             constant(b, loc, type, 0), power2);
+            });
+      }
+    }
+    if (!product) {
+      product = known;
+      of = dims;
+      continue;
+    }
+    // Of several shifts, each may have other dims.
+    Dims both(of);
+    for (int64_t dim : dims)
+      if (!llvm::is_contained(both, dim))
+        both.push_back(dim);
+    product = elementwise(
+        {{product, of}, {known, dims}}, both, elementOf(product),
+        [&](OpBuilder &b, Location loc, ValueRange in) {
+          return arith::MulFOp::create(b, loc, in[0], in[1]).getResult();
+        });
+    of = both;
+  }
+  scaledDims = of;
+  return product;
+}
+
+Value OnlineTiler::accumulate(const ChainOp &op, unsigned number, Tile before) {
+  linalg::LinalgOp computed = op.linalgOp();
+  Dims dims = dimsOf(op.result());
+  Type element = accumulatorOf(op);
+  Operation *combine = matchCombiner(computed, 0)->ops.front();
+  Value factor = rescale(op);
+  Dims factorDims = scaledDims;
+  auto product = [&](OpBuilder &b, Location loc, Value x, Value y) -> Value {
+    if (y.getType() != x.getType())
+      y = x.getType().getIntOrFloatBitWidth() >
+                  y.getType().getIntOrFloatBitWidth()
+              ? arith::ExtFOp::create(b, loc, x.getType(), y).getResult()
+              : arith::TruncFOp::create(b, loc, x.getType(), y).getResult();
+    return arith::MulFOp::create(b, loc, x, y);
+  };
+  if (op.inputs.size() > 1 && isContractionBody(op)) {
+    Value carried = before.tensor;
+    if (factor)
+      carried =
+          elementwise({{carried, dims}, {factor, factorDims}}, dims, element,
+                      [&](OpBuilder &b, Location loc, ValueRange in) {
+                        return product(b, loc, in[0], in[1]);
+                      });
+    linalg::LinalgOp inner = templates.find(op.op)->second.inner.op;
+    SmallVector<Value> inputs;
+    SmallVector<AffineMap> maps;
+    for (const ChainInput &input : op.inputs) {
+      Dims of = op.dimsOf(input.map);
+      inputs.push_back(materialize(elements(input.value, of), of));
+      maps.push_back(input.map);
+    }
+    maps.push_back(op.resultMap);
+    auto generic =
+        linalg::GenericOp::create(rewriter, loc, carried.getType(), inputs,
+                                  carried, maps, inner.getIteratorTypesArray());
+    IRMapping mapping;
+    inner->getRegion(0).cloneInto(&generic.getRegion(), mapping);
+    return generic.getResult(0);
+  }
+  // The tile's part, and then both together.
+  FailureOr<Combiner> combiner = matchCombiner(computed, 0);
+  Dims loops(op.dims.begin(), op.dims.end());
+  Tile part;
+  Value contribution = combiner->contributions.front();
+  auto argument = dyn_cast<BlockArgument>(contribution);
+  const ChainInput *only = nullptr;
+  for (const ChainInput &input : op.inputs)
+    if (argument && argument.getOwner() == computed.getBlock() &&
+        input.number == argument.getArgNumber())
+      only = &input;
+  AffineMap partMap = rewriter.getMultiDimIdentityMap(loops.size());
+  if (only) {
+    part = elements(only->value, op.dimsOf(only->map));
+    partMap = only->map;
+  } else {
+    part = computeScalar(op, contribution, TypedAttr());
+  }
+  bool isMost = isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MinimumFOp,
+                    arith::MinNumFOp>(combine);
+  if (isMost && startsFromNothing(op))
+    scales[number] = part.scale;
+  else
+    part = {materialize(part, only ? op.dimsOf(only->map) : loops), 1};
+  if (elementOf(part.tensor) != element) {
+    Dims of = only ? op.dimsOf(only->map) : loops;
+    part.tensor =
+        elementwise({{part.tensor, of}}, of, element,
+                    [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+                      return arith::ExtFOp::create(b, loc, element, in[0]);
+                    });
+  }
+  auto combined = [&](OpBuilder &b, Location loc, Value x, Value y) {
+    OperationState state(loc, combine->getName(), {x, y}, TypeRange(element),
+                         combine->getAttrs());
+    return b.create(state)->getResult(0);
+  };
+  TypedAttr identity = identityOf(combine, element);
+  if (auto number = dyn_cast_or_null<FloatAttr>(identity);
+      number && number.getValue().isNaN())
+    identity = FloatAttr::get(
+        element,
+        llvm::APFloat::getInf(cast<FloatType>(element).getFloatSemantics(),
+                              /*Negative=*/isa<arith::MaxNumFOp>(combine)));
+  Value start = identity ? filledTile(dims, identity) : before.tensor;
+  SmallVector<utils::IteratorType> iterators = computed.getIteratorTypesArray();
+  auto reduced = linalg::GenericOp::create(
+      rewriter, loc, start.getType(), part.tensor, start,
+      {partMap, op.resultMap}, iterators,
+      [&](OpBuilder &b, Location loc, ValueRange in) {
+        linalg::YieldOp::create(b, loc, combined(b, loc, in[1], in[0]));
+      });
+  if (!identity)
+    return reduced.getResult(0);
+  SmallVector<std::pair<Value, Dims>> inputs = {{before.tensor, dims},
+                                                {reduced.getResult(0), dims}};
+  if (factor)
+    inputs.push_back({factor, factorDims});
+  return elementwise(inputs, dims, element,
+                     [&](OpBuilder &b, Location loc, ValueRange in) {
+                       Value old = in[0];
+                       if (factor)
+                         old = product(b, loc, old, in[2]);
+                       return combined(b, loc, old, in[1]);
+                     });
+}
+
+bool OnlineTiler::isContractionBody(const ChainOp &op) const {
+  return llvm::any_of(op.inputs, [&](const ChainInput &input) {
+    return op.dimsOf(input.map).size() != size_t(op.linalgOp().getNumLoops()) ||
+           !input.map.isPermutation();
+  });
+}
+
+bool OnlineTiler::startsFromNothing(const ChainOp &op) const {
+  auto number = dyn_cast_or_null<FloatAttr>(
+      getUniformConstant(op.linalgOp().getDpsInits()[0]));
+  return number &&
+         (number.getValue().isNaN() || number.getValue().isInfinity() ||
+          number.getValue().isLargest());
+}
+
+/// What a factor that left the loop is, of the results.
+Value OnlineTiler::factorOf(const RowFactor &factor) {
+  const ChainOp &op = chain.ops[factor.op];
+  linalg::LinalgOp computed = op.linalgOp();
+  SmallVector<std::pair<Value, Dims>> inputs;
+  SmallVector<BlockArgument> arguments;
+  SmallVector<double> factors;
+  Dims dims;
+  bool isDivisor = false;
+  for (const ChainInput &input : op.inputs) {
+    Dims of = op.dimsOf(input.map);
+    if (llvm::is_contained(of, int64_t(chain.axis)))
+      continue;
+    BlockArgument argument = computed.getMatchingBlockArgument(
+        &computed->getOpOperand(input.number));
+    Tile tile = chain.find(input.value) ? rows(input.value, Epoch::End)
+                                        : Tile{read(input.value, of), 1};
+    inputs.push_back({tile.tensor, of});
+    arguments.push_back(argument);
+    factors.push_back(tile.scale);
+    for (int64_t dim : of)
+      if (dim >= 0 && !llvm::is_contained(dims, dim))
+        dims.push_back(dim);
+    isDivisor |= factor.row == argument && isSumOfExponentials(input.value);
+  }
+  Type element = factor.row.getType();
+  if (auto argument = dyn_cast<BlockArgument>(factor.row))
+    for (auto [known, input] : llvm::zip(arguments, inputs))
+      if (known == argument)
+        element = elementOf(input.first); // maybe wider
+  factorDims = dims;
+  return elementwise(
+      inputs, dims, element,
+      [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+        IRMapping mapping;
+        for (auto [i, argument] : llvm::enumerate(arguments))
+          mapping.map(argument, times(b, loc, in[i], factors[i]));
+        // The ops that the factor is computed by.
+        llvm::SetVector<Operation *> needed;
+        SmallVector<Value> worklist = {factor.row};
+        while (!worklist.empty()) {
+          Operation *def = worklist.pop_back_val().getDefiningOp();
+          if (def && def->getBlock() == computed.getBlock() &&
+              needed.insert(def))
+            llvm::append_range(worklist, def->getOperands());
+        }
+        for (Operation &inner : *computed.getBlock())
+          if (needed.contains(&inner))
+            b.clone(inner, mapping);
+        Value value = mapping.lookupOrDefault(factor.row);
+        if (!factor.inverse)
+          return value;
+        Value one = constant(b, loc, element, 1);
+        Value inverse = arith::DivFOp::create(b, loc, one, value);
+        if (!isDivisor)
+          return inverse;
+        Value zero = constant(b, loc, element, 0);
+        Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
+                                           value, zero);
+        return arith::SelectOp::create(b, loc, none, zero, inverse);
+      });
+}
+
+Value OnlineTiler::finish(const ChainOp &op, Tile state) {
+  const Dims &dims = dimsOf(op.result());
+  Value value = materialize(state, dims);
+  for (const RowFactor &factor : op.dependence.factors) {
+    Value by = factorOf(factor);
+    value = elementwise(
+        {{value, dims}, {by, factorDims}}, dims, elementOf(value),
+        [&](OpBuilder &b, Location loc, ValueRange in) {
+          Value y = in[1];
+          if (y.getType() != in[0].getType())
+            y = arith::ExtFOp::create(b, loc, in[0].getType(), y);
+          return arith::MulFOp::create(b, loc, in[0], y).getResult();
+        });
+  }
+  return value;
+}

@@ -1,0 +1,222 @@
+// RUN: pit-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(pit-tile-online-reductions{explain}))' -o %t
+
+// What is tiled in one loop, and which condition of docs/Legality.md fails.
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @softmax_alone(%x: tensor<64x80xf32>, %rows: tensor<64xf32>, %all: tensor<64x80xf32>) -> tensor<64x80xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %m0 = linalg.fill ins(%low : f32) outs(%rows : tensor<64xf32>) -> tensor<64xf32>
+  %l0 = linalg.fill ins(%zero : f32) outs(%rows : tensor<64xf32>) -> tensor<64xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<64x80xf32>) outs(%m0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.maximumf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<64x80xf32>, tensor<64xf32>) outs(%all : tensor<64x80xf32>) {
+  ^bb0(%a: f32, %t: f32, %o: f32):
+    %b = arith.subf %a, %t : f32
+    %c = math.exp %b : f32
+    linalg.yield %c : f32
+  } -> tensor<64x80xf32>
+  // expected-remark @+1 {{is not tiled together with what it reduces: [O4] what linalg.generic computes along the reduced dim is used elsewhere}}
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%p : tensor<64x80xf32>) outs(%l0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%p, %l : tensor<64x80xf32>, tensor<64xf32>) outs(%all : tensor<64x80xf32>) {
+  ^bb0(%a: f32, %t: f32, %o: f32):
+    %b = arith.divf %a, %t : f32
+    linalg.yield %b : f32
+  } -> tensor<64x80xf32>
+  return %r : tensor<64x80xf32>
+}
+
+// -----
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @variance(%x: tensor<64x80xf32>, %rows: tensor<64xf32>, %all: tensor<64x80xf32>) -> tensor<64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %l0 = linalg.fill ins(%zero : f32) outs(%rows : tensor<64xf32>) -> tensor<64xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<64x80xf32>) outs(%l0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<64x80xf32>, tensor<64xf32>) outs(%all : tensor<64x80xf32>) {
+  ^bb0(%a: f32, %t: f32, %o: f32):
+    %b = arith.subf %a, %t : f32
+    %c = arith.mulf %b, %b : f32
+    linalg.yield %c : f32
+  } -> tensor<64x80xf32>
+  // expected-remark @+1 {{[O2] arith.mulf uses an earlier reduction other than in exponents or as a factor}}
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%p : tensor<64x80xf32>) outs(%l0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  return %l : tensor<64xf32>
+}
+
+// -----
+
+// A sum is no maximum: exponents that it shifts might overflow on the way.
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @shifted_by_sum(%x: tensor<64x80xf32>, %rows: tensor<64xf32>, %all: tensor<64x80xf32>) -> tensor<64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %l0 = linalg.fill ins(%zero : f32) outs(%rows : tensor<64xf32>) -> tensor<64xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<64x80xf32>) outs(%l0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<64x80xf32>, tensor<64xf32>) outs(%all : tensor<64x80xf32>) {
+  ^bb0(%a: f32, %t: f32, %o: f32):
+    %b = arith.subf %a, %t : f32
+    %c = math.exp %b : f32
+    linalg.yield %c : f32
+  } -> tensor<64x80xf32>
+  // expected-remark @+1 {{[O2] exponents use something else than what a maximum subtracts from them, or a minimum adds}}
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%p : tensor<64x80xf32>) outs(%l0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  return %l : tensor<64xf32>
+}
+
+// -----
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @largest_power(%x: tensor<64x80xf32>, %rows: tensor<64xf32>, %all: tensor<64x80xf32>) -> tensor<64xf32> {
+  %low = arith.constant 0xFF800000 : f32
+  %m0 = linalg.fill ins(%low : f32) outs(%rows : tensor<64xf32>) -> tensor<64xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<64x80xf32>) outs(%m0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.maximumf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<64x80xf32>, tensor<64xf32>) outs(%all : tensor<64x80xf32>) {
+  ^bb0(%a: f32, %t: f32, %o: f32):
+    %b = arith.subf %a, %t : f32
+    %c = math.exp %b : f32
+    linalg.yield %c : f32
+  } -> tensor<64x80xf32>
+  // expected-remark @+1 {{[O3] arith.maximumf combines what uses an earlier reduction; only sums of floats are rescaled}}
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%p : tensor<64x80xf32>) outs(%m0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.maximumf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  return %l : tensor<64xf32>
+}
+
+// -----
+
+// A background of 0 counts in a softmax.
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @background(%x: tensor<64x80xf32>, %mask: tensor<64x80xi1>, %rows: tensor<64xf32>, %all: tensor<64x80xf32>) -> tensor<64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %m0 = linalg.fill ins(%low : f32) outs(%rows : tensor<64xf32>) -> tensor<64xf32>
+  %l0 = linalg.fill ins(%zero : f32) outs(%rows : tensor<64xf32>) -> tensor<64xf32>
+  %s = pit.sparse %x mask(%mask : tensor<64x80xi1>) : tensor<64x80xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%s : tensor<64x80xf32>) outs(%m0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.maximumf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%s, %m : tensor<64x80xf32>, tensor<64xf32>) outs(%all : tensor<64x80xf32>) {
+  ^bb0(%a: f32, %t: f32, %o: f32):
+    %b = arith.subf %a, %t : f32
+    %c = math.exp %b : f32
+    linalg.yield %c : f32
+  } -> tensor<64x80xf32>
+  // expected-remark @+1 {{[O7] what a mark does not select contributes something}}
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%p : tensor<64x80xf32>) outs(%l0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  return %l : tensor<64xf32>
+}
+
+// -----
+
+// Columns of the weighted sum whose number is not known do not fit a tile.
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @columns(%x: tensor<64x80xf32>, %v: tensor<80x?xf32>, %rows: tensor<64xf32>, %all: tensor<64x80xf32>, %out: tensor<64x?xf32>) -> tensor<64x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %m0 = linalg.fill ins(%low : f32) outs(%rows : tensor<64xf32>) -> tensor<64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%out : tensor<64x?xf32>) -> tensor<64x?xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<64x80xf32>) outs(%m0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.maximumf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<64x80xf32>, tensor<64xf32>) outs(%all : tensor<64x80xf32>) {
+  ^bb0(%a: f32, %t: f32, %o: f32):
+    %b = arith.subf %a, %t : f32
+    %c = math.exp %b : f32
+    linalg.yield %c : f32
+  } -> tensor<64x80xf32>
+  // expected-remark @+1 {{[O5] a dim that tiles have as a whole has an extent that is not known, or more than 512}}
+  %r = linalg.matmul ins(%p, %v : tensor<64x80xf32>, tensor<80x?xf32>) outs(%z : tensor<64x?xf32>) -> tensor<64x?xf32>
+  return %r : tensor<64x?xf32>
+}
+
+// -----
+
+// Two reductions that do not use each other are none of this pass's, and there is
+// nothing to say.
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @independent(%x: tensor<64x80xf32>, %rows: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %m0 = linalg.fill ins(%low : f32) outs(%rows : tensor<64xf32>) -> tensor<64xf32>
+  %l0 = linalg.fill ins(%zero : f32) outs(%rows : tensor<64xf32>) -> tensor<64xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<64x80xf32>) outs(%m0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.maximumf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<64x80xf32>) outs(%l0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  return %m, %l : tensor<64xf32>, tensor<64xf32>
+}

@@ -1,0 +1,284 @@
+// RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-tile-online-reductions,canonicalize,cse))' | FileCheck %s
+// RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-tile-online-reductions{target=sm_90a},canonicalize,cse))' | FileCheck %s --check-prefix=GPU
+
+// The logarithm of a sum of exponentials: maximum and sum in one loop. A GPU
+// shares out each reduction by itself.
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#one = affine_map<(i) -> (i)>
+// CHECK-LABEL: func @log_sum_exp(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<?x?xf32>
+// CHECK: %[[R:.*]] = pit.forall (%[[I:.*]]) = (%{{.*}}) to (%{{.*}}) step (64)
+// CHECK:   %[[S:.*]]:2 = pit.for (%[[J:.*]]) = ({{.*}}) to ({{.*}}) step (64)
+// CHECK-SAME: iter_args(%[[TOP:.*]] = %{{.*}}, %[[TOTAL:.*]] = %{{.*}}) -> (tensor<64xf32>, tensor<64xf32>)
+// Beyond the end x reads -inf.
+// CHECK:     %[[T:.*]] = pit.sread %[[X]][%[[I]], %[[J]]] pad(0xFF800000 : f32)
+// CHECK:     %[[MOST:.*]] = linalg.generic {{.*}} ins(%[[T]] :
+// CHECK:       arith.maximumf
+// CHECK:     %[[NEXT:.*]] = linalg.generic {{.*}} ins(%[[TOP]], %[[MOST]] :
+// CHECK:       arith.maximumf
+// What is subtracted is finite where nothing has been seen.
+// CHECK:     %[[SHIFT:.*]] = linalg.generic {{.*}} ins(%[[NEXT]] :
+// CHECK:       arith.cmpf oeq
+// CHECK:       arith.select
+// CHECK:     %[[FACTOR:.*]] = linalg.generic {{.*}} ins(%[[TOP]], %[[SHIFT]] :
+// CHECK:       math.fma
+// CHECK:       math.exp2
+// CHECK:     %[[P:.*]] = linalg.generic {{.*}} ins(%[[T]], %[[SHIFT]] :
+// CHECK:       math.fma
+// CHECK:       math.exp2
+// CHECK:     %[[PART:.*]] = linalg.generic {{.*}} ins(%[[P]] :
+// CHECK:       arith.addf
+// CHECK:     linalg.generic {{.*}} ins(%[[TOTAL]], %[[PART]], %[[FACTOR]] :
+// CHECK:       arith.mulf
+// CHECK:       arith.addf
+// CHECK:     pit.yield %[[NEXT]]
+// CHECK:   %[[LOG:.*]] = linalg.generic {{.*}} ins(%[[S]]#0, %[[S]]#1 :
+// CHECK:     math.log
+// CHECK:   pit.swrite %[[LOG]]
+// GPU-LABEL: func @log_sum_exp(
+// GPU-NOT: pit.for
+func.func @log_sum_exp(%x: tensor<?x?xf32>, %rows: tensor<?xf32>, %all: tensor<?x?xf32>) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %m0 = linalg.fill ins(%low : f32) outs(%rows : tensor<?xf32>) -> tensor<?xf32>
+  %l0 = linalg.fill ins(%zero : f32) outs(%rows : tensor<?xf32>) -> tensor<?xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x?xf32>) outs(%m0 : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.maximumf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<?x?xf32>, tensor<?xf32>) outs(%all : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %t: f32, %o: f32):
+    %b = arith.subf %a, %t : f32
+    %c = math.exp %b : f32
+    linalg.yield %c : f32
+  } -> tensor<?x?xf32>
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%p : tensor<?x?xf32>) outs(%l0 : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
+      ins(%m, %l : tensor<?xf32>, tensor<?xf32>) outs(%rows : tensor<?xf32>) {
+  ^bb0(%t: f32, %s: f32, %o: f32):
+    %b = math.log %s : f32
+    %c = arith.addf %t, %b : f32
+    linalg.yield %c : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// An attention, its softmax with a quotient before the product, causal: scores are
+// computed in the loop, which ends at the diagonal. The scale is left to the
+// exponents, the quotient to the end.
+
+#qd = affine_map<(b, i, j, d) -> (b, i, d)>
+#kd = affine_map<(b, i, j, d) -> (b, j, d)>
+#ij = affine_map<(b, i, j, d) -> (b, i, j)>
+#all = affine_map<(b, i, j) -> (b, i, j)>
+#row = affine_map<(b, i, j) -> (b, i)>
+// CHECK-LABEL: func @causal(
+// CHECK-SAME: %[[Q:[^:]*]]: tensor<?x?x64xf16>, %[[K:[^:]*]]: tensor<?x?x64xf16>, %[[V:[^:]*]]: tensor<?x?x64xf16>
+// CHECK-DAG: %[[UNIT:.*]] = arith.constant 0.180336878 : f32
+// CHECK: pit.forall (%[[B:.*]], %[[I:.*]]) = {{.*}} step (1, 64)
+// CHECK:   %[[END:.*]] = arith.addi %[[I]], %c64
+// CHECK:   %[[LAST:.*]] = arith.minsi %{{.*}}, %[[END]]
+// CHECK:   %[[S:.*]]:3 = pit.for (%[[J:.*]]) = (%c0) to (%[[LAST]]) step (64)
+// CHECK-SAME: -> (tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64x64xf32>)
+// CHECK:     pit.sread %[[Q]][%[[B]], %[[I]], %c0]
+// CHECK:     pit.sread %[[K]][%[[B]], %[[J]], %c0]
+// CHECK:     linalg.generic {{.*}}"reduction"
+// CHECK:     linalg.generic
+// CHECK:       arith.cmpi sle
+// CHECK-NOT:   arith.mulf
+// CHECK:       arith.cmpi slt
+// CHECK:     arith.maximumf
+// CHECK:     math.fma %{{.*}}, %[[UNIT]]
+// CHECK:     math.exp2 {{.*}} fastmath<afn>
+// CHECK:     math.fma %{{.*}}, %[[UNIT]]
+// CHECK:     arith.truncf
+// CHECK-NOT: arith.divf
+// CHECK:     pit.sread %[[V]][%[[B]], %[[J]], %c0]
+// CHECK:     pit.yield
+// A row of which nothing counts is 0.
+// CHECK:   %[[ONE:.*]] = linalg.generic {{.*}} ins(%[[S]]#1 :
+// CHECK:     arith.divf
+// CHECK:     arith.cmpf oeq
+// CHECK:     arith.select
+// CHECK:   linalg.generic {{.*}} ins(%[[S]]#2, %[[ONE]] :
+// CHECK:     arith.mulf
+// CHECK:   pit.swrite
+// GPU-LABEL: func @causal(
+// GPU: pit.forall {{.*}} step (1, 128)
+// GPU: pit.for {{.*}} step (128)
+func.func @causal(%q: tensor<?x?x64xf16>, %k: tensor<?x?x64xf16>, %v: tensor<?x?x64xf16>, %e: tensor<?x?x?xf32>,
+                  %eh: tensor<?x?x?xf16>, %er: tensor<?x?xf32>, %eo: tensor<?x?x64xf16>) -> tensor<?x?x64xf16> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %scale = arith.constant 0.125 : f32
+  %hz = arith.constant 0.0 : f16
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %s = linalg.generic {indexing_maps = [#qd, #kd, #ij], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<?x?x64xf16>, tensor<?x?x64xf16>) outs(%z : tensor<?x?x?xf32>) {
+  ^bb0(%x: f16, %y: f16, %o: f32):
+    %xw = arith.extf %x : f16 to f32
+    %yw = arith.extf %y : f16 to f32
+    %m = arith.mulf %xw, %yw : f32
+    %a = arith.addf %o, %m : f32
+    linalg.yield %a : f32
+  } -> tensor<?x?x?xf32>
+  %t = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s : tensor<?x?x?xf32>) outs(%e : tensor<?x?x?xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.mulf %x, %scale : f32
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %in = arith.cmpi sle, %j, %i : index
+    %w = arith.select %in, %y, %low : f32
+    linalg.yield %w : f32
+  } -> tensor<?x?x?xf32>
+  %m0 = linalg.fill ins(%low : f32) outs(%er : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %l0 = linalg.fill ins(%zero : f32) outs(%er : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%t : tensor<?x?x?xf32>) outs(%m0 : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.maximumf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?x?xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%t, %m : tensor<?x?x?xf32>, tensor<?x?xf32>) outs(%e : tensor<?x?x?xf32>) {
+  ^bb0(%a: f32, %c: f32, %o: f32):
+    %b = arith.subf %a, %c : f32
+    %d = math.exp %b : f32
+    linalg.yield %d : f32
+  } -> tensor<?x?x?xf32>
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%p : tensor<?x?x?xf32>) outs(%l0 : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?x?xf32>
+  %n = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%p, %l : tensor<?x?x?xf32>, tensor<?x?xf32>) outs(%eh : tensor<?x?x?xf16>) {
+  ^bb0(%a: f32, %c: f32, %o: f16):
+    %b = arith.divf %a, %c : f32
+    %d = arith.truncf %b : f32 to f16
+    linalg.yield %d : f16
+  } -> tensor<?x?x?xf16>
+  %zo = linalg.fill ins(%hz : f16) outs(%eo : tensor<?x?x64xf16>) -> tensor<?x?x64xf16>
+  %r = linalg.batch_matmul ins(%n, %v : tensor<?x?x?xf16>, tensor<?x?x64xf16>)
+         outs(%zo : tensor<?x?x64xf16>) -> tensor<?x?x64xf16>
+  return %r : tensor<?x?x64xf16>
+}
+
+// -----
+
+// Scores of which a mask selects: the loop goes through ids of its index, by which
+// both products gather. What a live micro-tile has beside what is selected is
+// left out by the mask's tile.
+
+#qd = affine_map<(i, j, d) -> (i, d)>
+#kd = affine_map<(i, j, d) -> (j, d)>
+#ij = affine_map<(i, j, d) -> (i, j)>
+#vj = affine_map<(i, e, j) -> (i, j)>
+#ve = affine_map<(i, e, j) -> (j, e)>
+#ie = affine_map<(i, e, j) -> (i, e)>
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+// CHECK-LABEL: func @masked(
+// CHECK-SAME: %[[Q:[^:]*]]: tensor<?x32xf32>, %[[K:[^:]*]]: tensor<?x32xf32>, %[[V:[^:]*]]: tensor<?x16xf32>, %[[M:[^:]*]]: tensor<?x?xi1>
+// CHECK: %[[INDEX:.*]] = pit.index mask %[[M]] : tensor<?x?xi1> -> !pit.index<micro_tile = [64, 1], axis = 1>
+// CHECK: pit.forall (%[[I:.*]]) =
+// CHECK:   pit.for %[[IDS:.*]] at %{{.*}} in %[[INDEX]][%[[I]]] : {{.*}} chunk 64
+// CHECK:     pit.sread %[[K]][%[[IDS]] : !pit.ids<64>, %c0]
+// CHECK:     pit.sread %[[M]][%[[I]], %[[IDS]] : !pit.ids<64>]
+// CHECK:       arith.select
+// CHECK:     pit.sread %[[V]][%[[IDS]] : !pit.ids<64>, %c0]
+// GPU-LABEL: func @masked(
+func.func @masked(%q: tensor<?x32xf32>, %k: tensor<?x32xf32>, %v: tensor<?x16xf32>, %mask: tensor<?x?xi1>,
+                  %e: tensor<?x?xf32>, %er: tensor<?xf32>, %eo: tensor<?x16xf32>) -> (tensor<?x16xf32>, tensor<?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %s = linalg.generic {indexing_maps = [#qd, #kd, #ij], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<?x32xf32>, tensor<?x32xf32>) outs(%z : tensor<?x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %m = arith.mulf %x, %y : f32
+    %a = arith.addf %o, %m : f32
+    linalg.yield %a : f32
+  } -> tensor<?x?xf32>
+  %t = pit.sparse %s mask(%mask : tensor<?x?xi1>) background(0xFF800000 : f32) : tensor<?x?xf32>
+  %m0 = linalg.fill ins(%low : f32) outs(%er : tensor<?xf32>) -> tensor<?xf32>
+  %l0 = linalg.fill ins(%zero : f32) outs(%er : tensor<?xf32>) -> tensor<?xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%t : tensor<?x?xf32>) outs(%m0 : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.maxnumf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%t, %m : tensor<?x?xf32>, tensor<?xf32>) outs(%e : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %c: f32, %o: f32):
+    %b = arith.subf %a, %c : f32
+    %d = math.exp %b : f32
+    linalg.yield %d : f32
+  } -> tensor<?x?xf32>
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%p : tensor<?x?xf32>) outs(%l0 : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %r = linalg.generic {indexing_maps = [#vj, #ve, #ie], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%p, %v : tensor<?x?xf32>, tensor<?x16xf32>) outs(%zo : tensor<?x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %a = arith.mulf %x, %y : f32
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?x16xf32>
+  return %r, %l : tensor<?x16xf32>, tensor<?xf32>
+}
+
+// -----
+
+// A softmax whose probabilities are stored: the sum is that of the values so far
+// (O4), and nothing becomes a loop.
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+// CHECK-LABEL: func @stored(
+// CHECK-NOT: pit.for
+func.func @stored(%x: tensor<?x?xf32>, %rows: tensor<?xf32>, %all: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %m0 = linalg.fill ins(%low : f32) outs(%rows : tensor<?xf32>) -> tensor<?xf32>
+  %l0 = linalg.fill ins(%zero : f32) outs(%rows : tensor<?xf32>) -> tensor<?xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x?xf32>) outs(%m0 : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.maximumf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<?x?xf32>, tensor<?xf32>) outs(%all : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %t: f32, %o: f32):
+    %b = arith.subf %a, %t : f32
+    %c = math.exp %b : f32
+    linalg.yield %c : f32
+  } -> tensor<?x?xf32>
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%p : tensor<?x?xf32>) outs(%l0 : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?xf32>
+  return %p, %l : tensor<?x?xf32>, tensor<?xf32>
+}
