@@ -8,8 +8,8 @@ Arrays are those of numpy, torch, CuPy and JAX, on the CPU or a GPU. They are pa
 without copies, by DLPack; on a GPU a call runs on the framework's current stream.
 
     Ops             matmul, linear, einsum, masked_matmul, padded_linear, padded_mlp,
-                    masked_mlp, scaled_matmul, moe, conv2d: compiled when they are called
-                    (docs/Ops.md)
+                    masked_mlp, scaled_matmul, moe, conv2d, attention: compiled when they
+                    are called (docs/Ops.md)
     Looking         coverage, explain
     Programs        compile (MLIR or StableHLO), load, jit and tile (tile programs in
                     Python, docs/TileLanguage.md); docs/Python.md
@@ -30,12 +30,12 @@ from ._index import Index, build_index, import_index
 from ._library import Error
 from ._program import Entry, Program, Signature, load
 from .ops import (
-    Explanation, conv2d, einsum, explain, linear, masked_matmul, masked_mlp, matmul, moe,
-    padded_linear, padded_mlp, scaled_matmul)
+    Explanation, attention, conv2d, einsum, explain, linear, masked_matmul, masked_mlp, matmul,
+    moe, padded_linear, padded_mlp, scaled_matmul)
 
 __all__ = [
     "Compiler", "Constant", "Context", "Coverage", "Entry", "Error", "Explanation", "Index",
-    "Program", "Signature", "build_index", "compile", "constant", "conv2d", "coverage",
+    "Program", "Signature", "attention", "build_index", "compile", "constant", "conv2d", "coverage",
     "default_context", "einsum", "explain", "import_index", "jit", "linear", "load",
     "masked_matmul", "masked_mlp", "matmul", "moe", "padded_linear", "padded_mlp",
     "scaled_matmul", "tile", "view",

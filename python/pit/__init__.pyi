@@ -73,6 +73,13 @@ def moe(
     x: _Array, router_weights: _AnyArray, experts: _AnyArray, w_gate: _AnyArray,
     w_up: _AnyArray, w_down: _AnyArray, *, activation: _Activation = "silu",
     out: _AnyArray = None) -> _Array: ...
+def attention(
+    q: _Array, k: _AnyArray, v: _AnyArray, *, mask: _AnyArray = None, blocks: Any = None,
+    block_size: int | tuple[int, int] = 64, index: Index | None = None, bias: _AnyArray = None,
+    lengths: _AnyArray = None, causal: bool = False, align: Literal["start", "end"] = "start",
+    window: int | None = None, sinks: int | None = None, sink_logits: _AnyArray = None,
+    alibi: _AnyArray = None, scale: float | None = None, softcap: float | None = None,
+    return_lse: bool = False, out: _AnyArray = None) -> Any: ...
 def conv2d(
     x: _Array, weight: _AnyArray, bias: _AnyArray = None, *, stride: int | _Sizes = 1,
     padding: int | _Sizes = 0, dilation: int | _Sizes = 1, groups: int = 1,

@@ -66,14 +66,21 @@ class Documents(unittest.TestCase):
             "images": array(2, 3, 9, 8), "filters": array(4, 3, 3, 3),
             "pixels": random.random((2, 1, 7, 6)) < 0.5,
             "chosen": random.integers(0, 4, (16, 2)).astype("i")}
+        kept = random.random((2, 4, 130, 90)) < 0.1
+        attention = {
+            "pit": pit, "q": array(2, 4, 130, 16), "k": array(2, 2, 90, 16), "v": array(2, 2, 90, 16),
+            "live": random.random((4, 3, 2)) < 0.5, "kept": kept, "lengths": np.int32([3, 90]),
+            "index": pit.build_index(kept, (None, None, 64, 1), 3, source="mask")}
         found = examples((ROOT / "docs" / "Ops.md").read_text())
         for example in found:
-            exec(compile(example, "docs/Ops.md", "exec"), values)
+            exec(compile(example, "docs/Ops.md", "exec"),
+                 attention if "pit.attention" in example else values)
+        self.assertEqual(attention["logs"].shape, (2, 4, 130))
         expected = np.where(values["kept"], values["a"], 0).astype("d") @ values["b"].astype("d")
         # The index selects, so the last product is that of what was kept.
         np.testing.assert_allclose(values["y"], expected, atol=1e-4)
         self.assertIn("pit.sread", values["listing"])
-        self.assertEqual(len(found), 3)
+        self.assertEqual(len(found), 4)
 
     def test_names(self):
         """Each name of the package that the page has, and the other way round."""

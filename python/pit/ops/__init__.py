@@ -1,6 +1,7 @@
 """Ops by meaning: products of dynamically sparse arrays, compiled when they are
 called for the first time. docs/Python.md says how they are used."""
 
+from ._attention import attention
 from ._conv import conv2d
 from ._einsum import einsum
 from ._explain import Explanation, explain
@@ -10,6 +11,6 @@ from ._products import linear, masked_matmul, matmul, padded_linear
 from ._scaled import scaled_matmul
 
 __all__ = [
-    "Explanation", "conv2d", "einsum", "explain", "linear", "masked_matmul", "masked_mlp", "matmul",
-    "moe", "padded_linear", "padded_mlp", "scaled_matmul",
+    "Explanation", "attention", "conv2d", "einsum", "explain", "linear", "masked_matmul", "masked_mlp",
+    "matmul", "moe", "padded_linear", "padded_mlp", "scaled_matmul",
 ]

@@ -1,0 +1,436 @@
+"""Attention: scores, softmax and the weighted sum, written as what they are. The compiler makes
+one loop over the keys of them (pit-tile-online-reductions), which reads those alone that a mark
+selects.
+
+In the text a head h is (k, g): a head of the keys, and one of those that share it, where there are
+fewer heads of keys.
+"""
+
+from dataclasses import dataclass
+from math import inf
+
+from .._library import Error
+from ._op import SELECTOR_TYPES, Argument, IndexArgument, Op, kind, make, run
+from ._operand import makes_op
+from ._products import rank_of
+from ._text import LAYER_FLOATS, Value, wide_type
+
+LONGEST_HEAD = 512
+LOWEST = {"f64": "0xFFF0000000000000", "f32": "0xFF800000"}
+WHERE = {None: (), "mask": "bhmn", "index": "bhmn", "blocks": "bhmn"}
+
+
+class Found(dict):
+    """Arguments by name, as (value, letters), and `sizes` by letter."""
+
+
+@dataclass(frozen=True)
+class Scores(Op):
+    """What programs of attentions are made of. `select` says what the last argument is: a mask, an
+    index, blocks of a mask, or None. `mask`, `bias` have the dims of a mask and of a bias as letters,
+    "1" where all have the same."""
+
+    grouped: bool  # whether heads share keys
+    scale: float | None
+    softcap: float | None
+    causal: bool
+    end: bool  # whether the last query is at the last key
+    window: int | None
+    sinks: int | None
+    bias: str | None
+    slopes: bool
+    lengths: bool
+    sink_logits: bool
+    select: str | None
+    mask: str | None
+    block: tuple | None  # queries and keys of a block
+    with_lse: bool
+
+    def arguments(self):
+        keys = "k" if self.grouped else "h"
+        found = [Argument("q", ("b", "h", "m", "d"), LAYER_FLOATS, permutable=True),
+                 Argument("k", ("b", keys, "n", "d"), LAYER_FLOATS, permutable=True),
+                 Argument("v", ("b", keys, "n", "e"), LAYER_FLOATS, permutable=True)]
+        if self.bias is not None:
+            found.append(Argument("bias", dims_of(self.bias), LAYER_FLOATS, alike=False))
+        if self.slopes:
+            found.append(Argument("alibi", ("h",), LAYER_FLOATS, alike=False))
+        if self.lengths:
+            found.append(Argument("lengths", ("b",), SELECTOR_TYPES["lengths"], alike=False))
+        if self.sink_logits:
+            found.append(Argument("sink_logits", ("h",), LAYER_FLOATS, alike=False))
+        if self.select == "index":
+            found.append(IndexArgument("index", ("b", "h", "m", "n")))
+        elif self.select is not None:
+            dims = self.mask if self.select == "mask" else self.mask.replace("m", "M").replace("n", "N")
+            found.append(Argument(self.select, dims_of(dims), (*SELECTOR_TYPES["mask"], "i32"),
+                                  alike=False))
+        return found
+
+    def dynamic(self):
+        return ("b", "m", "n")
+
+    def rows(self):
+        return ("m",)
+
+    def fixed(self):
+        return ("h", "k", "d", "e", *(("M", "N") if self.select == "blocks" else ()))
+
+    def exact(self):
+        return ("h", "k", "d", "e", *(("m", "n", "M", "N") if self.select == "blocks" else ()))
+
+    def check(self, sizes):
+        if self.grouped and (sizes["k"] == 0 or sizes["h"] % sizes["k"]):
+            raise Error(f"{self.name}: q has {sizes['h']} heads, k and v have {sizes['k']}; each of "
+                        "these serves as many of q's, so their number divides the other")
+        for d, what in (("d", "q and k"), ("e", "v")):
+            if not 0 < sizes[d] <= LONGEST_HEAD:
+                raise Error(f"{self.name}: heads of {what} have {sizes[d]} elements; they may have "
+                            f"1 to {LONGEST_HEAD}")
+        if self.select == "blocks":
+            for whole, parts, size, what in (("m", "M", self.block[0], "queries"),
+                                             ("n", "N", self.block[1], "keys")):
+                if parts in sizes and sizes[parts] != -(-sizes[whole] // size):
+                    raise Error(f"{self.name}: {sizes[whole]} {what} are "
+                                f"{-(-sizes[whole] // size)} blocks of {size}, but blocks has "
+                                f"{sizes[parts]}")
+
+    # -- text ----------------------------------------------------------------
+
+    def read(self, builder, values, orders):
+        found = Found()
+        for argument, value, order in zip(self.arguments(), values, orders):
+            if isinstance(argument, IndexArgument):
+                found[argument.name] = value, ()
+                continue
+            letters = [argument.dims[i] for i in order] if order else list(argument.dims)
+            if self.grouped and self.select == "index":
+                if argument.name in "kv":
+                    value, letters = self.repeated(builder, value, letters, values[0], orders[0])
+            elif self.grouped and "h" in letters:
+                at = letters.index("h")
+                keys = values[1].dims[(orders[1] or range(4)).index(1)]
+                value = builder.expand(value, at, keys, value.dims[at] // keys)
+                letters[at:at + 1] = ["k", "g"]
+            found[argument.name] = value, letters
+        found.sizes = {letter: size for value, letters in found.values()
+                      for letter, size in zip(letters, getattr(value, "dims", ()))
+                      if letter not in (1, "M", "N")}
+        return found
+
+    @property
+    def row_letters(self):
+        return list("bkgm" if self.is_split else "bhm")
+
+    @property
+    def is_split(self):
+        """Whether heads are two dims. An index that the caller has made has one for them."""
+        return self.grouped and self.select != "index"
+
+    def repeated(self, builder, value, letters, q, order):
+        """Keys or values of each of q's heads."""
+        at = letters.index("k")
+        heads = q.dims[(order or range(4)).index(1)]
+        each = heads // value.dims[at]
+        inner = [*letters[:at + 1], "g", *letters[at + 1:]]
+        out = builder.empty([*value.dims[:at + 1], each, *value.dims[at + 1:]], value.type)
+        value = builder.generic([letters, inner], inner, [value], out, lambda body, x, old: x)
+        return builder.merge(value, at, heads), [*letters[:at], "h", *letters[at + 1:]]
+
+    def computed_scores(self, builder, found, letters):
+        """The scores that count, with dims in this order; those that a comparison of places leaves
+        out are -inf."""
+        (q, of_q), (k, of_k) = found["q"], found["k"]
+        type_ = wide_type(q.type)
+        sizes = found.sizes
+        scores = builder.product([q, k] if letters[-1] == "n" else [k, q],
+                                 [of_q, of_k] if letters[-1] == "n" else [of_k, of_q],
+                                 [sizes[x] for x in letters], letters, type_)
+        ins, maps = [scores], [letters]
+        for name in ("bias", "alibi", "lengths"):
+            if name in found:
+                value, of = found[name]
+                ins.append(builder.squeeze(value, [x == 1 for x in of]))
+                maps.append([x for x in of if x != 1])
+        at = {x: letters.index(x) for x in "mn"}
+        queries, keys = builder.size(sizes["m"]), builder.size(sizes["n"])
+
+        def function(body, x, *others):
+            others = list(others)[:-1]  # the last is what was there before
+            place = {}
+
+            def coordinate(letter):
+                if letter not in place:
+                    value = body.emit(f"linalg.index {at[letter]} : index")
+                    if letter == "m" and self.end:
+                        ahead = body.emit(f"arith.subi {keys}, {queries} : index")
+                        value = body.emit(f"arith.addi {value}, {ahead} : index")
+                    place[letter] = value
+                return place[letter]
+
+            scale = self.scale if self.scale is not None else sizes["d"] ** -0.5
+            if self.softcap is not None:
+                x = body.mul(type_, x, body.constant(scale / self.softcap, type_))
+                x = body.emit(f"math.tanh {x} : {type_}")
+                scale = self.softcap
+            if scale != 1:
+                x = body.mul(type_, x, body.constant(scale, type_))
+            if "bias" in found:
+                x = body.add(type_, x, body.cast(others.pop(0), found["bias"][0].type, type_))
+            if "alibi" in found:
+                slope = body.cast(others.pop(0), found["alibi"][0].type, type_)
+                far = body.emit(f"arith.subi {coordinate('n')}, {coordinate('m')} : index")
+                far = body.emit(f"arith.index_cast {far} : index to i64")
+                x = body.add(type_, x, body.mul(type_, slope, body.emit(
+                    f"arith.sitofp {far} : i64 to {type_}")))
+            low = body.constant(-inf, type_)
+
+            def keep(x, condition):
+                return body.emit(f"arith.select {condition}, {x}, {low} : {type_}")
+
+            def compare(how, a, b):
+                return body.emit(f"arith.cmpi {how}, {a}, {b} : index")
+
+            if "lengths" in found:
+                length = body.emit(f"arith.index_cast {others.pop(0)} : "
+                                   f"{found['lengths'][0].type} to index")
+                x = keep(x, compare("slt", coordinate("n"), length))
+            if self.causal:
+                x = keep(x, compare("sle", coordinate("n"), coordinate("m")))
+            if self.window is not None:
+                wide = body.constant(self.window, "index")
+                first = body.emit(f"arith.subi {coordinate('m')}, {wide} : index")
+                near = compare("sgt", coordinate("n"), first)
+                if self.sinks is not None:
+                    near = body.emit(f"arith.ori {near}, " + compare(
+                        "slt", coordinate("n"), body.constant(self.sinks, "index")) + " : i1")
+                x = keep(x, near)
+                if not self.causal:
+                    last = body.emit(f"arith.addi {coordinate('m')}, {wide} : index")
+                    near = compare("slt", coordinate("n"), last)
+                    if self.sinks is not None:
+                        near = body.emit(f"arith.ori {near}, " + compare(
+                            "slt", coordinate("n"), body.constant(self.sinks, "index")) + " : i1")
+                    x = keep(x, near)
+            return x
+
+        out = builder.empty([sizes[x] for x in letters], type_)
+        scores = builder.generic([*maps, letters], letters, ins, out, function)
+        return self.selected(builder, found, scores, letters)
+
+    def selected(self, builder, found, scores, letters):
+        """pit.sparse of the scores."""
+        if self.select is None:
+            return scores
+        value, of = found[self.select]
+        if self.select == "index":
+            how = f"index({value.name} : {value.mlir})"
+        else:
+            if self.select == "blocks":
+                value, of = self.elements_of(builder, found.sizes, value, list(of))
+            value = builder.squeeze(value, [x == 1 for x in of])
+            of = [x for x in of if x != 1]
+            if of != letters:
+                out = builder.empty([found.sizes[x] for x in letters], value.type)
+                value = builder.generic([of, letters], letters, [value], out,
+                                        lambda body, x, old: x)
+            how = f"mask({value.name} : {value.mlir})"
+        return builder.emit(
+            f"pit.sparse {scores.name} {how} background({LOWEST[scores.type]} : {scores.type}) : "
+            f"{scores.mlir}", scores.dims, scores.type)
+
+    def elements_of(self, builder, sizes, value, of):
+        """The mask of queries and keys of which blocks are given."""
+        value = builder.squeeze(value, [x == 1 for x in of])
+        of = [x for x in of if x != 1]
+        for whole, parts, size in (("m", "M", self.block[0]), ("n", "N", self.block[1])):
+            if parts not in of:
+                continue
+            at = of.index(parts)
+            inner = [*of[:at + 1], "in", *of[at + 1:]]
+            dims = [*value.dims[:at + 1], size, *value.dims[at + 1:]]
+            out = builder.empty(dims, value.type)
+            value = builder.generic([of, inner], inner, [value], out, lambda body, x, old: x)
+            count = value.dims[at] * size
+            value = builder.merge(value, at, count)
+            of = [*of[:at], whole, *of[at + 1:]]
+            have = sizes[whole]
+            if have != count:
+                value = builder.piece(value, [0] * len(of),
+                                      [*value.dims[:at], have, *value.dims[at + 1:]])
+        return value, of
+
+    def to_heads(self, builder, sizes, value):
+        """A result with one dim for the heads."""
+        if not self.is_split:
+            return value
+        return builder.merge(value, 1, sizes["k"] * sizes["g"])
+
+
+def dims_of(letters):
+    return tuple(1 if x == "1" else x for x in letters)
+
+
+@kind
+@dataclass(frozen=True)
+class Attention(Scores):
+    """softmax(q k.T) v, and with_lse the logarithms of the sums of exponentials."""
+
+    name = "attention"
+
+    @staticmethod
+    def finite(body, type_, most):
+        """0 where no score counts."""
+        low, zero = body.constant(-inf, type_), body.constant(0, type_)
+        none = body.emit(f"arith.cmpf oeq, {most}, {low} : {type_}")
+        return body.emit(f"arith.select {none}, {zero}, {most} : {type_}")
+
+    def results(self, types, sizes):
+        self.check(sizes)
+        found = [(types[0], (sizes["b"], sizes["h"], sizes["m"], sizes["e"]))]
+        if self.with_lse:
+            found.append((wide_type(types[0]), (sizes["b"], sizes["h"], sizes["m"])))
+        return found
+
+    def build(self, builder, values, orders):
+        found = self.read(builder, values, orders)
+        rows, sizes = self.row_letters, found.sizes
+        scores = self.computed_scores(builder, found, [*rows, "n"])
+        v, of_v = found["v"]
+        type_, summed = v.type, scores.type
+        of_rows = [sizes[x] for x in rows]
+        letters = [*rows, "n"]
+        top = builder.generic(
+            [letters, rows], letters, [scores], builder.fill(of_rows, -inf, summed),
+            lambda body, x, old: body.emit(f"arith.maximumf {old}, {x} : {summed}"))
+        powers = builder.generic(
+            [letters, rows, letters], letters, [scores, top], builder.empty(scores.dims, summed),
+            lambda body, x, most, old: body.emit(
+                f"math.exp {body.emit(f'arith.subf {x}, {most} : {summed}')} : {summed}"))
+        total = builder.generic(
+            [letters, rows], letters, [powers], builder.zeros(of_rows, summed),
+            lambda body, x, old: body.add(summed, old, x))
+        if type_ != summed:
+            powers = builder.elementwise(
+                [powers], lambda body, x: body.cast(x, summed, type_), type_)
+        sums = builder.product([powers, v], [letters, of_v], [*of_rows, sizes["e"]],
+                               [*rows, "e"], summed)
+        if self.sink_logits:
+            logits, of_logits = found["sink_logits"]
+
+            def with_sink(body, count, most, logit):
+                away = body.emit(f"arith.subf {body.cast(logit, logits.type, summed)}, "
+                                 f"{self.finite(body, summed, most)} : {summed}")
+                return body.add(summed, count, body.emit(f"math.exp {away} : {summed}"))
+
+            total = builder.elementwise(
+                [total, top, logits], with_sink, summed,
+                [list(range(len(rows)))] * 2 + [[rows.index(x) for x in of_logits]])
+        out = builder.elementwise(
+            [sums, total], lambda body, x, count: body.cast(
+                body.emit(f"arith.divf {x}, {count} : {summed}"), summed, type_), type_,
+            [list(range(len(rows) + 1)), list(range(len(rows)))])
+        results = [self.to_heads(builder, sizes, out)]
+        if self.with_lse:
+            logs = builder.elementwise(
+                [total, top], lambda body, count, most: body.add(
+                    summed, self.finite(body, summed, most), body.emit(f"math.log {count} : {summed}")), summed)
+            results.append(self.to_heads(builder, sizes, logs))
+        return results
+
+
+@makes_op
+def attention_op(*fields):
+    return make(Attention, *fields)
+
+
+def pattern(name, shape, sizes):
+    """The dims of what broadcasts to (b, h, m, n), as letters."""
+    if len(shape) > 4:
+        raise Error(f"attention: {name} has shape {tuple(shape)}; it broadcasts to (batch, heads, "
+                    "queries, keys)")
+    shape = (1,) * (4 - len(shape)) + tuple(shape)
+    letters = ""
+    for letter, size, whole in zip("bhmn", shape, sizes):
+        if size not in (1, whole):
+            raise Error(f"attention: {name} has shape {shape}; it broadcasts to {tuple(sizes)}: "
+                        "(batch, heads, queries, keys)")
+        letters += "1" if size == 1 and whole != 1 or size != whole else letter
+    return letters
+
+
+def as_4d(x):
+    return x if len(x.shape) == 4 else x.reshape((1,) * (4 - len(x.shape)) + tuple(x.shape))
+
+
+def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bias=None,
+              lengths=None, causal=False, align="start", window=None, sinks=None,
+              sink_logits=None, alibi=None, scale=None, softcap=None, return_lse=False, out=None):
+    """softmax(q k.T scale) v for each head; scores are never stored, and what is not selected is
+    not computed.
+
+        y = pit.attention(q, k, v, causal=True)
+        y = pit.attention(q, k, v, blocks=live, block_size=64)    # which blocks of keys
+
+    q           (batch, heads, queries, d)
+    k, v        (batch, heads of keys, keys, d) and (.., e); fewer heads than q has serve
+                as many of q's each
+    mask        broadcasts to (batch, heads, queries, keys); what is not 0 selects a key
+    blocks      (batch or 1, heads or 1, blocks of queries, blocks of keys), or fewer dims, of
+                `block_size` (a number, or one for queries and one for keys); or
+                FlexAttention's BlockMask, whose function selects within its blocks
+    index       a pit.Index of (batch, heads, queries, keys) along axis 3; a dimension that it
+                has as a whole shares its lists
+    bias        is added to the scores; broadcasts as a mask does
+    lengths     (batch): so many keys are there
+    causal      query i has keys up to i; with align="end" the last query has all
+    window      keys nearer than this many places, and the first `sinks` ones
+    sink_logits (heads): what a learned sink adds to each sum
+    alibi       (heads): slopes of ALiBi; slope * (key - query) is added
+    scale       of the scores, 1 / sqrt(d) unless given
+    softcap     c * tanh(scores / c)
+    return_lse  also returns the logarithms of the sums, (batch, heads, queries)
+    Result      (batch, heads, queries, e), of q's type. A row of which nothing is selected
+                is 0, and its logarithm -inf.
+    """
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        if rank_of("attention", name, x) != 4:
+            raise Error(f"attention: {name} has shape {tuple(x.shape)}; it must have rank 4: (batch, "
+                        "heads, places, elements of a head)")
+    sizes = (q.shape[0], q.shape[1], q.shape[2], k.shape[2])
+    select, given, letters, block = None, None, None, None
+    if hasattr(blocks, "kv_num_blocks"):
+        from ..torch import _block_mask
+        blocks, block_size, mask = _block_mask.read(blocks, sizes, mask)
+    for name, x in (("mask", mask), ("blocks", blocks), ("index", index)):
+        if x is None:
+            continue
+        if select is not None:
+            raise Error(f"attention: {select} and {name} are given; one of mask, blocks and index "
+                        "selects keys, and others may be its part")
+        select, given = name, x
+    if select == "mask":
+        letters, given = pattern("mask", mask.shape, sizes), as_4d(mask)
+    elif select == "blocks":
+        block = (block_size,) * 2 if isinstance(block_size, int) else tuple(block_size)
+        parts = (*sizes[:2], *(-(-size // each) for size, each in zip(sizes[2:], block)))
+        letters, given = pattern("blocks", blocks.shape, parts), as_4d(blocks)
+        if 0 in sizes:
+            select, given, letters, block = None, None, None, None
+    if align not in ("start", "end"):
+        raise Error(f"attention: align is {align!r}; it is 'start' or 'end'")
+    if sinks is not None and window is None:
+        raise Error("attention: sinks are keys outside of a window; give the window, too")
+    arrays = [q, k, v]
+    of_bias = None
+    if bias is not None:
+        of_bias = pattern("bias", bias.shape, sizes)
+        arrays.append(as_4d(bias))
+    arrays += [x for x in (alibi, lengths, sink_logits) if x is not None]
+    if given is not None:
+        arrays.append(given)
+    op = attention_op(
+        q.shape[1] != k.shape[1], scale, softcap, bool(causal), align == "end", window, sinks,
+        of_bias, alibi is not None, lengths is not None, sink_logits is not None, select, letters,
+        block, bool(return_lse))
+    return run(op, tuple(arrays), out)

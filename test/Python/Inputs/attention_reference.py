@@ -1,0 +1,95 @@
+"""Attentions in float64 by numpy, with scores as a whole; and random ones."""
+
+import numpy as np
+
+
+def attention(q, k, v, *, mask=None, causal=False, align="start", window=None, sinks=None,
+              sink_logits=None, alibi=None, bias=None, lengths=None, scale=None, softcap=None):
+    """The result, and the logarithms of sums; `mask` says for each query and key whether it counts."""
+    q, k, v = (x.astype("d") for x in (q, k, v))
+    (_, heads, queries, d), (_, groups, keys, _) = q.shape, k.shape
+    k, v = (np.repeat(x, heads // groups, 1) for x in (k, v))
+    scores = q @ k.swapaxes(2, 3) * (d ** -0.5 if scale is None else scale)
+    if softcap is not None:
+        scores = softcap * np.tanh(scores / softcap)
+    if bias is not None:
+        scores = scores + np.asarray(bias, "d")
+    i = np.arange(queries)[:, None] + (keys - queries if align == "end" else 0)
+    j = np.arange(keys)[None]
+    if alibi is not None:
+        scores = scores + np.asarray(alibi, "d")[:, None, None] * (j - i)
+    counts = np.ones(scores.shape, bool)
+    if mask is not None:
+        counts &= np.asarray(mask) != 0
+    if causal:
+        counts &= j <= i
+    if window is not None:
+        near = (j > i - window) & (causal | (j < i + window))
+        counts &= near if sinks is None else near | (j < sinks)
+    if lengths is not None:
+        counts &= j < np.asarray(lengths)[:, None, None, None]
+    scores = np.where(counts, scores, -np.inf)
+    most = scores.max(-1, keepdims=True, initial=-np.inf)
+    base = np.where(most == -np.inf, 0, most)
+    powers = np.exp(scores - base)
+    sums = powers.sum(-1, keepdims=True)
+    nothing = sums == 0
+    if sink_logits is not None:
+        sums = sums + np.exp(np.asarray(sink_logits, "d")[:, None, None] - base)
+    with np.errstate(divide="ignore"):
+        logs = (base + np.log(sums))[..., 0]
+    return np.where(nothing, 0, powers @ v / np.where(sums == 0, 1, sums)), logs
+
+
+def repeat(blocks, block, queries, keys):
+    """The mask of which blocks are given."""
+    return np.repeat(np.repeat(blocks, block[0], -2), block[1], -1)[..., :queries, :keys]
+
+
+def draw(rng, dtype, sizes=None, head_sizes=(1, 8, 16, 33, 64)):
+    """q, k, v; options of pit.attention; and those of `attention`."""
+    batch, groups, each = (int(rng.integers(1, 4)) for _ in range(3))
+    queries, keys = sizes or [int(rng.choice([0, 1, 2, 31, 64, 65, 130])) for _ in range(2)]
+    d, e = (int(rng.choice(head_sizes)) for _ in range(2))
+    heads = groups * each
+    q, k, v = (rng.standard_normal(shape).astype(dtype) for shape in (
+        (batch, heads, queries, d), (batch, groups, keys, d), (batch, groups, keys, e)))
+    options = {}
+
+    def shape(m, n):
+        full = (batch, heads, m, n)
+        full = tuple(1 if rng.random() < 0.3 else size for size in full)
+        return full[int(rng.integers(3)):]
+
+    if rng.random() < 0.4:
+        options["causal"] = True
+    if rng.random() < 0.3:
+        options["align"] = "end"
+    if rng.random() < 0.3:
+        options["window"] = int(rng.integers(1, 70))
+        if rng.random() < 0.5:
+            options["sinks"] = int(rng.integers(1, 5))
+    if rng.random() < 0.2:
+        options["softcap"] = float(rng.uniform(1, 20))
+    if rng.random() < 0.2:
+        options["scale"] = float(rng.uniform(0.05, 2))
+    if rng.random() < 0.2:
+        options["bias"] = rng.standard_normal(shape(queries, keys)).astype(dtype)
+    if rng.random() < 0.2:
+        options["alibi"] = -rng.random(heads).astype("f")
+    if rng.random() < 0.2:
+        options["lengths"] = rng.integers(0, keys + 2, batch).astype(rng.choice(["i4", "i8"]))
+    if rng.random() < 0.15:
+        options["sink_logits"] = rng.standard_normal(heads).astype("f")
+    wanted = dict(options)
+    live = rng.choice([0, 0.02, 0.3, 0.9, 1])
+    how = rng.integers(4)
+    if how == 1:
+        options["mask"] = wanted["mask"] = rng.random(shape(queries, keys)) < live
+    elif how == 2:
+        block = [(64, 64), (32, 16), (64, 1)][int(rng.integers(3))]
+        blocks = rng.random(shape(-(-queries // block[0]), -(-keys // block[1]))) < live
+        options["blocks"], options["block_size"] = blocks, block
+        wanted["mask"] = repeat(np.broadcast_to(blocks, (
+            batch, heads, -(-queries // block[0]), -(-keys // block[1]))), block, queries, keys)
+    return (q, k, v), options, wanted

@@ -1,0 +1,110 @@
+# RUN: %quick_python %s
+# REQUIRES: pit-compile
+"""pit.attention against numpy in float64, with scores as a whole."""
+
+import sys
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from setup import pit  # noqa: E402
+
+import attention_reference as reference  # noqa: E402
+
+random = np.random.default_rng()
+LIMITS = {"float64": 1e-12, "float32": 2e-5, "float16": 4e-3}
+
+
+def draw(batch, heads, groups, queries, keys, d, e, dtype="f"):
+    return [random.standard_normal(shape).astype(dtype) for shape in (
+        (batch, heads, queries, d), (batch, groups, keys, d), (batch, groups, keys, e))]
+
+
+class Attention(unittest.TestCase):
+    def check(self, found, wanted):
+        self.assertEqual(found.shape, wanted.shape)
+        nothing = np.isneginf(wanted)
+        np.testing.assert_array_equal(np.isneginf(found), nothing)
+        if not nothing.all():
+            off = abs(found.astype("d") - wanted)[~nothing].max()
+            self.assertLessEqual(off / max(1, abs(wanted[~nothing]).max()), LIMITS[found.dtype.name])
+
+    def compare(self, arrays, options, wanted):
+        shapes = {name: getattr(x, "shape", x) for name, x in options.items()}
+        with self.subTest(shapes=[x.shape for x in arrays], dtype=arrays[0].dtype, **shapes):
+            with np.errstate(invalid="ignore"):
+                result, logs = reference.attention(*arrays, **wanted)
+                found, found_logs = pit.attention(*arrays, return_lse=True, **options)
+                self.check(found, result)
+                self.check(found_logs.astype(found.dtype), logs)
+                self.check(pit.attention(*arrays, **options), result)
+
+    def test_draws(self):
+        """Any options, sizes from 0 on, ragged."""
+        seed = int(random.integers(2 ** 31))
+        print("seed", seed)
+        rng = np.random.default_rng(seed)
+        for _ in range(8):
+            arrays, options, wanted = reference.draw(rng, rng.choice(["f4", "f4", "f2", "f8"]))
+            self.compare(arrays, options, wanted)
+
+    def test_skewed(self):
+        """All keys for one block of queries, none for others; rows of which nothing is selected."""
+        arrays = draw(1, 2, 1, 130, 200, 16, 16)
+        mask = np.zeros((130, 200), bool)
+        mask[:64] = True
+        mask[100, 199] = True
+        self.compare(arrays, {"mask": mask}, {"mask": mask})
+        self.assertFalse(pit.attention(*arrays, mask=mask)[:, :, 101:].any())
+
+    def test_index(self):
+        arrays = draw(2, 3, 3, 70, 130, 16, 24)
+        kept = random.random((2, 3, 70, 130)) < 0.1
+        index = pit.build_index(kept, (1, 1, 64, 1), 3, source="mask")
+        # What lies in a live micro-tile is selected as a whole.
+        whole = np.concatenate([np.broadcast_to(kept[:, :, i:i + 64].any(2, keepdims=True),
+                                                kept[:, :, i:i + 64].shape) for i in (0, 64)], 2)
+        self.compare(arrays, {"index": index}, {"mask": whole})
+        self.compare(arrays, {"index": index, "causal": True}, {"mask": whole, "causal": True})
+        shared = pit.build_index(kept, (None, None, 64, 1), 3, source="mask")
+        self.compare(arrays, {"index": shared}, {"mask": whole.any((0, 1))})
+        self.compare([arrays[0], *(x[:, :1] for x in arrays[1:])], {"index": index}, {"mask": whole})
+
+    def test_layouts(self):
+        """Places before heads, as layers have them, are read where they lie."""
+        q, k, v = draw(2, 4, 2, 33, 47, 16, 16)
+        moved = [np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2) for x in (q, k, v)]
+        np.testing.assert_allclose(pit.attention(*moved), pit.attention(q, k, v), atol=1e-5)
+        out = np.empty_like(q)
+        self.assertIs(pit.attention(q, k, v, out=out), out)
+        np.testing.assert_allclose(out, pit.attention(q, k, v), atol=1e-5)
+
+    def test_large_scores(self):
+        """The largest score of a row may come late, and scores may be far apart."""
+        q, k, v = draw(1, 1, 1, 64, 256, 8, 8)
+        k *= np.linspace(0, 300, 256, dtype="f")[:, None]
+        self.compare((q, k, v), {}, {})
+
+    def test_errors(self):
+        q, k, v = draw(1, 4, 3, 8, 8, 16, 16)
+        for error, options in (
+                ("q has 4 heads, k and v have 3", {}),
+                ("mask and blocks are given", {"mask": np.ones(8), "blocks": np.ones((1, 1))}),
+                (r"mask has shape \(1, 1, 1, 7\); it broadcasts to", {"mask": np.ones(7, bool)}),
+                ("sinks are keys outside of a window", {"sinks": 4}),
+                ("align is 'left'", {"align": "left"})):
+            with self.assertRaisesRegex(pit.Error, error):
+                pit.attention(q, k, v, **options)
+        with self.assertRaisesRegex(pit.Error, "k has shape .* it must have rank 4"):
+            pit.attention(q, k[0], v)
+        with self.assertRaisesRegex(pit.Error, "heads of q and k have 600 elements"):
+            pit.attention(*draw(1, 1, 1, 4, 4, 600, 8))
+        with self.assertRaisesRegex(pit.Error, "8 queries are 1 blocks of 64, but blocks has 2|"
+                                               "blocks has shape"):
+            pit.attention(*draw(1, 1, 1, 8, 8, 8, 8), blocks=np.ones((2, 1), bool))
+
+
+if __name__ == "__main__":
+    unittest.main()
