@@ -111,6 +111,15 @@ std::optional<LinearSum> BoundFinder::matchSum(Place place) {
   }
   if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
     return matchSum(resolved->at(op->getOperand(0)));
+  if (auto product = dyn_cast<arith::MulIOp>(op)) {
+    llvm::APInt factor;
+    std::optional<LinearSum> part = matchSum(resolved->at(product.getLhs()));
+    if (!part || !matchPattern(product.getRhs(), m_ConstantInt(&factor)) ||
+        factor.getSignificantBits() > 31)
+      return std::nullopt;
+    sum.add(*part, factor.getSExtValue());
+    return sum;
+  }
   bool minus = isa<arith::SubIOp>(op);
   if (!minus && !isa<arith::AddIOp>(op))
     return std::nullopt;

@@ -44,6 +44,7 @@ class Scores(Op):
     select: str | None
     mask: str | None
     block: tuple | None  # queries and keys of a block
+    whole: bool  # whether blocks of queries are whole ones: then a query (M, i) is the i-th of one
     with_lse: bool
 
     def arguments(self):
@@ -68,13 +69,14 @@ class Scores(Op):
         return found
 
     def dynamic(self):
-        return ("b", "m", "n")
+        return ("b", "n") if self.whole else ("b", "m", "n")
 
     def rows(self):
-        return ("m",)
+        return () if self.whole else ("m",)
 
     def fixed(self):
-        return ("h", "k", "d", "e", *(("M", "N") if self.select == "blocks" else ()))
+        return ("h", "k", "d", "e", *(("M", "N") if self.select == "blocks" else ()),
+                *("m" if self.whole else ()))
 
     def exact(self):
         return ("h", "k", "d", "e", *(("m", "n", "M", "N") if self.select == "blocks" else ()))
@@ -112,15 +114,21 @@ class Scores(Op):
                 keys = values[1].dims[(orders[1] or range(4)).index(1)]
                 value = builder.expand(value, at, keys, value.dims[at] // keys)
                 letters[at:at + 1] = ["k", "g"]
+            if self.whole and "m" in letters:
+                at = letters.index("m")
+                blocks = values[-1].dims[2]
+                value = builder.expand(value, at, blocks, self.block[0])
+                letters[at:at + 1] = ["M", "i"]
             found[argument.name] = value, letters
         found.sizes = {letter: size for value, letters in found.values()
                       for letter, size in zip(letters, getattr(value, "dims", ()))
-                      if letter not in (1, "M", "N")}
+                      if letter not in (1, "N")}
         return found
 
     @property
     def row_letters(self):
-        return list("bkgm" if self.is_split else "bhm")
+        heads = "kg" if self.is_split else "h"
+        return list(f"b{heads}{'Mi' if self.whole else 'm'}")
 
     @property
     def is_split(self):
@@ -152,8 +160,8 @@ class Scores(Op):
                 value, of = found[name]
                 ins.append(builder.squeeze(value, [x == 1 for x in of]))
                 maps.append([x for x in of if x != 1])
-        at = {x: letters.index(x) for x in "mn"}
-        queries, keys = builder.size(sizes["m"]), builder.size(sizes["n"])
+        keys = builder.size(sizes["n"])
+        queries = builder.size(sizes["M"] * self.block[0] if self.whole else sizes["m"])
 
         def function(body, x, *others):
             others = list(others)[:-1]  # the last is what was there before
@@ -161,7 +169,15 @@ class Scores(Op):
 
             def coordinate(letter):
                 if letter not in place:
-                    value = body.emit(f"linalg.index {at[letter]} : index")
+                    def index(name):
+                        return body.emit(f"linalg.index {letters.index(name)} : index")
+
+                    if letter == "m" and self.whole:
+                        size = body.constant(self.block[0], "index")
+                        value = body.emit(f"arith.muli {index('M')}, {size} : index")
+                        value = body.emit(f"arith.addi {value}, {index('i')} : index")
+                    else:
+                        value = index(letter)
                     if letter == "m" and self.end:
                         ahead = body.emit(f"arith.subi {keys}, {queries} : index")
                         value = body.emit(f"arith.addi {value}, {ahead} : index")
@@ -244,7 +260,7 @@ class Scores(Op):
         value = builder.squeeze(value, [x == 1 for x in of])
         of = [x for x in of if x != 1]
         for whole, parts, size in (("m", "M", self.block[0]), ("n", "N", self.block[1])):
-            if parts not in of:
+            if parts not in of or whole == "m" and self.whole:
                 continue
             at = of.index(parts)
             inner = [*of[:at + 1], "in", *of[at + 1:]]
@@ -261,10 +277,12 @@ class Scores(Op):
         return value, of
 
     def to_heads(self, builder, sizes, value):
-        """A result with one dim for the heads."""
-        if not self.is_split:
-            return value
-        return builder.merge(value, 1, sizes["k"] * sizes["g"])
+        """A result with one dim for the heads, and one for the queries."""
+        if self.is_split:
+            value = builder.merge(value, 1, sizes["k"] * sizes["g"])
+        if self.whole:
+            value = builder.merge(value, 2, sizes["M"] * self.block[0])
+        return value
 
 
 def dims_of(letters):
@@ -417,6 +435,7 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
         letters, given = pattern("blocks", blocks.shape, parts), as_4d(blocks)
         if 0 in sizes:
             select, given, letters, block = None, None, None, None
+    whole = select == "blocks" and letters[2] == "m" and q.shape[2] % block[0] == 0
     if align not in ("start", "end"):
         raise Error(f"attention: align is {align!r}; it is 'start' or 'end'")
     if sinks is not None and window is None:
@@ -432,5 +451,5 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
     op = attention_op(
         q.shape[1] != k.shape[1], scale, softcap, bool(causal), align == "end", window, sinks,
         of_bias, alibi is not None, lengths is not None, sink_logits is not None, select, letters,
-        block, bool(return_lse))
+        block, whole, bool(return_lse))
     return run(op, tuple(arrays), out)
