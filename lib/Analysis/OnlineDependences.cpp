@@ -471,13 +471,9 @@ static SmallVector<TypedAttr> listPads(linalg::LinalgOp op, Type element) {
 }
 
 bool mlir::pit::findPads(OnlineChain &chain, std::string &why) {
-  // What is read along the axis by itself reads 0 beyond its end.
+  // What is read beyond the end is 0. It does not count: products with it are
+  // computed, and what it is multiplied by may be infinite.
   llvm::MapVector<Value, TypedAttr> known;
-  for (auto &[value, dims] : chain.dims) {
-    Type element = getElementTypeOrSelf(value.getType());
-    if (!chain.find(value) && chain.runsAlongAxis(value) && zeroOf(element))
-      known[value] = zeroOf(element);
-  }
   if (chain.selection) {
     // What is not selected is there: nothing is known of what is read.
     llvm::MapVector<Value, TypedAttr> selected;

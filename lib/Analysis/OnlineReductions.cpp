@@ -6,8 +6,8 @@
 #include "pit/Analysis/BodyEvaluator.h"
 #include "pit/Analysis/PitAxis.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -583,7 +583,14 @@ std::optional<OnlineChain> ChainFinder::run(linalg::LinalgOp last,
              return from && from->role != ChainRole::Elements;
            });
   });
-  if (reductions < 2 || !uses) {
+  // Nor does a product of products, but for one of exponentials of the first:
+  // what an attention's gradients sum.
+  bool powers = llvm::any_of(chain.ops, isInnerContraction) &&
+                llvm::any_of(chain.ops, [](const ChainOp &op) {
+                  return op.linalgOp() &&
+                         !op.linalgOp().getBlock()->getOps<math::ExpOp>().empty();
+                });
+  if (!powers && (reductions < 2 || !uses)) {
     why.clear();
     return std::nullopt;
   }

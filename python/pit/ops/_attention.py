@@ -146,8 +146,8 @@ class Scores(Op):
         return builder.merge(value, at, heads), [*letters[:at], "h", *letters[at + 1:]]
 
     def computed_scores(self, builder, found, letters):
-        """The scores that count, with dims in this order; those that a comparison of places leaves
-        out are -inf."""
+        """The products, and the scores that count, with dims in this order; those that a comparison
+        of places leaves out are -inf."""
         (q, of_q), (k, of_k) = found["q"], found["k"]
         type_ = wide_type(q.type)
         sizes = found.sizes
@@ -184,7 +184,7 @@ class Scores(Op):
                     place[letter] = value
                 return place[letter]
 
-            scale = self.scale if self.scale is not None else sizes["d"] ** -0.5
+            scale = self.scale_of(sizes)
             if self.softcap is not None:
                 x = body.mul(type_, x, body.constant(scale / self.softcap, type_))
                 x = body.emit(f"math.tanh {x} : {type_}")
@@ -230,9 +230,12 @@ class Scores(Op):
                     x = keep(x, near)
             return x
 
-        out = builder.empty([sizes[x] for x in letters], type_)
+        products, out = scores, builder.empty([sizes[x] for x in letters], type_)
         scores = builder.generic([*maps, letters], letters, ins, out, function)
-        return self.selected(builder, found, scores, letters)
+        return products, self.selected(builder, found, scores, letters)
+
+    def scale_of(self, sizes):
+        return self.scale if self.scale is not None else sizes["d"] ** -0.5
 
     def selected(self, builder, found, scores, letters):
         """pit.sparse of the scores."""
@@ -313,7 +316,7 @@ class Attention(Scores):
     def build(self, builder, values, orders):
         found = self.read(builder, values, orders)
         rows, sizes = self.row_letters, found.sizes
-        scores = self.computed_scores(builder, found, [*rows, "n"])
+        _, scores = self.computed_scores(builder, found, [*rows, "n"])
         v, of_v = found["v"]
         type_, summed = v.type, scores.type
         of_rows = [sizes[x] for x in rows]

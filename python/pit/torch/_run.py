@@ -11,7 +11,7 @@ from .._index import Index
 from .._library import Error
 from ..ops import _op
 from ..ops._operand import constant_in_graphs
-from . import _compositions, _convolutions, _dense, _gradients, _relu, _training, _vmap
+from . import _attention, _compositions, _convolutions, _dense, _gradients, _relu, _training, _vmap
 
 library = torch.library.Library("pit", "DEF")
 # `op` is what Op.encode makes. `index` is a handle of a pit.Index, the last argument of
@@ -228,6 +228,8 @@ def run_by(apply, op, arrays, out, forward=False):
     index = handle_of(op, arrays)
     tensors = arrays[:-1] if index else arrays
     differentiated = torch.is_grad_enabled() and any([x.requires_grad for x in tensors])
+    if _attention.is_attention(op) and not (out is not None and differentiated):
+        return _attention.run(op, tensors, indices[index] if index else None, differentiated, out)
     if out is not None:
         if differentiated:
             raise Error(f"{name_of(op)}: out= takes no part in gradients; call it without out=, "

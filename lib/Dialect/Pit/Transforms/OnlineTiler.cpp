@@ -53,10 +53,20 @@ LogicalResult OnlineTiler::classify(std::string &why) {
   for (auto [number, op] : llvm::enumerate(chain.ops))
     if (op.role == ChainRole::Reduction)
       reductions.push_back(number);
+  // Rows are in all results and along the axis; other dims of results, such as
+  // the columns of what is weighted, are not computed along it.
+  auto isRow = [&](int64_t dim) {
+    return llvm::all_of(reductions,
+                        [&](unsigned number) {
+                          return chain.hasDim(chain.ops[number].result(), dim);
+                        }) &&
+           llvm::any_of(chain.ops, [&](const ChainOp &op) {
+             return op.role == ChainRole::Elements &&
+                    chain.hasDim(op.result(), dim);
+           });
+  };
   for (int64_t dim : dimsOf(chain.ops[reductions.front()].result()))
-    if (dim >= 0 && llvm::all_of(reductions, [&](unsigned number) {
-          return chain.hasDim(chain.ops[number].result(), dim);
-        })) {
+    if (dim >= 0 && isRow(dim)) {
       kinds[dim] = Kind::Row;
       rowDims.push_back(dim);
     }
@@ -174,6 +184,14 @@ LogicalResult OnlineTiler::chooseTile(std::string &why) {
   } else if (target.gpu && whole > 128) {
     rowTile = axisTile = 32;
   }
+  // Gradients multiply more in a step, and carry more.
+  int64_t products = llvm::count_if(chain.ops, [](const ChainOp &op) {
+    return op.role != ChainRole::Rows && op.inputs.size() == 2 &&
+           op.linalgOp() && op.linalgOp().getNumReductionLoops() > 0;
+  });
+  if (products > 2)
+    rowTile = std::min<int64_t>(rowTile, 64),
+    axisTile = std::min<int64_t>(axisTile, 64);
   if (row && !listed) {
     int64_t extent = staticExtent(*row);
     // A GPU's tensor cores take 16 rows at once.

@@ -1,0 +1,117 @@
+"""Gradients of pit.attention as loops of their own: that of queries along the keys, those of keys
+and values along the queries. Probabilities are computed again of the logarithms of sums that the
+forward returns; nothing of queries times keys is stored. The compiler makes the loops of what
+stands here, as of the forward.
+"""
+
+from dataclasses import dataclass
+
+from ._attention import Scores
+from ._op import Argument, kind
+from ._text import LAYER_FLOATS, wide_type
+
+
+class Gradient(Scores):
+    """dy is the gradient of the result. `logs` are the logarithms of sums, 0 where a row is nothing,
+    and `delta` has dy y of each row."""
+
+    def arguments(self):
+        rows = ("b", "h", "m")
+        return [*super().arguments(), Argument("dy", (*rows, "e"), LAYER_FLOATS, permutable=True),
+                Argument("logs", rows, LAYER_FLOATS, alike=False),
+                Argument("delta", rows, LAYER_FLOATS, alike=False)]
+
+    def slopes_of(self, builder, found, letters):
+        """The probabilities, and the gradients of q k.T, with dims in this order."""
+        sizes = found.sizes
+        products, scores = self.computed_scores(builder, found, letters)
+        (v, of_v), (dy, of_dy) = found["v"], found["dy"]
+        logs, rows = found["logs"]
+        delta, _ = found["delta"]
+        type_, summed = v.type, scores.type
+        dims = [sizes[x] for x in letters]
+        chances = builder.generic(
+            [letters, rows, letters], letters, [scores, logs], builder.empty(dims, summed),
+            lambda body, x, log, old: body.emit(
+                f"math.exp {body.emit(f'arith.subf {x}, {log} : {summed}')} : {summed}"))
+        pair = [(dy, of_dy), (v, of_v)][::1 if letters[-1] == "n" else -1]
+        back = builder.product([x for x, _ in pair], [of for _, of in pair], dims, letters, summed)
+
+        def function(body, chance, back, delta, *others):
+            x = body.mul(summed, chance, body.emit(f"arith.subf {back}, {delta} : {summed}"))
+            if self.softcap is not None:
+                scale = body.constant(self.scale_of(sizes) / self.softcap, summed)
+                part = body.emit(f"math.tanh {body.mul(summed, others[0], scale)} : {summed}")
+                slope = body.emit(f"arith.subf {body.constant(1, summed)}, "
+                                  f"{body.mul(summed, part, part)} : {summed}")
+                x = body.mul(summed, x, slope)
+            return body.cast(x, summed, type_)
+
+        ins, maps = [chances, back, delta], [letters, letters, rows]
+        if self.softcap is not None:
+            ins, maps = [*ins, products], [*maps, letters]
+        slopes = builder.generic([*maps, letters], letters, ins, builder.empty(dims, type_), function)
+        return chances, slopes
+
+    def rounded(self, builder, found, value, type_, scale):
+        """A sum, scaled, in the type of a gradient."""
+        summed = value.type
+        return builder.elementwise([value], lambda body, x: body.cast(
+            body.mul(summed, x, body.constant(scale, summed)), summed, type_), type_)
+
+
+@kind
+@dataclass(frozen=True)
+class QueryGradient(Gradient):
+    """The gradient of q."""
+
+    name = "attention_q_gradient"
+
+    def results(self, types, sizes):
+        return [(types[0], tuple(sizes[x] for x in "bhmd"))]
+
+    def build(self, builder, values, orders):
+        found = self.read(builder, values, orders)
+        rows, sizes = self.row_letters, found.sizes
+        letters = [*rows, "n"]
+        _, slopes = self.slopes_of(builder, found, letters)
+        k, of_k = found["k"]
+        dq = builder.product([slopes, k], [letters, of_k], [sizes[x] for x in [*rows, "d"]],
+                             [*rows, "d"], wide_type(k.type))
+        dq = self.rounded(builder, found, dq, k.type, self.scale_of(sizes))
+        return [self.to_heads(builder, sizes, dq)]
+
+
+@kind
+@dataclass(frozen=True)
+class KeyGradient(Gradient):
+    """The gradients of k and v."""
+
+    name = "attention_k_gradient"
+
+    def results(self, types, sizes):
+        keys = "k" if self.grouped else "h"
+        return [(types[0], tuple(sizes[x] for x in f"b{keys}n{each}")) for each in "de"]
+
+    def build(self, builder, values, orders):
+        found = self.read(builder, values, orders)
+        sizes = found.sizes
+        rows = ["n" if x == "m" else x for x in self.row_letters]
+        letters = [*rows, "m"]
+        chances, slopes = self.slopes_of(builder, found, letters)
+        (q, of_q), (dy, of_dy) = found["q"], found["dy"]
+        type_, summed = q.type, chances.type
+        if type_ != summed:
+            chances = builder.elementwise(
+                [chances], lambda body, x: body.cast(x, summed, type_), type_)
+        results = []
+        for factor, other, of, column, scale in (
+                (slopes, q, of_q, "d", self.scale_of(sizes)), (chances, dy, of_dy, "e", 1)):
+            out = [*rows, column]
+            value = builder.product([factor, other], [letters, of], [sizes[x] for x in out], out,
+                                    summed)
+            if self.is_split:  # the sum over heads that share keys
+                kept = [x for x in out if x != "g"]
+                value = builder.product([value], [out], [sizes[x] for x in kept], kept, summed)
+            results.append(self.rounded(builder, found, value, type_, scale))
+        return results

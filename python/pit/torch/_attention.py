@@ -1,0 +1,110 @@
+"""pit.attention on tensors of torch that are more than memory: with gradients, in graphs, in
+batches of vmap. The forward returns the logarithms of sums, too, of which both programs of the
+backward (ops/_attention_gradients.py) compute probabilities again."""
+
+from dataclasses import fields
+
+import torch
+
+from .._library import Error
+from ..ops import _op
+from ..ops._attention import Attention
+from ..ops._attention_gradients import KeyGradient, QueryGradient
+from ..ops._operand import constant_in_graphs
+from . import _training  # noqa: F401: it defines pit::run_all
+
+GRADIENTS = {"q": QueryGradient, "kv": KeyGradient}
+
+
+@constant_in_graphs
+def is_attention(op):
+    return type(_op.decode(op)) is Attention
+
+
+@constant_in_graphs
+def returns_logs(op):
+    return _op.decode(op).with_lse
+
+
+@constant_in_graphs
+def names_of(op):
+    return tuple(argument.name for argument in _op.decode(op).arguments())
+
+
+def values_of(op, **changed):
+    return [changed.get(f.name, getattr(op, f.name)) for f in fields(op)]
+
+
+@constant_in_graphs
+def with_logs(op):
+    return _op.make(Attention, *values_of(_op.decode(op), with_lse=True)).encode()
+
+
+@constant_in_graphs
+def gradient_op(op, which):
+    """Its blocks of queries are no dim, since keys sum over all of them."""
+    return _op.make(GRADIENTS[which], *values_of(_op.decode(op), whole=False, with_lse=False)).encode()
+
+
+def over_batch(info, in_dims, inputs, op):
+    """pit::run_all for each element of a batch."""
+    found = [torch.ops.pit.run_all([x if dim is None else x.select(dim, i)
+                                    for x, dim in zip(inputs, in_dims[0])], op)
+             for i in range(info.batch_size)]
+    return [torch.stack(each) for each in zip(*found)], [0] * len(found[0])
+
+
+torch.library.register_vmap("pit::run_all", over_batch)
+
+
+class Differentiated(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(op, *inputs):
+        result, logs = torch.ops.pit.run_all(list(inputs), op)
+        return result, logs
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.op, *tensors = inputs
+        ctx.save_for_backward(*tensors, *output)
+
+    @staticmethod
+    def backward(ctx, grad, of_logs):
+        *tensors, result, logs = ctx.saved_tensors
+        needs = ctx.needs_input_grad[1:]
+        wide = logs.dtype
+        delta = (grad.to(wide) * result.to(wide)).sum(-1) - of_logs
+        arrays = [*tensors, grad.to(result.dtype), torch.where(logs == -torch.inf, 0, logs), delta]
+        grads = [None] * len(tensors)
+        if needs[0]:
+            grads[0], = torch.ops.pit.run_all(arrays, gradient_op(ctx.op, "q"))
+        if needs[1] or needs[2]:
+            grads[1], grads[2] = torch.ops.pit.run_all(arrays, gradient_op(ctx.op, "kv"))
+        names = names_of(ctx.op)
+        if "sink_logits" in names and needs[names.index("sink_logits")]:
+            sinks = tensors[names.index("sink_logits")]
+            part = torch.exp(sinks.to(wide)[:, None] - logs) * -delta
+            grads[names.index("sink_logits")] = part.sum((0, 2)).to(sinks.dtype)
+        return None, *grads
+
+
+def run(op, tensors, index, differentiated, out):
+    """The result, or with the logarithms, by the op's string."""
+    if differentiated:
+        if index is not None:
+            raise Error("attention: keys that an index= lists have no gradients; pass a mask or blocks")
+        for name, x in zip(names_of(op), tensors):
+            if name in ("bias", "alibi") and x.requires_grad:
+                raise Error(f"attention: the gradient of {name} is not computed; pass "
+                            f"{name}.detach()")
+        result, logs = Differentiated.apply(with_logs(op), *tensors)
+        return (result, logs) if returns_logs(op) else result
+    if index is not None:
+        return _op.call(_op.decode(op), [*tensors, index], out)
+    found = torch.ops.pit.run_all(list(tensors), op)
+    if out is not None:
+        outs = out if isinstance(out, (tuple, list)) else [out]
+        found = [to.copy_(x) for to, x in zip(outs, found)]
+    return tuple(found) if returns_logs(op) else found[0]

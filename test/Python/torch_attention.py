@@ -1,0 +1,156 @@
+# RUN: %quick_python %s
+# REQUIRES: pit-compile, torch
+"""pit.attention on tensors of torch: gradients, graphs, batches of vmap, bf16, BlockMask; against
+torch in float64, with scores as a whole."""
+
+import sys
+import unittest
+from pathlib import Path
+
+import numpy as np
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from setup import pit  # noqa: E402
+
+import attention_reference  # noqa: E402
+
+
+def reference(q, k, v, mask=None, causal=False, align="start", window=None, sinks=None,
+              sink_logits=None, alibi=None, bias=None, lengths=None, scale=None, softcap=None):
+    q, k, v = (x.double() for x in (q, k, v))
+    heads, queries, keys = q.shape[1], q.shape[2], k.shape[2]
+    k, v = (x.repeat_interleave(heads // x.shape[1], 1) for x in (k, v))
+    scores = q @ k.mT * (scale or q.shape[3] ** -0.5)
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)
+    if bias is not None:
+        scores = scores + bias.double()
+    i = torch.arange(queries)[:, None] + (keys - queries if align == "end" else 0)
+    j = torch.arange(keys)
+    if alibi is not None:
+        scores = scores + alibi.double()[:, None, None] * (j - i)
+    counts = torch.ones(scores.shape, dtype=torch.bool)
+    if mask is not None:
+        counts &= mask
+    if causal:
+        counts &= j <= i
+    if window is not None:
+        near = (j > i - window) & (causal | (j < i + window))
+        counts &= near if sinks is None else near | (j < sinks)
+    if lengths is not None:
+        counts &= j < lengths[:, None, None, None]
+    scores = scores.masked_fill(~counts, -torch.inf)
+    base = scores.amax(-1, keepdim=True).detach()
+    powers = torch.exp(scores - torch.where(base == -torch.inf, 0, base))
+    sums = powers.sum(-1, keepdim=True)
+    nothing = sums == 0
+    if sink_logits is not None:
+        sums = sums + torch.exp(sink_logits.double()[:, None, None] - torch.where(
+            base == -torch.inf, 0, base))
+    sums = torch.where(sums == 0, 1, sums)
+    return torch.where(nothing, 0, powers @ v / sums)
+
+
+def draw(rng, dtype="f4", **sizes):
+    arrays, options, wanted = attention_reference.draw(rng, dtype, head_sizes=(8, 16), **sizes)
+    return ([torch.from_numpy(x) for x in arrays],
+            *({name: torch.from_numpy(np.array(x)) if isinstance(x, np.ndarray) else x
+               for name, x in each.items()} for each in (options, wanted)))
+
+
+class Attention(unittest.TestCase):
+    def close(self, found, wanted, limit=3e-4):
+        self.assertEqual(found.shape, wanted.shape)
+        off = (found.double() - wanted).abs().max().item()
+        self.assertLessEqual(off / max(1, wanted.abs().max().item()), limit)
+
+    def gradients(self, call, tensors, grad):
+        given = [x.clone().requires_grad_() for x in tensors]
+        result = call(*given)
+        return result, torch.autograd.grad(result, given, grad.to(result.dtype))
+
+    def test_gradients(self):
+        seed = int(np.random.default_rng().integers(2 ** 31))
+        print("seed", seed)
+        rng = np.random.default_rng(seed)
+        for i in range(4):
+            tensors, options, wanted = draw(
+                rng, "f2" if i == 3 else "f4", sizes=[(70, 65), (64, 130), (1, 40), (65, 64)][i])
+            shapes = {name: getattr(x, "shape", x) for name, x in options.items()}
+            with self.subTest(shapes=[x.shape for x in tensors], **shapes):
+                grad = torch.randn(*tensors[0].shape[:3], tensors[2].shape[3])
+                found = self.gradients(lambda *x: pit.attention(*x, **options), tensors, grad)
+                right = self.gradients(lambda *x: reference(*x, **wanted), tensors, grad)
+                for made, exact in zip((found[0], *found[1]), (right[0], *right[1])):
+                    self.close(made, exact, 1e-2 if i == 3 else 3e-4)
+
+    def test_gradients_of_sinks_and_logs(self):
+        q, k, v = (torch.randn(1, 2, 33, 8) for _ in range(3))
+        sinks = torch.randn(2)
+
+        def logs(q, k, v, sinks):
+            scores = (q.double() @ k.double().mT) * 8 ** -0.5
+            sinks = sinks.double()[None, :, None, None].expand(1, 2, 33, 1)
+            return torch.cat([scores, sinks], -1).logsumexp(-1)
+
+        grad = torch.randn(1, 2, 33)
+        found = self.gradients(lambda q, k, v, sinks: pit.attention(
+            q, k, v, sink_logits=sinks, return_lse=True)[1], (q, k, v, sinks), grad)
+        given = [x.clone().requires_grad_() for x in (q, k, v, sinks)]
+        right = torch.autograd.grad(logs(*given), [given[i] for i in (0, 1, 3)], grad.double())
+        for i, exact in zip((0, 1, 3), right):
+            self.close(found[1][i], exact)
+        self.assertFalse(found[1][2].any())
+
+    def test_graph(self):
+        q, k, v = (torch.randn(1, 2, 64, 16, requires_grad=True) for _ in range(3))
+
+        def layer(q, k, v):
+            return pit.attention(q * 2, k, v, causal=True).sin()
+
+        compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
+        grad = torch.randn(1, 2, 64, 16)
+        for made, exact in zip(torch.autograd.grad(compiled(q, k, v), (q, k, v), grad),
+                               torch.autograd.grad(layer(q, k, v), (q, k, v), grad)):
+            self.close(made, exact.double())
+
+    def test_vmap(self):
+        q, k, v = (torch.randn(3, 1, 2, 20, 8) for _ in range(3))
+        found = torch.vmap(lambda q, k, v: pit.attention(q, k, v, causal=True))(q, k, v)
+        for i in range(3):
+            self.close(found[i], reference(q[i], k[i], v[i], causal=True))
+        grads = torch.vmap(torch.func.grad(lambda q, k, v: pit.attention(q, k, v).sin().sum()))(q, k, v)
+        right = torch.vmap(torch.func.grad(lambda q, k, v: reference(q, k, v).sin().sum()))(q, k, v)
+        self.close(grads, right.double())
+
+    def test_bf16(self):
+        q, k, v = (torch.randn(1, 2, 70, 16).bfloat16() for _ in range(3))
+        self.close(pit.attention(q, k, v, causal=True), reference(q, k, v, causal=True), 2e-2)
+
+    def test_block_mask(self):
+        from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+        q, k, v = (torch.randn(2, 2, 256, 16) for _ in range(3))
+
+        def near(b, h, i, j):
+            return (i - j).abs() < 100
+
+        def same(b, h, i, j):
+            return (i // 128) == (j // 128)
+
+        for kept in (near, same):
+            mask = create_block_mask(kept, 2, 2, 256, 256, device="cpu")
+            self.close(pit.attention(q, k, v, blocks=mask),
+                       flex_attention(q.double(), k.double(), v.double(), block_mask=mask))
+
+    def test_errors(self):
+        q, k, v = (torch.randn(1, 1, 8, 8, requires_grad=True) for _ in range(3))
+        with self.assertRaisesRegex(pit.Error, "the gradient of bias is not computed"):
+            pit.attention(q, k, v, bias=torch.zeros(8, 8, requires_grad=True))
+        index = pit.build_index(np.ones((1, 1, 8, 8), bool), (None, None, 64, 1), 3, source="mask")
+        with self.assertRaisesRegex(pit.Error, "keys that an index= lists have no gradients"):
+            pit.attention(q, k, v, index=index)
+
+
+if __name__ == "__main__":
+    unittest.main()
