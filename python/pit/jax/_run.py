@@ -18,6 +18,7 @@ from .. import _cache, _library, _types
 from .._context import default_by_word, device_word
 from .._library import CPU, CUDA, Error
 from ..ops import _op
+from ..ops._attention import Attention
 from ..ops._operand import Info, compile_options
 from . import _avals, _batching, _tangents, _training
 from ._avals import DTYPES, NAMES
@@ -190,6 +191,9 @@ def run(op, arrays, out=None):
         if not isinstance(x, jax.Array):
             x = as_jax(op, argument.name, x)
         given.append(x)
+    if isinstance(op, Attention):
+        from . import _attention
+        return _attention.run(op, given)
     return bind(*given, op=op)
 
 

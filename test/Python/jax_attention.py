@@ -1,0 +1,75 @@
+# RUN: env JAX_PLATFORMS=cpu %quick_python %s
+# REQUIRES: pit-compile, jax
+"""pit.attention in functions that JAX compiles: results, gradients, vmap, against dense ones."""
+
+import sys
+import unittest
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from setup import pit  # noqa: E402
+
+random = np.random.default_rng()
+
+
+def draw(*shape):
+    return jnp.asarray(random.standard_normal(shape).astype("f"))
+
+
+def reference(q, k, v, mask, sinks=None):
+    k, v = (jnp.repeat(x, q.shape[1] // x.shape[1], 1) for x in (k, v))
+    scores = jnp.where(mask, jnp.einsum("bhid,bhjd->bhij", q, k) * q.shape[3] ** -0.5, -jnp.inf)
+    if sinks is not None:
+        column = jnp.broadcast_to(sinks[None, :, None, None], (*scores.shape[:3], 1))
+        scores = jnp.concatenate([scores, column], -1)
+    chances = jax.nn.softmax(scores)[..., :k.shape[2]]
+    return jnp.einsum("bhij,bhje->bhie", chances, v)
+
+
+class Attention(unittest.TestCase):
+    def close(self, found, wanted):
+        self.assertEqual(found.shape, wanted.shape)
+        np.testing.assert_allclose(found, wanted, atol=2e-5, rtol=1e-4)
+
+    def test_gradients(self):
+        q, k, v, sinks = draw(2, 4, 33, 16), draw(2, 2, 40, 16), draw(2, 2, 40, 8), draw(4)
+        mask = jnp.asarray(random.random((33, 40)) < 0.5).at[:, 0].set(True)
+
+        def ours(*arrays):
+            return pit.attention(*arrays[:3], mask=mask, sink_logits=arrays[3])
+
+        def right(*arrays):
+            return reference(*arrays[:3], mask, arrays[3])
+
+        self.close(jax.jit(ours)(q, k, v, sinks), right(q, k, v, sinks))
+        found, wanted = (jax.jit(jax.grad(lambda *x: jnp.sin(f(*x)).sum(), (0, 1, 2, 3)))(q, k, v, sinks)
+                         for f in (ours, right))
+        for made, exact in zip(found, wanted):
+            self.close(made, exact)
+
+    def test_logs(self):
+        q, k, v = (draw(1, 2, 20, 8) for _ in range(3))
+        found = jax.grad(lambda q: pit.attention(q, k, v, causal=True, return_lse=True)[1].sum())(q)
+        scores = jnp.where(jnp.tril(jnp.ones((20, 20), bool)), 0, -jnp.inf)
+        wanted = jax.grad(lambda q: jax.nn.logsumexp(
+            jnp.einsum("bhid,bhjd->bhij", q, k) * 8 ** -0.5 + scores, -1).sum())(q)
+        self.close(found, wanted)
+
+    def test_vmap(self):
+        q, k, v = (draw(3, 1, 2, 20, 8) for _ in range(3))
+        mask = jnp.tril(jnp.ones((20, 20), bool))
+        found = jax.vmap(lambda q, k, v: pit.attention(q, k, v, causal=True))(q, k, v)
+        self.close(found, jax.vmap(lambda q, k, v: reference(q, k, v, mask))(q, k, v))
+
+    def test_errors(self):
+        q, k, v = (draw(1, 1, 8, 8) for _ in range(3))
+        with self.assertRaisesRegex(pit.Error, "the gradient of bias is not computed"):
+            jax.grad(lambda bias: pit.attention(q, k, v, bias=bias).sum())(draw(8, 8))
+
+
+if __name__ == "__main__":
+    unittest.main()
