@@ -216,7 +216,7 @@ class Modules(unittest.TestCase):
                 seen.append(cls.__name__)
                 continue
             weights, chosen = torch.rand(12, EXPERTS).softmax(-1).topk(2)
-            names = _mixtures.Form(module, cls).arguments
+            names = _mixtures.names_of(cls)
             kwargs = dict(zip(names, (torch.randn(12, HIDDEN), chosen, weights)))
             with self.subTest(cls.__name__):
                 self.compare(cls.__name__, module, lambda m: _mixtures.make_experts_sparse(

@@ -17,7 +17,9 @@ from graphs import recorder  # noqa: E402
 from setup import pit  # noqa: E402
 
 from pit.ops import _op  # noqa: E402
+from pit.ops._gates import check_formula  # noqa: E402
 from pit.ops._moe_training import ExpertsBackward, ExpertsForward  # noqa: E402
+from pit.torch import _training  # noqa: E402
 
 DEVICE = os.environ.get("PIT_TEST_DEVICE", "cpu")
 torch.set_default_device(DEVICE)
@@ -40,6 +42,36 @@ def reference(x, scales, choices, *weights, activation="silu"):
     function = FUNCTIONS[activation]
     hidden = function(gate[0]) * up if gate else function(up)
     return torch.einsum("te,tef,efn->tn", table, hidden, weights[-1])
+
+
+def by_tokens(formula, joined, exchanged, x, scales, choices, wide, down, *biases):
+    """The same one by one, of a formula, with gates and ups in one weight."""
+    wide, down = (w.mT if other else w for w, other in zip((wide, down), exchanged))
+    rows = []
+    for token, scale, chosen in zip(x, scales, choices):
+        total = x.new_zeros(down.shape[2])
+        for weight, e in zip(scale, chosen.tolist()):
+            if e >= 0:
+                both = token @ wide[e] + (biases[0][e] if biases else 0)
+                gate, up = {"pairs": (both[::2], both[1::2]), "": (None, both)}.get(
+                    joined, (both[:HIDDEN], both[HIDDEN:]))
+                y = value_of(formula, gate, up) @ down[e]
+                total = total + weight * (y + (biases[1][e] if biases else 0))
+        rows.append(total)
+    return torch.stack(rows)
+
+
+def value_of(formula, gate, up):
+    if formula == "silu":
+        return torch.nn.functional.silu(gate) * up
+    if isinstance(formula, str):
+        return {"gate": gate, "up": up}[formula]
+    if not isinstance(formula, tuple):
+        return torch.tensor(formula, dtype=torch.float64)
+    x, *more = [value_of(each, gate, up) for each in formula[1:]]
+    functions = {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "neg": torch.neg,
+                 "exp": torch.exp, "min": torch.minimum, "max": torch.maximum, **FUNCTIONS}
+    return functions[formula[0]](x, *more)
 
 
 def route(tokens, top, count=COUNT, absent=0.0):
@@ -129,7 +161,7 @@ class Training(unittest.TestCase):
                 ([torch.cat([gate, up], 2).mT, down.mT], ("egk", "enf"), True, "relu"),
                 ([up, down], ("ekf", "efn"), False, "tanh"),
                 ([up.mT, down], ("efk", "efn"), False, "sigmoid")):
-            joined = "g" in layouts[0]
+            joined = "halves" if "g" in layouts[0] else ""
             arguments = [x.detach(), scales.detach(), choices, *(w.contiguous() for w in weights)]
             y, *kept = _op.call(_op.make(ExpertsForward, activation, gated, layouts, joined), arguments)
             grad = torch.randn_like(y)
@@ -139,7 +171,7 @@ class Training(unittest.TestCase):
             expected.backward(grad.double())
             self.close(y, expected)
             for again in (False, True):
-                op = _op.make(ExpertsBackward, activation, gated, layouts, (True,) * 4, joined, again)
+                op = _op.make(ExpertsBackward, activation, gated, layouts, (True,) * 4, joined, recompute=again)
                 found = list(_op.call(op, [*arguments, grad, *([] if again else kept)]))
                 found[2:] = [v if layout in ("ekg", "ekf", "efn") else v.mT
                              for v, layout in zip(found[2:], layouts)]
@@ -151,8 +183,61 @@ class Training(unittest.TestCase):
             _op.call(op.__class__("tanh", False, ("ekf", "efn"), (True,) * 4),
                      [x, scales, choices, up, down, x, torch.zeros(80, HIDDEN)])
         with self.assertRaisesRegex(pit.Error, "w_gate_up has 30 columns.* w_down has 40 rows"):
-            _op.call(_op.make(ExpertsForward, "silu", True, ("ekg", "efn"), True),
+            _op.call(_op.make(ExpertsForward, "silu", True, ("ekg", "efn"), "halves"),
                      [x, scales, choices, torch.zeros(COUNT, WIDTH, 30), down])
+
+    def test_formulas(self):
+        """Gates and ups in pairs or halves, biases, limits, formulas of all that there is."""
+        low = ("min", "gate", 0.5)
+        limited = ("mul", ("add", ("min", ("max", "up", -0.4), 0.4), 1),
+                   ("mul", low, ("sigmoid", ("mul", low, 1.702))))
+        others = ("div", ("sub", ("exp", ("neg", "gate")), "up"), ("add", ("mul", "up", "up"), 2.0))
+        both = COUNT, WIDTH, 2 * HIDDEN
+        for formula, joined, biases, exchanged in (
+                (limited, "pairs", True, (False, False)), (limited, "halves", True, (True, True)),
+                (others, "halves", False, (True, False)), (others, "pairs", False, (True, True)),
+                ("silu", "pairs", True, (True, True)), (("mul", ("relu", "up"), ("relu", "up")), "", True, (True, True))):
+            with self.subTest(formula=formula, joined=joined):
+                choices, x, scales = route(50, 2, absent=0.2), new(50, WIDTH), new(50, 2)
+                wide = torch.randn(both if joined else (COUNT, WIDTH, HIDDEN)) / 4
+                weights = [wide, torch.randn(COUNT, HIDDEN, WIDTH)]
+                stored = [(w.mT.contiguous() if other else w).requires_grad_()
+                          for w, other in zip(weights, exchanged)]
+                more = [new(COUNT, w.shape[2]) for w in weights] if biases else []
+                given = (formula, bool(joined), joined, exchanged, biases)
+                y = _training.train(_training.forward_op(*given),
+                                    (x, scales, choices, *stored, *more), False)
+                self.gradient = torch.randn_like(y)
+                y.backward(self.gradient)
+                op = _op.decode(_training.forward_op(*given, False))
+                self.close(_op.run(op, [v.detach() for v in (x, scales, choices, *stored, *more)]),
+                           y.detach().double())
+                inputs = [v.detach().double().requires_grad_() for v in (x, scales, *stored, *more)]
+                expected = by_tokens(formula, joined, exchanged, *inputs[:2], choices, *inputs[2:])
+                self.close(y, expected)
+                expected.backward(self.gradient.double())
+                for one, other in zip((x, scales, *stored, *more), inputs):
+                    self.close(one.grad, other.grad)
+
+    def test_gradcheck_of_formulas(self):
+        choices = torch.tensor([[0, 1], [2, -1], [1, 2], [-1, -1]])
+        formula = ("mul", ("silu", "gate"), ("add", ("tanh", "up"), 1))
+        shapes = (4, 3), (4, 2), (3, 3, 10), (3, 5, 2), (3, 10), (3, 2)
+        op = _training.forward_op(formula, True, "pairs", (False, False), True)
+
+        def function(x, scales, *rest):
+            return _training.train(op, (x, scales, choices, *rest), False)
+
+        inputs = [new(*shape, dtype=torch.float64) for shape in shapes]
+        self.assertTrue(gradcheck(function, inputs, nondet_tol=1e-10))
+        self.assertTrue(gradgradcheck(function, inputs, nondet_tol=1e-10))
+
+    def test_errors(self):
+        for formula, why in ((("pow", "up", 2), "is no formula"), (("add", "up"), "is no formula"),
+                             (("min", "up", "up"), "takes a number second"),
+                             (("mul", "gate", "up"), "the block has none")):
+            with self.assertRaisesRegex(pit.Error, why):
+                check_formula("moe", formula, False)
 
     def test_ways(self):
         """Graphs with tokens of any number, checkpoints, autocast, second derivatives."""

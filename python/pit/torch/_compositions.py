@@ -6,6 +6,8 @@ keeps them packed. Here each choice of a token is a row, so that they are (token
 top, f), and nothing larger is kept for the gradients.
 """
 
+import operator
+
 import torch
 
 from ..ops import _op
@@ -47,6 +49,52 @@ def experts(op, arrays):
     hidden = activation(gate[0]) * up if gate else activation(up)
     y = product_of_experts("se,sf,efn->sn", here, hidden, down, routing)
     # Of a choice that is none, the weight counts for nothing.
+    scale = torch.where(choices < 0, 0, router_weights).reshape(-1, 1)
+    return (y * scale.to(y.dtype)).reshape(-1, top, y.shape[-1]).sum(1)
+
+
+OPERATORS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
+
+
+def evaluate(formula, gate, up):
+    """A formula (ops/_gates.py) of tensors."""
+    if isinstance(formula, str):
+        return gate if formula == "gate" else up
+    if not isinstance(formula, tuple):
+        return formula
+    name, first, *rest = formula
+    value = evaluate(first, gate, up)
+    if name == "min":
+        return value.clamp(max=rest[0])
+    if name == "max":
+        return value.clamp(min=rest[0])
+    if name in OPERATORS:
+        return OPERATORS[name](value, evaluate(rest[0], gate, up))
+    return getattr(torch if name in ("neg", "exp") else torch.nn.functional, name)(value)
+
+
+def experts_forward(op, arrays):
+    """The first result of an ExpertsForward."""
+    x, router_weights, choices, *rest = arrays
+    weights, biases = rest[: len(op.layouts)], rest[len(op.layouts):]
+    top, count = choices.shape[1], weights[-1].shape[0]
+    routing = choices.reshape(-1, 1)
+    rows, own = x.repeat_interleave(top, 0), routing.clamp(min=0).flatten()
+    here = x.new_ones((rows.shape[0], count))
+
+    def product(rows, which, map_):
+        layout = op.layouts[which].replace("g", "f")
+        y = product_of_experts(f"se,{map_},{layout}->s{'n' if map_ == 'sf' else 'f'}", here, rows,
+                               weights[which], routing)
+        return y + biases[which][own] if biases else y
+
+    *gate, up = [product(rows, which, "sk") for which in range(len(weights) - 1)]
+    if op.joined == "pairs":
+        gate, up = [up[..., ::2]], up[..., 1::2]
+    elif op.joined:
+        *gate, up = up.chunk(2, -1)
+    hidden = evaluate(op.formula, gate[0] if gate else None, up)
+    y = product(hidden, -1, "sf")
     scale = torch.where(choices < 0, 0, router_weights).reshape(-1, 1)
     return (y * scale.to(y.dtype)).reshape(-1, top, y.shape[-1]).sum(1)
 

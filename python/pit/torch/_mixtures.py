@@ -4,7 +4,7 @@ to blocks with a list of experts, and to modules that hold the weights of all ex
 A form is a class beside that of the module. It keeps no weights: each call reads the
 parameters that the module has then. Where the module is no longer what was replaced, the
 module's own forward runs; and with gradients and in training where it asks whether it
-trains, or where more than an activation stands between and after the products."""
+trains, or where what stands between and after the products is no formula."""
 
 import functools
 import inspect
@@ -14,30 +14,13 @@ from torch import nn
 from torch.nn.modules import module as torch_module
 
 from .. import ops
-from ..ops._einsum import expert_product_op
-from ..ops._op import run
-from . import _known, _training
-from ._run import PLAIN, any_autocast, count_modes, exports_to_onnx, in_transform
+from ..ops._operand import constant_in_graphs
+from . import _experts, _known, _training
+from ._experts import activation_name, cannot_hold_calls
+from ._run import PLAIN, any_autocast, count_modes
 
 # Names of the three weights of an expert: of gate, up and down.
 EXPERT_NAMES = (("w1", "w3", "w2"), ("gate_proj", "up_proj", "down_proj"))
-FUNCTIONS = {"SiLU": "silu", "SiLUActivation": "silu", "GELU": "gelu", "GELUActivation": "gelu",
-             "ReLU": "relu"}
-CALLABLES = {nn.functional.silu: "silu", nn.functional.relu: "relu", torch.relu: "relu"}
-
-
-def activation_name(module):
-    """pit's name of a module's `act_fn`; None: it has none of this name."""
-    function = module._modules.get("act_fn")
-    if type(function) is nn.SiLU and not _known.has_own_calls(function):
-        return "silu"  # the usual one, at once
-    if function is None:
-        function = getattr(module, "act_fn", None)
-        return CALLABLES.get(function) if callable(function) else None
-    if getattr(function, "approximate", "none") != "none" or _known.has_own_calls(function):
-        return None  # another GELU
-    package = type(function).__module__.partition(".")[0]
-    return FUNCTIONS.get(type(function).__name__) if package in ("torch", "transformers") else None
 
 
 def names_of_expert(expert):
@@ -86,7 +69,8 @@ def is_experts(module):
 
 def unknown_of_experts(module):
     """What of such a module is not known, as the end of a sentence; None: all is."""
-    cls, form = _known.promising_class(type(module)), Form(module, type(module))
+    cls = _known.promising_class(type(module))
+    form = _experts.form_of(module, type(module))
     biases = [f"{name}_bias" for name in WEIGHTS] if form.bias else []
     children = ("act_fn", *(("post_expert_norm",) if form.norm else ()))
     found = _known.unknown_part(module, children, (*WEIGHTS, *biases), ("_apply_gate",))
@@ -97,16 +81,6 @@ def unknown_of_experts(module):
         found = (f"its weights are {tuple(form.wide(module).shape)} and "
                  f"{tuple(module.down_proj.shape)}, which pit does not know")
     return found
-
-
-def cannot_hold_calls():
-    """Whether what runs now cannot hold a call of pit."""
-    return torch.jit.is_tracing() or exports_to_onnx() or in_transform()
-
-
-def is_trained(module, inputs):
-    return module.training or torch.is_grad_enabled() and any(
-        x.requires_grad for x in (*module.parameters(), *inputs) if isinstance(x, torch.Tensor))
 
 
 def trains_otherwise(cls):
@@ -125,15 +99,13 @@ def untrained_of_block(module):
 
 def untrained_of_experts(module):
     """The same of a module that holds the weights of all experts."""
-    form = Form(module, type(module))
-    for there, what in ((form.bias, "biases"), (form.norm, "a norm behind its experts"),
-                        (form.own_gate, "a gate of its own")):
-        if there:
-            return f"{type(module).__name__} has {what}: in training it runs as it was"
-    if activation_name(module) is None:
-        return f"{type(module).__name__} has an activation that pit has no gradient of"
+    form, name = _experts.form_of(module, type(module)), type(module).__name__
+    if form.norm:
+        return f"{name} has a norm behind its experts: in training it runs as it was"
+    if form.ops is None:
+        return f"{name} has a gate that pit has no gradient of"
     if _known.promising_class(type(module)) is None and trains_otherwise(type(module)):
-        return f"in training {type(module).__name__} computes something else, and runs as it was"
+        return f"in training {name} computes something else, and runs as it was"
     return None
 
 
@@ -217,7 +189,7 @@ class Block:
             return super().forward(*args, **kwargs)
         weights = self.weights()
         x = args[0]
-        trained = is_trained(self, args)
+        trained = self.training or _experts.is_trained(self, args)
         in_graph = torch.compiler.is_compiling() or count_modes() > 0 or type(x) not in PLAIN
         if weights is None or trained and (in_graph or any_autocast() or not self.trainable):
             return super().forward(x)
@@ -232,7 +204,7 @@ class Block:
         if getattr(self, "norm_topk_prob", True):
             scales = scales / scales.sum(-1, keepdim=True)
         if trained:
-            op = _training.forward_op(self.activation, True, False, (True,) * 3)
+            op = _training.forward_op(self.activation, True, "", (True,) * 3)
             y = _training.TrainLists.apply(op, wholes, tokens, scales.to(tokens.dtype), experts,
                                            *(w for each in parameters for w in each))
         else:
@@ -308,51 +280,17 @@ def fake_moe_of_lists(x, scales, experts, gate, up, down, activation):
 # --------------------------------------------------------------------------
 
 
-class Form:
-    """How a module lays its weights out, and what it does between and after its products.
-    The names of the flags are those of transformers; a class without them has the first
-    layout of all: (experts, out, in), gates and ups one behind the other, no biases."""
-
-    def __init__(self, module, cls):
-        promised = _known.promising_class(cls) is not None
-
-        def flag(name, usual):
-            return bool(getattr(module, name, usual)) if promised else usual
-
-        self.transposed, self.bias = flag("is_transposed", False), flag("has_bias", False)
-        self.norm = flag("has_post_expert_norm", False)
-        self.gated = getattr(module, "gate_up_proj", None) is not None
-        forward = inspect.unwrap(cls.forward)
-        names = getattr(getattr(forward, "__code__", None), "co_names", ())
-        self.own_gate = (self.gated and hasattr(cls, "_apply_gate")
-                         and not _known.has_usual_gate(cls)
-                         and (promised or "_apply_gate" in names))
-        self.arguments = tuple(inspect.signature(forward).parameters)[1:4]
-
-    def wide(self, module):
-        return module.gate_up_proj if self.gated else module.up_proj
-
-    def fits(self, module):
-        wide, down = self.wide(module), module.down_proj
-        k, f = (1, 2) if self.transposed else (2, 1)
-        return (wide.shape[0] == down.shape[0] and wide.shape[k] == down.shape[f]
-                and wide.shape[f] == (2 if self.gated else 1) * down.shape[k])
-
-
 class Experts:
-    """A module that holds the weights of all experts. Between its two products, and after
-    them, its own code runs."""
+    """A module that holds the weights of all experts. What is between and after its two products is
+    part of the program, if it is a formula; else its own code runs there."""
 
     def take(self):
         dense = type(self).dense
-        self.form = Form(self, dense)
         # Of a class that promises what its forward computes, that holds in training, too.
-        self.form.trainable = not (
-            self.form.bias or self.form.norm or self.form.own_gate
-            or _known.promising_class(dense) is None and trains_otherwise(dense))
+        self.trainable = _known.promising_class(dense) is not None or not trains_otherwise(dense)
 
     def give_back(self):
-        del self.form
+        del self.trainable
 
     def __reduce_ex__(self, protocol):
         return restore, (type(self).dense, Experts), self.__dict__
@@ -360,67 +298,24 @@ class Experts:
     def forward(self, *args, **kwargs):
         if not isinstance(self, Experts):  # of densify, by a hook that has kept this method
             return type(self).forward(self, *args, **kwargs)
-        form = self.form
-        given = dict(zip(form.arguments, args), **kwargs)
-        if (len(args) + len(kwargs) != 3 or any(name not in given for name in form.arguments)
-                or cannot_hold_calls()):
+        dense = type(self).dense
+        names = names_of(dense)
+        given = dict(zip(names, args), **kwargs)
+        if (len(args) + len(kwargs) != 3 or any(name not in given for name in names)
+                or _experts.cannot_hold_calls() or _experts.is_distributed(self.down_proj)):
             return super().forward(*args, **kwargs)
-        x, choices, scales = (given[name] for name in form.arguments)
+        x, choices, scales = (given[name] for name in names)
         if x.dim() != 2 or choices.dim() != 2 or scales.shape != choices.shape:
             return super().forward(*args, **kwargs)
-        if not is_trained(self, given.values()):
-            return self.run(x, choices, scales)
-        activation = activation_name(self) if form.trainable else None
-        if activation is None:
+        if self.training and not self.trainable or _experts.is_trained(self, given.values()) and (
+                not self.trainable or _experts.ops_of(self, dense) is None):
             return super().forward(*args, **kwargs)
-        return self.train_step(x, choices, scales, activation)
-
-    def train_step(self, x, choices, scales, activation):
-        form = self.form
-        weights = [form.wide(self), self.down_proj]
-        dtype = weights[0].dtype
-        if torch.is_autocast_enabled(x.device.type):
-            dtype = torch.get_autocast_dtype(x.device.type)
-        choices = choices.masked_fill((choices < 0) | (choices >= weights[1].shape[0]), -1)
-        op = _training.forward_op(activation, form.gated, form.gated, (not form.transposed,) * 2)
-        in_graph = torch.compiler.is_compiling() or count_modes() > 0 or type(x) not in PLAIN
-        y = _training.train(op, (x.to(dtype), scales, choices, *(w.to(dtype) for w in weights)),
-                            in_graph)
-        return y.to(x.dtype)
-
-    def run(self, x, choices, scales):
-        form, top = self.form, choices.shape[1]
-        wide, count = form.wide(self), self.down_proj.shape[0]
-        choices = choices.reshape(-1, 1)
-        # An id that is no expert's is one of another device, and stands for nothing here.
-        absent = (choices < 0) | (choices >= count)
-        routing = choices.masked_fill(absent, -1)
-        rows = x.repeat_interleave(top, 0).to(wide.dtype)
-        here = rows.new_ones((rows.shape[0], count))
-        up, down = ("ekf", "efn") if form.transposed else ("efk", "enf")
-        hidden = product(f"se,sk,{up}->sf", here, rows, wide, routing)
-        if form.bias:
-            own = choices.masked_fill(absent, 0).flatten()
-            hidden = hidden + (self.gate_up_proj_bias if form.gated else self.up_proj_bias)[own]
-        if form.own_gate:
-            hidden = self._apply_gate(hidden)
-        elif form.gated:
-            gate, up = hidden.chunk(2, -1)
-            hidden = self.act_fn(gate) * up
-        else:
-            hidden = self.act_fn(hidden)
-        y = product(f"se,sf,{down}->sn", here, hidden.to(wide.dtype), self.down_proj, routing)
-        if form.bias:
-            y = y + self.down_proj_bias[own]
-        if form.norm:
-            y = self.post_expert_norm(y)
-        scales = scales.reshape(-1, 1).masked_fill(absent, 0)
-        return (y * scales).reshape(-1, top, y.shape[-1]).sum(1).to(x.dtype)
+        return _experts.run(self, dense, x, choices, scales)
 
 
-def product(equation, here, rows, weight, routing):
-    op = expert_product_op(equation)
-    return run(op, [here, rows, weight, routing])
+@constant_in_graphs
+def names_of(cls):
+    return _experts.argument_names(cls)
 
 
 # --------------------------------------------------------------------------

@@ -43,7 +43,7 @@ for _name in ("run_all", "train"):
 # goes in (x's k or the hidden f) and what comes out.
 WIDE, JOINED, DOWN = ("ekf", "efk"), ("ekg", "egk"), ("efn", "enf")
 FIRST, SECOND = ("fk", "kf"), ("nf", "fn")  # of padded batches, as (out, in)
-EXCHANGED = {layouts[1] for layouts in (WIDE, JOINED, DOWN, FIRST, SECOND)}
+EXCHANGED = {FIRST[1], SECOND[1]}
 # The number of the argument that says which rows there are, and has no gradient.
 SELECTOR = {ExpertsForward: 2, PaddedForward: 1}
 
@@ -56,10 +56,12 @@ def as_stored(weights):
 
 
 @constant_in_graphs
-def forward_op(activation, gated, joined, exchanged):
+def forward_op(activation, gated, joined, exchanged, biases=False, keep=True):
+    """The string of an ExpertsForward; `exchanged` says of each weight whether it is stored as
+    (experts, out, in)."""
     wide = JOINED if joined else WIDE
     layouts = (*(wide[other] for other in exchanged[:-1]), DOWN[exchanged[-1]])
-    return _op.make(ExpertsForward, activation, gated, layouts, joined).encode()
+    return _op.make(ExpertsForward, activation, gated, layouts, joined, biases, keep).encode()
 
 
 @constant_in_graphs
@@ -71,7 +73,7 @@ def padded_forward_op(activation, biases, exchanged):
 def backward_op(op, needs):
     if isinstance(op, PaddedForward):
         return _op.make(PaddedBackward, op.activation, op.biases, op.layouts, needs)
-    return _op.make(ExpertsBackward, op.activation, op.gated, op.layouts, needs, op.joined)
+    return _op.make(ExpertsBackward, op.activation, op.gated, op.layouts, needs, op.joined, op.biases)
 
 
 def gradients(op, inputs, kept, grad, needs):
@@ -92,17 +94,14 @@ def gradients_of_parts(op, inputs, grad, needs):
     """The same by the ops that the layer consists of, which take a batch of gradients, and of which
     gradients can be taken."""
     again = torch.is_grad_enabled()
-    is_padded = isinstance(op, PaddedForward)
-    whole = (_op.make(PaddedMlp, op.activation, op.biases) if is_padded else
-             _op.make(Experts, op.activation, op.gated)).encode()
-    first = SELECTOR[type(op)] + 1
     with torch.enable_grad():
-        weights = []
-        for weight, layout in zip(inputs[first:], op.layouts):
-            weight = weight.mT if layout in EXCHANGED else weight
-            weights += weight.chunk(2, -1) if "g" in layout else [weight]
-        biases = inputs[first + len(op.layouts):]
-        result = _compositions.run(whole, [*inputs[:first], *weights, *biases])
+        if isinstance(op, PaddedForward):
+            whole = _op.make(PaddedMlp, op.activation, op.biases).encode()
+            x, lengths, w1, w2, *biases = inputs
+            weights = [w.mT if layout in EXCHANGED else w for w, layout in zip((w1, w2), op.layouts)]
+            result = _compositions.run(whole, [x, lengths, *weights, *biases])
+        else:
+            result = _compositions.experts_forward(op, inputs)
     wanted = [x for x, needed in zip(inputs, needs) if needed]
     found = iter(torch.autograd.grad(result, wanted, grad, create_graph=again))
     return [next(found) if needed else None for needed in needs]
@@ -226,7 +225,7 @@ def fields_of(op):
     op = _op.decode(op)
     if isinstance(op, PaddedMlp):
         return op.activation, op.biases
-    return op.activation, op.gated, op.joined
+    return op.activation, op.gated, "halves" if op.joined else ""
 
 
 def run(op, arrays, in_graph):
