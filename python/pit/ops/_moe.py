@@ -139,14 +139,16 @@ def moe(x, router_weights, experts, w_gate, w_up, w_down, *, activation="silu", 
 
     A weight that is stored as (experts, f, k) is passed as w.transpose(1, 2) of torch
     or w.transpose(0, 2, 1) of numpy; it is not copied. Neither are the two halves of one
-    array that holds gates and ups, `gate, up = w.transpose(1, 2).chunk(2, -1)`, on the CPU
-    without gradients and graphs; elsewhere each call copies them. A number that is no
+    array that holds gates and ups, `gate, up = w.transpose(1, 2).chunk(2, -1)`, without
+    gradients and graphs; with these each call copies them. A number that is no
     expert is an error on the CPU and counts as none on a GPU.
     """
     given = (out, x, router_weights, experts, w_gate, w_up, w_down, activation)
     if not is_traced():
-        both = None if w_gate is None else halves(w_gate, w_up)
-        if both is not None and route((x, router_weights, w_gate, w_up, w_down)) is None:
+        both = None
+        if w_gate is not None and route((x, router_weights, w_gate, w_up, w_down)) is None:
+            both = halves(w_gate, w_up)  # which asks where they lie: they have to be memory
+        if both is not None:
             op, arrays = experts_op(activation, True, True), (x, router_weights, experts, both, w_down)
             if rank_of("moe", "x", x) < 3:
                 return run(op, arrays, out)

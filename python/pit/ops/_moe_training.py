@@ -74,28 +74,49 @@ class Layer(Op):
         return formula_of(self.activation, self.gated)
 
     def sums(self, builder, found, sizes, here):
-        """x w_gate, if there is one, and x w_up, (t, e, f or g), with their biases."""
+        """x w_gate, if there is one, and x w_up, (t, e, f or g)."""
         x, dims = found["x"], [sizes[d] for d in ("t", "e", self.wide)]
-        sums = [builder.product([here, x, found[name]], ["te", "tk", layout], dims,
+        return [builder.product([here, x, found[name]], ["te", "tk", layout], dims,
                                 ["t", "e", self.wide], wide_type(x.type))
                 for name, layout in zip(self.names()[:-1], self.layouts)]
-        return [(each, found[bias]) for each, bias in zip(sums, self.bias_names())] or [
-            (each, None) for each in sums]
 
     def hidden(self, builder, found, sizes, index, here):
-        """The rows of what `sums` gives, rounded as they are kept."""
-        return [builder.pack_rows(self.rounded(builder, each, bias, found["x"].type), index,
-                                  sizes[ROWS])
-                for each, bias in self.sums(builder, found, sizes, here)]
+        """The rows of what `sums` gives, rounded as they are kept: without biases."""
+        return [builder.pack_rows(builder.epilogue(each, None, None, found["x"].type), index, sizes[ROWS])
+                for each in self.sums(builder, found, sizes, here)]
 
-    @staticmethod
-    def rounded(builder, value, bias, type_):
-        """value + bias, where there is one, of (t, e, f) and (e, f)."""
-        if bias is None:
-            return builder.epilogue(value, None, None, type_)
-        return builder.elementwise([value, bias], lambda body, x, b: body.cast(body.add(
-            value.type, x, body.cast(b, bias.type, value.type)), value.type, type_), type_,
-            [[0, 1, 2], [1, 2]])
+    def experts_of_rows(self, builder, found, sizes, index):
+        """The expert of each row, by which a body finds its biases; a list, which is empty without."""
+        if not self.biases:
+            return []
+        dims = [sizes["t"], sizes["e"]]
+        table = builder.generic(["te"], "te", [], builder.empty(dims, "i32"), lambda body, _: body.emit(
+            f"arith.index_cast {body.emit('linalg.index 1 : index')} : index to i32"))
+        return [builder.pack_rows(builder.select(table, index), index, sizes[ROWS])]
+
+    def add_biases(self, builder, body, found, sizes, values, expert):
+        """Elements of rows of gates and ups, in the type of sums, with their biases."""
+        if not expert or sizes["e"] == 0:
+            return values
+        # Behind the rows that the index lists there is memory that nobody wrote to.
+        most = builder.index("subi", builder.size(sizes["e"]), 1)
+        expert = body.emit(f"arith.index_castui {expert[0]} : i32 to index")
+        expert = body.emit(f"arith.minui {expert}, {most} : index")
+        column, added = body.emit("linalg.index 1 : index"), []
+        names = self.bias_names()[:-1] * (2 if self.joined else 1)
+        for which, (name, value) in enumerate(zip(names, values)):
+            at = column
+            if self.joined == "pairs":
+                at = body.emit(f"arith.muli {column}, {builder.constant(2, 'index')} : index")
+                if which:
+                    at = body.emit(f"arith.addi {at}, {builder.constant(1, 'index')} : index")
+            elif self.joined and which:
+                at = body.emit(f"arith.addi {column}, {builder.size(sizes['f'])} : index")
+            bias = found[name]
+            element = body.emit(f"tensor.extract {bias.name}[{expert}, {at}] : {bias.mlir}")
+            summed = wide_type(bias.type)
+            added.append(body.add(summed, value, body.cast(element, bias.type, summed)))
+        return added
 
     def parts(self, builder, rows, sizes):
         """Rows of gates and ups, apart."""
@@ -147,62 +168,57 @@ class ExpertsForward(Layer):
 
     def build(self, builder, values, orders):
         found, sizes, index = self.read(builder, values)
-        x, down = found["x"], found["w_down"]
+        x = found["x"]
         here = builder.select(builder.ones((sizes["t"], sizes["e"]), x.type), index)
         kept = []
-        if self.keep or self.joined == "pairs":
+        if self.keep or self.joined == "pairs" or self.biases:
             kept = self.hidden(builder, found, sizes, index, here)
-            value = self.combine(builder, x.type, [
-                (rows, None) for rows in self.parts(builder, kept, sizes)])
+            rows = self.parts(builder, kept, sizes)
+            value = self.combine(builder, found, sizes, rows,
+                                 self.experts_of_rows(builder, found, sizes, index))
             value = builder.unpack_rows(value, index, [sizes[d] for d in "tef"])
         else:
             value = self.between(builder, found, sizes, here)
-        table = builder.select(Experts.table(builder, found["router_weights"], found["experts"],
-                                             (sizes["t"], sizes["e"]), x.type), index)
-        y = self.product_down(builder, found, sizes, table, value, down)
+        y = self.product_down(builder, found, sizes, index, value)
         return [y, *kept] if self.keep else [y]
 
-    def product_down(self, builder, found, sizes, table, value, down):
-        dims, type_ = [sizes["t"], sizes["n"]], down.type
-        y = builder.product([table, value, down], ["te", "tef", self.layouts[-1]], dims, "tn", type_)
+    def product_down(self, builder, found, sizes, index, value):
+        dims, type_ = [sizes["t"], sizes["n"]], value.type
+        table = Experts.table(builder, found["router_weights"], found["experts"],
+                              (sizes["t"], sizes["e"]), type_)
+        y = builder.product([builder.select(table, index), value, found["w_down"]],
+                            ["te", "tef", self.layouts[-1]], dims, "tn", type_)
         if not self.biases:
             return y
+        # A dense product: it is small beside the others.
         more = builder.product([table, found["b_down"]], ["te", "en"], dims, "tn", wide_type(type_))
         return builder.elementwise([y, more], lambda body, a, b: body.cast(body.add(
             more.type, body.cast(a, type_, more.type), b), more.type, type_), type_)
 
-    def combine(self, builder, type_, values):
-        """The hidden values of gates and ups, (value, bias or None) each."""
-        summed, maps, ins = wide_type(type_), [], []
-        for value, bias in values:
-            ins.append(value)
-            maps.append(list(range(len(value.dims))))
-            if bias is not None:
-                ins.append(bias)
-                maps.append(maps[-1][1:])
+    def combine(self, builder, found, sizes, values, experts=()):
+        """The hidden values of gates and ups; `experts` of their rows tell the biases."""
+        type_ = found["x"].type
+        summed = wide_type(type_)
 
         def function(body, *elements):
-            given, found = iter(zip(ins, elements)), []
-            for _, bias in values:
-                value, element = next(given)
-                element = body.cast(element, value.type, summed)
-                if bias is not None:
-                    _, more = next(given)
-                    element = body.add(summed, element, body.cast(more, type_, summed))
-                found.append(element)
-            return body.cast(self.write(body, summed, found).value(self.formula), summed, type_)
+            elements, expert = elements[: len(values)], elements[len(values):]
+            elements = [body.cast(x, v.type, summed) for x, v in zip(elements, values)]
+            elements = self.add_biases(builder, body, found, sizes, elements, expert)
+            return body.cast(self.write(body, summed, elements).value(self.formula), summed, type_)
 
-        return builder.elementwise(ins, function, type_, maps)
+        loops = list(range(len(values[0].dims)))
+        return builder.elementwise([*values, *experts], function, type_,
+                                   [loops] * len(values) + [[0]] * len(experts))
 
     def between(self, builder, found, sizes, here):
-        """The hidden values from the arguments: nothing else is stored."""
+        """The hidden values from the arguments, where nothing else is stored."""
         parts = self
         if self.joined:
             parts, found = self.apart(builder, found, sizes)
         *gate, up = parts.sums(builder, found, sizes, here)
         # Products meet by what is stored of the first one (pit-fuse-siblings).
-        gate = [(self.rounded(builder, value, bias, found["x"].type), None) for value, bias in gate]
-        return self.combine(builder, found["x"].type, [*gate, up])
+        gate = [builder.epilogue(value, None, None, found["x"].type) for value in gate]
+        return self.combine(builder, found, sizes, [*gate, up])
 
     def apart(self, builder, found, sizes):
         """The layer of which gates and ups are two weights, and these."""
@@ -211,11 +227,8 @@ class ExpertsForward(Layer):
         names = ("w_gate", "w_up")
         for which, name in enumerate(names):
             found[name] = builder.part(found["w_gate_up"], at, sizes["f"], which)
-            if self.biases:
-                found["b" + name[1:]] = builder.part(found["b_gate_up"], 1, sizes["f"], which)
         wide = wide.replace("g", "f")
-        return ExpertsForward(self.activation, True, (wide, wide, down), "", self.biases,
-                              False), found
+        return ExpertsForward(self.activation, True, (wide, wide, down), keep=False), found
 
 
 @kind
@@ -273,7 +286,14 @@ class ExpertsBackward(Layer):
         table = Experts.table(builder, found["router_weights"], found["experts"], table_dims, summed)
         table = builder.select(table, index)
         scales = builder.pack_rows(table, index, rows)
-        of_wide, value = self.through(builder, sizes, back, kept, scales, need_down,
+        given = [*kept, *self.experts_of_rows(builder, found, sizes, index)]
+
+        def function(body, elements):
+            elements = [body.cast(x, type_, summed) for x in elements[: len(kept)]], elements[len(kept):]
+            return self.value_and_slopes(body, summed, self.add_biases(
+                builder, body, found, sizes, *elements))
+
+        of_wide, value = self.through(builder, sizes, back, given, scales, function, need_down,
                                       [need_x or any(needs) for needs in zip(need_wide, need_biases)])
         of_wide = [d and builder.unpack_rows(d, index, [sizes[i] for i in ("t", "e", self.wide)])
                    for d in of_wide]
@@ -285,7 +305,7 @@ class ExpertsBackward(Layer):
             results.append(parts[0] if len(parts) == 1 else builder.elementwise(
                 parts, lambda body, a, b: body.add(type_, a, b)))
         if need_router:
-            results.append(self.of_router(builder, found, sizes, index, here, back, kept))
+            results.append(self.of_router(builder, found, sizes, index, back, given, function))
         for d, layout, needed in zip(of_wide, self.layouts, need_wide):
             if needed:
                 results.append(builder.product([here, x, d], ["te", "tk", ["t", "e", self.wide]],
@@ -300,6 +320,7 @@ class ExpertsBackward(Layer):
                 results.append(self.of_bias(builder, [here, d], ["te", ["t", "e", self.wide]],
                                             [sizes["e"], sizes[self.wide]], type_))
         if need_bias_down:
+            table = Experts.table(builder, found["router_weights"], found["experts"], table_dims, type_)
             results.append(self.of_bias(builder, [table, dy], ["te", "tn"],
                                         [sizes["e"], sizes["n"]], type_))
         return results
@@ -310,17 +331,21 @@ class ExpertsBackward(Layer):
         total = builder.product(factors, maps, dims, ["e", maps[-1][-1]], wide_type(type_))
         return builder.epilogue(total, None, None, type_)
 
-    def value_and_slopes(self, body, type_, values):
+    def value_and_slopes(self, body, summed, values):
         """A hidden value, and its derivatives by those that it is made of."""
-        summed = wide_type(type_)
-        writer = self.write(body, summed, [body.cast(v, type_, summed) for v in values])
-        value, slopes = writer.derive(self.formula)
+        value, slopes = self.write(body, summed, values).derive(self.formula)
         zero = body.constant(0, summed)
         return value, [each or zero for each in slopes[0 if self.gated else 1:]]
 
-    def through(self, builder, sizes, back, kept, scales, need_down, wanted):
+    @staticmethod
+    def maps_of(given):
+        """The loops of rows, and of what each row has one of."""
+        return ["rf" if len(value.dims) == 2 else "r" for value in given]
+
+    def through(self, builder, sizes, back, given, scales, function, need_down, wanted):
         """Rows of the gradients of the first products (None: not wanted), and of the hidden values,
-        scaled by the router."""
+        scaled by the router. `function` makes of elements of `given` a hidden value and its
+        derivatives."""
         type_, summed, rows = back.type, wide_type(back.type), sizes[ROWS]
         wanted = wanted * 2 if self.joined else wanted
         outs, whole = [], None
@@ -335,16 +360,16 @@ class ExpertsBackward(Layer):
             return [None] * len(wanted), None
 
         def compute(body, back, *values):
-            *values, scale = values[: len(kept) + 1]
-            value, slopes = self.value_and_slopes(body, type_, values)
+            *values, scale = values[: len(given) + 1]
+            value, slopes = function(body, values)
             back = body.mul(summed, body.cast(back, type_, summed), scale)
             made = [body.mul(summed, back, slope) for slope, want in zip(slopes, wanted) if want]
             if need_down:
                 made.append(body.mul(summed, scale, value))
             return [body.cast(v, summed, type_) for v in made]
 
-        maps = ["rf"] * (1 + len(kept)) + ["r"] + ["rf"] * len(outs)
-        made = builder.generic(maps, "rf", [back, *kept, scales], outs, compute)
+        maps = ["rf", *self.maps_of(given), "r", *["rf"] * len(outs)]
+        made = builder.generic(maps, "rf", [back, *given, scales], outs, compute)
         value = made.pop() if need_down else None
         if whole:
             for which, part in enumerate(made):
@@ -356,27 +381,26 @@ class ExpertsBackward(Layer):
         made = iter(made)
         return [next(made) if want else None for want in wanted], value
 
-    def of_router(self, builder, found, sizes, index, here, back, kept):
+    def of_router(self, builder, found, sizes, index, back, given, function):
         """The sum over f of an expert's hidden values times their gradient, at the place of the
         choice."""
         experts, weights = found["experts"], found["router_weights"]
         type_, summed = back.type, wide_type(back.type)
 
         def product(body, back, *values):
-            value, _ = self.value_and_slopes(body, type_, values[:-1])
+            value, _ = function(body, values[:-1])
             return body.add(summed, values[-1], body.mul(
                 summed, body.cast(back, type_, summed), value))
 
         # What is multiplied was rounded.
-        sums = builder.generic([*["rf"] * (1 + len(kept)), "r"], "rf", [back, *kept],
+        sums = builder.generic(["rf", *self.maps_of(given), "r"], "rf", [back, *given],
                                builder.zeros((sizes[ROWS],), summed), product, exact_as=type_)
         if self.biases:
-            more = builder.product([here, found["dy"], found["b_down"]], ["te", "tn", "en"],
+            more = builder.product([found["dy"], found["b_down"]], ["tn", "en"],
                                    [sizes["t"], sizes["e"]], "te", summed)
             more = builder.pack_rows(more, index, sizes[ROWS])
             sums = builder.elementwise([sums, more], lambda body, a, b: body.add(summed, a, b))
         table = builder.unpack_rows(sums, index, (sizes["t"], sizes["e"]))
-
         if sizes["e"] == 0:
             return builder.zeros(experts.dims, weights.type)
         # Its place in the table is the choice; where there is none, any will do.

@@ -157,7 +157,7 @@ def order_of(shape, strides):
 def halves(first, second):
     """The array that two others are the halves of, along their last dimension, if these have
     gaps and it has none: gates and ups that are stored as one. None: there is none such, or
-    it is not one of torch or numpy on the CPU."""
+    it is not one of torch or numpy."""
     shape = getattr(first, "shape", ())
     if len(shape) != 3 or type(first) is not type(second) or shape != second.shape:
         return None
@@ -173,7 +173,7 @@ def halves(first, second):
         return None
     distance = shape[2] * strides[2] * first.itemsize
     if framework == "torch":
-        if (not first.is_cpu or not second.is_cpu or first.is_neg() or second.is_neg()
+        if (first.device != second.device or first.is_meta or first.is_neg() or second.is_neg()
                 or second.data_ptr() - first.data_ptr() != distance
                 or first.untyped_storage().data_ptr() != second.untyped_storage().data_ptr()):
             return None
