@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from ._fan_in import FixedFanInLinear
     from ._masked import MaskedLinear
     from ._modules import Linear
+    from ._padding import Padding, pack, unpack
     from ._sparsify import densify, sparsify
     from ._table import Row, Table
 
-__all__ = ["FixedFanInLinear", "Linear", "MaskedLinear", "Row", "Table", "densify", "sparsify"]
+__all__ = ["FixedFanInLinear", "Linear", "MaskedLinear", "Padding", "Row", "Table", "densify", "pack",
+           "sparsify", "unpack"]
 # Imported when they are asked for: a first call needs none of these.
 HOMES = {"FixedFanInLinear": "_fan_in", "Linear": "_modules", "MaskedLinear": "_masked",
-         "Row": "_table", "Table": "_table", "densify": "_sparsify", "sparsify": "_sparsify"}
+         "Padding": "_padding", "Row": "_table", "Table": "_table", "densify": "_sparsify",
+         "pack": "_padding", "sparsify": "_sparsify", "unpack": "_padding"}
 
 
 def __getattr__(name):

@@ -51,6 +51,6 @@ def make_dense(layer):
     if type(layer) is Linear:
         layer.__class__ = nn.Linear
         del layer.sparse
-    elif isinstance(layer, (Block, Experts)):
+    elif hasattr(type(layer), "give_back"):  # Block, Experts, or Unpadded of pit.transformers
         layer.give_back()
         layer.__class__ = type(layer).dense

@@ -5,6 +5,7 @@ import contextlib
 import functools
 import gc
 import statistics
+import sys
 import time
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from . import _mixtures, _modules
 from ._table import Row, Table
 
 FEW_ZEROS = 0.3  # a smaller part of zeros than this is not measured
+LITTLE_PADDING = 0.05  # the same of positions of a batch
 GAIN = 1.05  # less than this much faster is not taken
 ROUNDS = 9  # of the interleaved measurement
 ROUNDS_FASTER = 7  # of them, at least
@@ -33,7 +35,8 @@ class Layer:
 
     name: str
     module: nn.Module
-    kind: str  # "linear", "block" or "experts" of a mixture
+    # "linear", "block" or "experts" of a mixture, "padding" of a batch, which the body of a model sees
+    kind: str
     zeros: int = 0
     elements: int = 0
     rows: int = 0
@@ -58,8 +61,9 @@ def sparsify(model, samples, *, verbose=True):
              as it is: in training mode backward passes are measured too.
     verbose  Prints the table.
 
-    Considered are torch.nn.Linear layers whose inputs or weights have zeros, and
-    mixtures of experts, if pit knows all that their code does. A layer is replaced if its
+    Considered are torch.nn.Linear layers whose inputs or weights have zeros, mixtures of
+    experts, if pit knows all that their code does, and the body of a model of transformers that
+    gets an `attention_mask` with padding (pit.transformers.unpad). A layer is replaced if its
     results agree and it is faster by 5 % or more, as medians of interleaved runs tell. If
     the whole model is not faster then, nothing is replaced. Returns the table: a row for
     each layer, which says what was measured and why it was taken or not. Raises
@@ -79,6 +83,8 @@ def sparsify(model, samples, *, verbose=True):
         mixtures = tuple(f"{layer.name}." for layer in layers if layer.kind == "block")
         done = ()
         for layer in layers:
+            if layer.kind == "padding" and not layer.elements:
+                continue
             if layer.kind == "linear" and (
                     layer.name.startswith(done)
                     or layer.name.startswith(mixtures) and not is_candidate(layer)):
@@ -143,9 +149,31 @@ def kind_of(module):
         return "linear" if module.weight.dtype in TOLERANCE else None
     if isinstance(module, (_modules.Block, _modules.Experts)):
         return None
+    if is_body(module):
+        return "padding"
     if _mixtures.is_block(module):
         return "block"
     return "experts" if _mixtures.is_experts(module) else None
+
+
+def is_body(module):
+    """Whether it is a model of transformers without what that has on top of it."""
+    transformers = sys.modules.get("transformers")
+    return (transformers is not None and isinstance(module, transformers.PreTrainedModel)
+            and module.base_model is module)
+
+
+def unpadded():
+    from ..transformers import _unpadded  # which imports much
+    return _unpadded
+
+
+def mask_of(module, args, kwargs):
+    """The mask that a body of a model is called with, or None."""
+    cls = type(module)
+    cls = vars(cls).get("dense", cls)  # of what has changed its class, the one before
+    mask = (unpadded().arguments_of(cls, module, args, kwargs) or {}).get("attention_mask")
+    return mask if isinstance(mask, torch.Tensor) and mask.dim() == 2 else None
 
 
 def look(model, samples):
@@ -159,9 +187,15 @@ def look(model, samples):
 
     def count(module, args, kwargs):
         layer = layers[module]
-        x = next(x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor))
         layer.calls += 1
-        layer.rows += x.numel() // max(1, x.shape[-1])
+        if layer.kind == "padding":
+            x = mask_of(module, args, kwargs)
+            layer.rows += x.numel() if x is not None else 0
+        else:
+            x = next(x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor))
+            layer.rows += x.numel() // max(1, x.shape[-1])
+        if x is None:
+            return
         layer.zeros += x.numel() - int(torch.count_nonzero(x))
         layer.elements += x.numel()
 
@@ -228,6 +262,8 @@ def weight_zeros(layer):
 
 
 def is_candidate(layer):
+    if layer.kind == "padding":
+        return layer.part >= LITTLE_PADDING
     return layer.kind != "linear" or max(layer.part, weight_zeros(layer)) >= FEW_ZEROS
 
 
@@ -247,6 +283,11 @@ def judge(model, layer, training):
         if not is_candidate(layer):
             most = max(row.zeros, row.weight_zeros)
             row.why = f"{100 * most:.0f} % zeros; {100 * FEW_ZEROS:.0f} % are worth a try"
+            return row, None
+    elif layer.kind == "padding":
+        row.zeros = layer.part
+        if not is_candidate(layer):
+            row.why = f"{100 * layer.part:.0f} % padding; {100 * LITTLE_PADDING:.0f} % are worth a try"
             return row, None
     elif unknown := unknown_of(layer, training):
         row.why = unknown
@@ -295,6 +336,8 @@ def unknown_of(layer, training):
 def shape_of(layer):
     if layer.kind == "linear":
         return tuple(layer.module.weight.shape)
+    if layer.kind == "padding":
+        return (layer.module.get_input_embeddings().weight.shape[-1],)
     if layer.kind == "experts":
         experts, hidden, f = layer.module.down_proj.shape
         return experts, f, hidden
@@ -309,6 +352,8 @@ def forms(layer, row):
         return [lambda which=which: _modules.make_sparse(module, which)
                 for which, part in (("x", row.zeros), ("weight", row.weight_zeros))
                 if part >= FEW_ZEROS]
+    if layer.kind == "padding":
+        return [lambda: unpadded().make_unpadded(module)]
     if layer.kind == "experts":
         return [lambda: _modules.make_experts_sparse(module, _modules.Experts)]
     with torch.no_grad():
@@ -323,15 +368,17 @@ def compare(layer, take, training):
     module = layer.module
     run = [caller(module, args, kwargs, training) for args, kwargs in layer.inputs]
     with torch.random.fork_rng(devices=[]):
-        before = [flat(module(*args, **kwargs)) for args, kwargs in layer.inputs]
+        before = results(layer)
         take()
-        after = [flat(module(*args, **kwargs)) for args, kwargs in layer.inputs]
+        after = results(layer)
     if list(map(len, before)) != list(map(len, after)):
         return "it would have another number of results"
     before, after = ([x for each in found for x in each] for found in (before, after))
     for one, other in zip(before, after):
         if one.shape != other.shape or one.dtype != other.dtype:
             return f"its result would be {other.dtype} {tuple(other.shape)}"
+        if layer.kind == "padding" and training:
+            continue  # dropout differs; the form has been compared without
         error = relative_error(one.detach(), other.detach())
         allowed = TOLERANCE.get(one.dtype, 0)
         if not error <= allowed:
@@ -348,7 +395,21 @@ def compare(layer, take, training):
     return statistics.median(dense) / len(run), statistics.median(sparse) / len(run), rule, faster
 
 
+def results(layer):
+    """What a layer makes of its inputs, without what it makes of padding."""
+    found = []
+    for args, kwargs in layer.inputs:
+        made = flat(layer.module(*args, **kwargs))
+        mask = mask_of(layer.module, args, kwargs) if layer.kind == "padding" else None
+        if mask is not None:
+            made = [x[mask != 0] if x.shape[:2] == mask.shape else x for x in made]
+        found.append(made)
+    return found
+
+
 def first_of(result):
+    if isinstance(result, dict):
+        result = tuple(result.values())
     return result[0] if isinstance(result, tuple) else result
 
 
@@ -370,7 +431,7 @@ def caller(module, args, kwargs, training):
 
     def run():
         y = first_of(module(*args, **kwargs))
-        torch.autograd.grad(y, asked, torch.ones_like(y))
+        torch.autograd.grad(y, asked, torch.ones_like(y), allow_unused=True)
 
     return run
 
@@ -378,7 +439,7 @@ def caller(module, args, kwargs, training):
 def chosen_rule(module, layer):
     """What the program chose for the last input, as 32x1 along axis 1."""
     if layer.kind != "linear":
-        return "rows of experts"
+        return "rows that are there" if layer.kind == "padding" else "rows of experts"
     args, kwargs = layer.inputs[-1]
     with _op.capture() as plans, torch.no_grad():
         module(*args, **kwargs)

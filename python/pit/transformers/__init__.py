@@ -4,7 +4,8 @@ that models take.
     import pit.transformers
     model = AutoModelForCausalLM.from_pretrained(name, experts_implementation="pit")
 
-or `model.set_experts_implementation("pit")` for one that is there. docs/Torch.md says more.
+or `model.set_experts_implementation("pit")` for one that is there. `pit.transformers.unpad(model)` has
+one compute padded batches packed. docs/Torch.md says more.
 """
 
 import importlib.metadata
@@ -25,7 +26,9 @@ except ImportError as error:
     raise ImportError(f"pit.transformers needs transformers {NEEDED} or later; {found} installed: "
                       "pip install -U transformers") from error
 
-__all__ = ["experts_forward"]
+from ._unpadded import pad, unpad  # noqa: E402
+
+__all__ = ["experts_forward", "pad", "unpad"]
 NAME = "pit"
 HALF = {torch.float16, torch.bfloat16}
 FLOATS = {torch.float64, torch.float32, *HALF}

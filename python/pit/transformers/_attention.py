@@ -1,0 +1,149 @@
+"""`attn_implementation="pit"`: torch's attention, of padded batches that are packed (`_unpadded.py`)
+sequence by sequence."""
+
+import contextvars
+import inspect
+import sys
+
+import torch
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import (
+    ALL_MASK_ATTENTION_FUNCTIONS, bidirectional_mask_function, causal_mask_function)
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+from .._library import Error
+
+try:
+    from torch.nn.attention.varlen import varlen_attn
+except ImportError:  # an older torch
+    varlen_attn = None
+
+# Names of implementations, by those whose functions they call.
+NAMES = {"sdpa": "pit", "eager": "pit_eager"}
+PADDING = "pit_padding"  # the keyword argument by which layers pass a Padding on to their attention
+is_packed = contextvars.ContextVar("is_packed", default=False)  # while a model makes its masks
+# What attentions may be told without a change of what they compute.
+IGNORED = {"use_cache", "position_ids", "cache_position", "output_attentions", "return_dict",
+           "cache", "past_key_values", "output_hidden_states", "num_items_in_batch", "is_causal",
+           "sliding_window"}
+
+
+class Window:
+    """In place of a mask: which positions of a sequence see which others."""
+
+    def __init__(self, function):
+        self.function = function
+
+
+def mask_of(base):
+    def mask(*args, mask_function=causal_mask_function, use_vmap=False, local_size=None, **kwargs):
+        if not is_packed.get():
+            return ALL_MASK_ATTENTION_FUNCTIONS[base](
+                *args, mask_function=mask_function, use_vmap=use_vmap,
+                **kwargs if local_size is None else {**kwargs, "local_size": local_size})
+        if use_vmap:
+            raise Error("this model's mask is none that depends on positions alone")
+        if mask_function in (causal_mask_function, bidirectional_mask_function):
+            return None
+        if any("sliding" in name for name in names_in(mask_function)) and local_size is not None:
+            return Window(mask_function)
+        raise Error("this model's mask is none that pit knows")
+
+    return mask
+
+
+def names_in(function):
+    """The qualified names of a mask function and of those that it joins."""
+    found = [getattr(function, "__qualname__", "")]
+    for cell in getattr(function, "__closure__", None) or ():
+        value = cell.cell_contents
+        for each in value if isinstance(value, tuple) else (value,):
+            if callable(each):
+                found += names_in(each)
+    return found
+
+
+def attention_of(base):
+    def forward(module, query, key, value, attention_mask, **kwargs):
+        function = sdpa_attention_forward if base == "sdpa" else getattr(
+            sys.modules[type(module).__module__], "eager_attention_forward", None)
+        if function is None:
+            raise Error(f"{type(module).__name__} has no eager_attention_forward beside it")
+        padding = kwargs.pop(PADDING, None)
+        if padding is None:
+            return function(module, query, key, value, attention_mask, **kwargs)
+        return by_sequences(function, padding, module, query, key, value, attention_mask, **kwargs)
+
+    return forward
+
+
+def by_sequences(function, padding, module, query, key, value, window, **kwargs):
+    """Attention of (1, heads, tokens, d), in which each sequence sees itself."""
+    if query.shape[0] != 1 or not query.shape[2] == key.shape[2] == len(padding.columns):
+        raise Error(f"{type(module).__name__}: queries are {tuple(query.shape)} and keys "
+                    f"{tuple(key.shape)}; packed, they are (1, heads, {len(padding.columns)}, d)")
+    for name, given in kwargs.items():
+        if (name not in IGNORED and isinstance(given, torch.Tensor) and given.dim() > 1
+                and query.shape[2] in given.shape):
+            raise Error(f"{type(module).__name__}: attention has a `{name}` of all positions")
+    padding.calls += 1
+    causal = kwargs.get("is_causal")
+    causal = getattr(module, "is_causal", True) if causal is None else causal
+    found = varlen(padding, module, query, key, value, window, causal, **kwargs)
+    if found is not None:
+        return found, None
+    parts = []
+    for start, end in padding.bounds:
+        q, k, v = (x[:, :, start:end] for x in (query, key, value))
+        mask = mask_of_sequence(padding.columns[start:end], window, causal)
+        if mask is not None and function is not sdpa_attention_forward:
+            mask = torch.zeros(mask.shape, dtype=q.dtype, device=q.device).masked_fill(
+                ~mask, torch.finfo(q.dtype).min)
+        elif window is None:
+            mask = None  # which sdpa makes of is_causal
+        parts.append(function(module, q, k, v, mask, **kwargs)[0])
+    if not parts:  # nothing is there: (1, 0, heads, d)
+        return query.transpose(1, 2)[..., : value.shape[3]], None
+    return torch.cat(parts, 1), None
+
+
+def mask_of_sequence(columns, window, causal):
+    """(1, 1, queries, keys), or None: every position sees every other."""
+    q, k = columns[:, None], columns[None]
+    if window is not None:
+        zero = columns.new_zeros(())
+        return window.function(zero, zero, q, k)[None, None]
+    return (k <= q)[None, None] if causal else None
+
+
+def varlen(padding, module, query, key, value, window, causal, scaling=None, dropout=0.0, **kwargs):
+    """The same by torch's kernel for sequences of several lengths, where it takes that; or None."""
+    if (varlen_attn is None or not query.is_cuda or query.dtype not in (torch.float16, torch.bfloat16)
+            or dropout or window is not None or query.shape[-1] != value.shape[-1]
+            or query.shape[-1] > 256 or query.shape[-1] % 8
+            or any(value is not None for name, value in kwargs.items() if name not in IGNORED)):
+        return None
+    parameters = inspect.signature(varlen_attn).parameters
+    options = {}
+    if causal:
+        options = {"window_size": (-1, 0)} if "window_size" in parameters else {"is_causal": True}
+    if query.shape[1] != key.shape[1]:
+        if "enable_gqa" in parameters:
+            options["enable_gqa"] = True
+        else:
+            groups = query.shape[1] // key.shape[1]
+            key, value = (x.repeat_interleave(groups, 1) for x in (key, value))
+    q, k, v = (x[0].transpose(0, 1).contiguous() for x in (query, key, value))
+    offsets = padding.offsets
+    if scaling is not None:
+        if "scale" in parameters:
+            options["scale"] = scaling
+        else:
+            q = q * (scaling * q.shape[-1] ** 0.5)
+    return varlen_attn(q, k, v, offsets, offsets, padding.longest, padding.longest, **options)[None]
+
+
+for _base, _name in NAMES.items():
+    ALL_ATTENTION_FUNCTIONS.register(_name, attention_of(_base))
+    if _base in ALL_MASK_ATTENTION_FUNCTIONS:
+        ALL_MASK_ATTENTION_FUNCTIONS.register(_name, mask_of(_base))

@@ -1,0 +1,198 @@
+# RUN: %quick_python %s
+# REQUIRES: pit-compile, torch, transformers
+"""Padded batches that are packed: pit.torch.pack and unpack, and models of transformers whose layers see
+no padding, values and gradients against the unmodified ones."""
+
+import copy
+import os
+import pickle
+import sys
+import unittest
+from pathlib import Path
+
+os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+import torch  # noqa: E402
+import transformers  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from setup import pit  # noqa: E402
+
+import pit.transformers  # noqa: E402
+from pit.transformers import _attention, _unpadded  # noqa: E402
+
+SMALL = dict(vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, pad_token_id=1,
+             intermediate_size=48, max_position_embeddings=64)
+ROTARY = dict(SMALL, num_key_value_heads=2, head_dim=8, use_cache=False)
+# Names of models; the implementations of attention that they have; whether padding may be anywhere.
+MODELS = {
+    "Bert": (dict(SMALL), ("sdpa", "eager"), False),
+    "Roberta": (SMALL, ("sdpa",), False),
+    "DistilBert": (dict(vocab_size=64, dim=32, n_layers=2, n_heads=4, hidden_dim=48, pad_token_id=1,
+                        max_position_embeddings=64), ("sdpa",), True),
+    "ModernBert": (dict(SMALL, local_attention=4, global_attn_every_n_layers=2), ("sdpa", "eager"), True),
+    "Electra": (dict(SMALL, embedding_size=32), ("sdpa",), True),
+    "GPT2": (dict(vocab_size=64, n_embd=32, n_layer=2, n_head=4, n_positions=64, use_cache=False),
+             ("sdpa",), True),
+    "OPT": (dict(vocab_size=64, hidden_size=32, ffn_dim=48, num_hidden_layers=2, num_attention_heads=4,
+                 max_position_embeddings=64, word_embed_proj_dim=32, use_cache=False), ("sdpa",), False),
+    "Llama": (ROTARY, ("sdpa", "eager"), True),
+    "Mistral": (dict(ROTARY, sliding_window=3), ("sdpa", "eager"), True),
+    "Gemma2": (dict(ROTARY, sliding_window=3), ("eager",), True),
+    "Qwen3": (ROTARY, ("sdpa",), True),
+    "GptOss": (dict(ROTARY, num_local_experts=4, num_experts_per_tok=2, sliding_window=3), ("eager",), True),
+}
+REFUSED = {
+    "MPNet": (SMALL, "does not pass `pit_padding`"),
+    "DebertaV2": (SMALL, "does not pass `pit_padding`"),
+    "Albert": (dict(SMALL, embedding_size=16), ""),
+    "Mamba": (dict(vocab_size=64, hidden_size=32, num_hidden_layers=1), ""),
+}
+RIGHT = torch.tensor([[1] * 5 + [0] * 4, [1] * 9, [1] * 7 + [0] * 2])
+ANY = torch.tensor([[1] * 5 + [0] * 4, [0] * 4 + [1] * 5, [1, 1, 1, 0, 1, 1, 1, 0, 0]])
+
+
+def made(name, values, implementation="sdpa"):
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{name}Config")(**values)
+    model = getattr(transformers, f"{name}Model")._from_config(config, attn_implementation=implementation)
+    for p in model.parameters():
+        p.data.normal_(0, 0.2)
+    return model.eval()
+
+
+def inputs(mask):
+    generator = torch.Generator().manual_seed(0)
+    ids = torch.randint(2, 64, mask.shape, generator=generator)
+    return dict(input_ids=ids.masked_fill(mask == 0, 1), attention_mask=mask)
+
+
+def results(model, given, wanted):
+    """What is there of the last layer's states, and gradients of all parameters."""
+    y = model(**given).last_hidden_state[wanted != 0]
+    parameters = list(model.parameters())
+    grads = torch.autograd.grad(y.square().sum(), parameters, allow_unused=True)
+    return [y, *(g for g in grads if g is not None)]
+
+
+class Counted:
+    """How many calls of attention saw a packed batch."""
+
+    def __enter__(self):
+        self.count, self.real = 0, _attention.by_sequences
+
+        def counting(*args, **kwargs):
+            self.count += 1
+            return self.real(*args, **kwargs)
+
+        _attention.by_sequences = counting
+        return self
+
+    def __exit__(self, *_):
+        _attention.by_sequences = self.real
+
+
+class Pack(unittest.TestCase):
+    def test_there_and_back(self):
+        x = torch.randn(3, 9, 2, requires_grad=True)
+        for mask in (ANY, ANY.bool(), ANY.to(torch.uint8), -3 * ANY.int(), torch.zeros_like(ANY)):
+            rows = pit.torch.pack(x, mask)
+            torch.testing.assert_close(rows, x[mask != 0])
+            y = pit.torch.unpack(rows, pit.torch.Padding(mask), fill=7)
+            torch.testing.assert_close(y, torch.where(mask[..., None] != 0, x, 7))
+            grad, = torch.autograd.grad(y.sum(), x)
+            self.assertTrue(torch.equal(grad, (mask != 0)[..., None].expand(x.shape).float()))
+
+    def test_nested(self):
+        parts = [torch.randn(n, 4) for n in (3, 0, 5)]
+        nested = torch.nested.nested_tensor(parts, layout=torch.jagged)
+        torch.testing.assert_close(pit.torch.pack(nested, None), torch.cat(parts))
+
+    def test_errors(self):
+        with self.assertRaisesRegex(pit.Error, r"is \(batch, positions\), .* \(3, 9\) of torch.float32"):
+            pit.torch.Padding(ANY.float())
+        with self.assertRaisesRegex(pit.Error, r"x is \(3, 8\), its mask \(3, 9\)"):
+            pit.torch.pack(torch.zeros(3, 8), ANY)
+        with self.assertRaisesRegex(pit.Error, "there are 4 rows; the mask has 16 positions"):
+            pit.torch.unpack(torch.zeros(4, 8), ANY)
+
+
+class Unpad(unittest.TestCase):
+    def test_models(self):
+        for name, (values, implementations, is_any) in MODELS.items():
+            for implementation in implementations:
+                with self.subTest(name, implementation=implementation):
+                    model = made(name, values, implementation)
+                    other = pit.transformers.unpad(copy.deepcopy(model))
+                    self.assertEqual(other.right_alone, not is_any)
+                    for mask in (RIGHT, ANY):
+                        with Counted() as packed:
+                            found = results(other, inputs(mask), mask)
+                        self.assertEqual(bool(packed.count), mask is RIGHT or is_any)
+                        for one, expected in zip(found, results(model, inputs(mask), mask)):
+                            scale = expected.abs().max().item()
+                            torch.testing.assert_close(one, expected, rtol=0, atol=2e-5 * scale + 1e-6)
+                        if packed.count:
+                            y = other(**inputs(mask)).last_hidden_state
+                            self.assertFalse(y[mask == 0].any())
+
+    def test_refused(self):
+        for name, (values, why) in REFUSED.items():
+            model = made(name, values, "eager")
+            with self.assertRaisesRegex(pit.Error, f"unpad: {name}Model: .*{why}"):
+                pit.transformers.unpad(model)
+            self.assertEqual((type(model).__name__, model.config._attn_implementation),
+                             (f"{name}Model", "eager"))
+
+    def test_as_before(self):
+        """Calls that are not packed, and models that are taken back, copied or pickled."""
+        model = made("Llama", ROTARY)
+        given, mask = inputs(ANY), ANY != 0
+        before = model(**given).last_hidden_state
+        pit.transformers.unpad(pit.transformers.unpad(model))
+        with Counted() as packed:
+            self.assertIsNotNone(model(**given, use_cache=True).past_key_values)
+            model(input_ids=given["input_ids"])
+            model(**inputs(torch.ones_like(ANY)))
+            torch.compile(model, backend="eager")(**given)
+        self.assertEqual(packed.count, 0)
+        for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+            with Counted() as packed:
+                torch.testing.assert_close(other(**given).last_hidden_state[mask], before[mask])
+            self.assertEqual(packed.count, 2)
+        pit.transformers.pad(model)
+        self.assertEqual((type(model).__name__, model.config._attn_implementation), ("LlamaModel", "sdpa"))
+        self.assertTrue(torch.equal(model(**given).last_hidden_state, before))
+
+    def test_heads(self):
+        """A model with a head, and its loss; what generates."""
+        config = transformers.LlamaConfig(**ROTARY)
+        torch.manual_seed(0)
+        model = transformers.LlamaForCausalLM(config).eval()
+        given = inputs(RIGHT)
+        labels = given["input_ids"].masked_fill(RIGHT == 0, -100)
+        tokens = model.generate(**inputs(ANY), max_new_tokens=3, do_sample=False, use_cache=True)
+        loss = model(**given, labels=labels).loss
+        pit.transformers.unpad(model)
+        with Counted() as packed:
+            torch.testing.assert_close(model(**given, labels=labels).loss, loss)
+        self.assertEqual(packed.count, 2)
+        again = model.generate(**inputs(ANY), max_new_tokens=3, do_sample=False, use_cache=True)
+        self.assertTrue(torch.equal(again, tokens))
+
+    def test_sparsify(self):
+        from torch_sparsify import sparsify
+        for training in (False, True):
+            model = made("Bert", SMALL).train(training)
+            given = inputs(RIGHT)
+            table = sparsify(model, [given])
+            row, = [row for row in table if row.kind == "padding"]
+            self.assertAlmostEqual(row.zeros, 6 / 27)
+            self.assertTrue(row.taken, row.why)
+            self.assertIs(type(model).dense, transformers.BertModel)
+            pit.torch.densify(model)
+            self.assertIs(type(model), transformers.BertModel)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    unittest.main()
