@@ -1,0 +1,128 @@
+"""How rows get from rank to rank: torch's collectives, started early and waited for late.
+
+A transport starts exchanges of rows, forth (from tokens to experts) or back, by chunk.
+`Exact` knows all sizes on the host, which waited for them once. `Padded` sends as many
+rows to each rank as the caller's capacity says, so no size is known to the host."""
+
+import torch
+import torch.distributed as dist
+
+from ..._library import Error
+
+
+class Pending:
+    """Rows under way: where they come to, and what has to be done before they are read."""
+
+    def __init__(self, member, rows, work, sent):
+        self.member, self.rows, self.work, self.sent = member, rows, work, sent
+
+    def wait(self):
+        if self.work is not None:
+            with self.member.talking("rows were on their way"):
+                self.work.wait()
+            self.work = self.sent = None
+        return self.rows
+
+
+def as_bytes(rows):
+    """Rows as collectives take them, whatever their element type is."""
+    return rows.view(torch.uint8) if rows.shape[-1] else rows
+
+
+class Transport:
+    in_place = False
+
+    def home(self, role, width, dtype, device):
+        """Rows for all slots of a call, and two more."""
+        return torch.empty((self.slots + 2, width), dtype=dtype, device=device)
+
+    def start(self, rows, chunk, role, back=False, out=None):
+        """Sends rows, those for a rank together, in the order of ranks. `back`: those of what
+        this rank got in that chunk return to where they came from, to `out` of `home(role)`."""
+        sent, got = self.sizes(chunk)
+        if back:
+            sent, got = got, sent
+        total = sum(got)
+        if out is None:
+            out = rows.new_empty((total, *rows.shape[1:]))
+        rows = rows.contiguous()
+        if self.member.size == 1:
+            out.copy_(rows)
+            return Pending(self.member, out, None, None)
+        with self.member.talking("it sent rows"):
+            work = dist.all_to_all_single(as_bytes(out), as_bytes(rows), *self.splits(got, sent),
+                                          group=self.member.group, async_op=True)
+        return Pending(self.member, out, work, rows)
+
+
+class Exact(Transport):
+    """Sizes are those that there are. The host waits for them, once for all chunks."""
+
+    def __init__(self, member, index, sent, got):
+        self.member, self.slots, self.sent, self.got = member, index.slots, sent, got
+
+    def sizes(self, chunk):
+        return self.sent[chunk], self.got[chunk]
+
+    def splits(self, got, sent):
+        return got, sent
+
+
+class Padded(Transport):
+    """`capacity` rows from each rank to each other, in each chunk."""
+
+    def __init__(self, member, index):
+        self.member, self.slots = member, index.slots
+        self.each = [index.capacity] * member.size
+
+    def sizes(self, chunk):
+        return self.each, self.each
+
+    def splits(self, got, sent):
+        return None, None
+
+
+class Capacity:
+    """Room for the rows that a rank sends to another in one call, and whether it was enough.
+
+        room = pit.torch.distributed.Capacity(rows)
+        y = pit.torch.distributed.moe(..., capacity=room)
+        room.check()
+
+    Nothing waits for the host, so a step can be captured in a CUDA graph. Rows that have no
+    room are not sent: the results of their tokens are NaN, and `check`, which all ranks of the
+    group call, raises an error on all of them, once. A chunk has its share of the room, rounded up."""
+
+    def __init__(self, rows, symmetric=False):
+        if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+            raise Error(f"moe: capacity={rows!r}; it is a number of rows, at least 1")
+        self.rows, self.symmetric = rows, symmetric
+        self.most = None  # on the device: the most rows of a chunk for a rank, over all calls
+        self.chunks, self.member = 1, None
+
+    def of_chunk(self, chunks):
+        return -(-self.rows // chunks)
+
+    def keep(self, member, wanted, chunks):
+        if self.most is None or self.most.device != wanted.device:
+            if wanted.is_cuda and torch.cuda.is_current_stream_capturing():
+                raise Error("moe: a capacity is used in a CUDA graph that no call had before; "
+                            "call once with it before the capture")
+            self.most = torch.zeros_like(wanted)
+        torch.maximum(self.most, wanted, out=self.most)
+        self.chunks, self.member = chunks, member
+
+    def check(self):
+        """Raises an error if rows of any rank had no room. Waits for the host."""
+        if self.member is None:
+            return
+        most = self.most.clone()
+        self.most.zero_()
+        if self.member.size > 1:
+            with self.member.talking("they compared what room was wanted"):
+                dist.all_reduce(most, dist.ReduceOp.MAX, group=self.member.group)
+        most, room = int(most), self.of_chunk(self.chunks)
+        if most > room:
+            raise Error(f"moe: a rank had {most} rows for another in one of {self.chunks} chunks, and "
+                        f"capacity={self.rows} has room for {room}: the results of some tokens are "
+                        f"NaN; capacity={most * self.chunks} has room for all of them")

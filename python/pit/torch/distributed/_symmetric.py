@@ -1,0 +1,72 @@
+"""Exchanges through torch's symmetric memory: each rank writes its rows where the others read
+them, by copies that need no kernels of their own, and a barrier says that they are there.
+
+Memory is of a capacity, so no size is known to the host and a step can be captured in a CUDA
+graph. It is kept for all calls of equal sizes. A rank writes to it again when the others have
+read what was there: between two exchanges of one kind lies one of the other kind, whose
+barrier a rank reaches when it has read all."""
+
+import torch
+
+from ._exchange import Padded, Pending
+
+
+def symmetric_memory():
+    """torch's module, if this torch has it."""
+    try:
+        import torch.distributed._symmetric_memory as found
+    except ImportError:
+        return None
+    return found if hasattr(found, "rendezvous") and hasattr(found, "empty") else None
+
+
+class Landed(Pending):
+    """Rows that others write here; `event` is behind the barrier."""
+
+    def __init__(self, rows, event):
+        self.rows, self.event = rows, event
+
+    def wait(self):
+        if self.event is not None:
+            torch.cuda.current_stream(self.rows.device).wait_event(self.event)
+        return self.rows
+
+
+class Symmetric(Padded):
+    in_place = True  # what arrives lies in memory that later calls write to
+
+    def __init__(self, member, index):
+        super().__init__(member, index)
+        self.chunks, self.room = index.chunks, index.capacity
+
+    def memory(self, role, width, dtype, device, more=0):
+        """Memory of all ranks for all chunks of a call, and its handle."""
+        key = role, width, dtype, self.chunks, self.room
+        found = self.member.buffers.get(key)
+        if found is None:
+            torch_memory = symmetric_memory()
+            rows = torch_memory.empty((self.chunks * self.member.size * self.room + more, width),
+                                      dtype=dtype, device=device)
+            rows.zero_()
+            with self.member.talking("they made memory that all write to"):
+                handle = torch_memory.rendezvous(rows, self.member.group)
+            found = self.member.buffers[key] = rows, handle
+        return found
+
+    def home(self, role, width, dtype, device):
+        return self.memory(role, width, dtype, device, more=2)[0]
+
+    def start(self, rows, chunk, role, back=False, out=None):
+        member, room, width = self.member, self.room, rows.shape[1]
+        rows = rows.contiguous()
+        memory, handle = self.memory(role, width, rows.dtype, rows.device, more=2 if back else 0)
+        first = chunk * member.size * room
+        with member.beside(rows) as stream:
+            for offset in range(member.size):
+                peer = (member.rank + offset) % member.size
+                to = handle.get_buffer(peer, (room, width), rows.dtype,
+                                       (first + member.rank * room) * width)
+                to.copy_(rows[peer * room: (peer + 1) * room])
+            handle.barrier(0)
+            event = stream and stream.record_event()
+        return Landed(memory[first: first + member.size * room], event)

@@ -1,0 +1,294 @@
+# RUN: %quick_python %s
+# REQUIRES: pit-compile, torch
+"""Mixtures of experts over several processes (gloo): values and gradients against one process
+in f64 that shares no code with pit, for random and uneven routings, tokens without experts, ranks
+without tokens, and capacities; errors; and layers of a model that are sharded."""
+
+import os
+import sys
+import tempfile
+import traceback
+import unittest
+import zlib
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+import pit
+import pit.torch.distributed as ep
+from pit.torch.distributed import _symmetric
+
+K, F, N, EXPERTS = 16, 24, 16, 8
+torch.set_num_threads(1)
+
+
+def in_processes(ranks, function, *arguments):
+    """Runs function(rank, ranks, *arguments) in forked processes of one group. What each returned, or
+    the text of its error."""
+    with tempfile.TemporaryDirectory() as folder:
+        context = mp.get_context("fork")
+        queue = context.SimpleQueue()
+
+        def main(rank):
+            try:
+                dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank,
+                                        world_size=ranks)
+                found = function(rank, ranks, *arguments)
+            except Exception as error:
+                found = f"{type(error).__name__}: {error}"
+                if os.environ.get("PIT_TEST_VERBOSE") == "1":
+                    traceback.print_exc()
+            queue.put((rank, found))
+            sys.stdout.flush()
+            os._exit(0)
+
+        processes = [context.Process(target=main, args=(rank,)) for rank in range(ranks)]
+        for process in processes:
+            process.start()
+        found = dict(queue.get() for _ in processes)
+        for process in processes:
+            process.join()
+        return [found[rank] for rank in range(ranks)]
+
+
+def reference(x, weights, experts, gate, up, down):
+    y = x.new_zeros(len(x), down.shape[2])
+    for e in range(len(down)):
+        chosen = ((experts == e) * weights).sum(1, keepdim=True)
+        value = (torch.nn.functional.silu(x @ gate[e]) * (x @ up[e])) @ down[e]
+        y = y + torch.where((experts == e).any(1, keepdim=True), chosen * value, 0)
+    return y
+
+
+def routing(kind, tokens, top, generator):
+    scores = torch.rand(tokens, EXPERTS, generator=generator)
+    if kind == "one rank":
+        scores[:, :EXPERTS // 4] += 2
+        top = min(top, EXPERTS // 4)
+    experts = scores.topk(top).indices
+    if kind == "sentinels":
+        experts[torch.rand(experts.shape, generator=generator) < 0.4] = EXPERTS
+        experts[torch.rand(experts.shape, generator=generator) < 0.2] = -1
+    if kind == "nobody":
+        experts.fill_(EXPERTS)
+    return experts, torch.rand(experts.shape, generator=generator)
+
+
+def case(ranks, tokens, top, kind, dtype=torch.float64):
+    """Tokens of each rank, and all experts."""
+    generator = torch.Generator().manual_seed(zlib.crc32(str((ranks, tokens, top)).encode()))
+    def values(*shape):
+        return (torch.randn(shape, generator=generator, dtype=torch.float64) / 2).to(dtype)
+
+    x = [values(t, K) for t in tokens]
+    routed = [routing(kind, t, top, generator) for t in tokens]
+    weights = [values(EXPERTS, K, F), values(EXPERTS, K, F), values(EXPERTS, F, N)]
+    return x, [w.to(dtype) for _, w in routed], [e for e, _ in routed], weights, \
+        [values(t, N) for t in tokens]
+
+
+class SharedMemory:
+    """In place of torch's symmetric memory, which is of GPUs: files that the processes map."""
+
+    def __init__(self, folder, rank, ranks):
+        self.folder, self.rank, self.ranks, self.count = folder, rank, ranks, 0
+
+    def map(self, number, rank, size, dtype):
+        return torch.from_file(f"{self.folder}/{number}-{rank}", shared=True, size=size, dtype=dtype)
+
+    def empty(self, shape, dtype, device):
+        self.count += 1
+        self.last = self.map(self.count, self.rank, shape[0] * shape[1], dtype)
+        return self.last.view(shape)
+
+    def rendezvous(self, rows, group):
+        dist.barrier(group)
+        return Handle(self, self.count, rows.numel(), group)
+
+
+class Handle:
+    def __init__(self, memory, number, size, group):
+        self.memory, self.number, self.size, self.group = memory, number, size, group
+
+    def get_buffer(self, rank, shape, dtype, offset):
+        all_of = self.memory.map(self.number, rank, self.size, dtype)
+        return all_of[offset: offset + shape[0] * shape[1]].view(shape)
+
+    def barrier(self, channel):
+        dist.barrier(self.group)
+
+
+def step(rank, ranks, cases, folder=None):
+    """The largest relative errors of values and gradients, over cases."""
+    worst = {}
+    if folder is not None:
+        memory = SharedMemory(folder, rank, ranks)
+        _symmetric.symmetric_memory = lambda: memory
+    for tokens, top, kind, dtype, options in cases:
+        x, weights, experts, all_experts, dy = case(ranks, tokens, top, kind, dtype)
+        leaves = [v.double().requires_grad_() for v in (*x, *weights, *all_experts)]
+        xs, ws, es = leaves[:ranks], leaves[ranks: 2 * ranks], leaves[2 * ranks:]
+        ys = [reference(a, b, c, *es) for a, b, c in zip(xs, ws, experts)]
+        wanted = torch.autograd.grad(ys, leaves, [d.double() for d in dy], allow_unused=True)
+        each = EXPERTS // ranks
+        mine = slice(rank * each, (rank + 1) * each)
+        given = [x[rank], weights[rank], *(w[mine].clone() for w in all_experts)]
+        given = [v.requires_grad_() for v in given]
+        if folder is not None:
+            options = dict(options, capacity=ep.Capacity(options["capacity"], symmetric=True))
+        y = ep.moe(*given[:2], experts[rank], *given[2:], **options)
+        found = torch.autograd.grad(y, given, dy[rank])
+        with torch.no_grad():
+            again = ep.moe(*given[:2], experts[rank], *given[2:], **options)
+        assert y.dtype == dtype and all(f.dtype == v.dtype for f, v in zip(found, given))
+        pairs = [("y", y, ys[rank]), ("y without gradients", again, ys[rank]),
+                 ("x", found[0], wanted[rank]), ("router", found[1], wanted[ranks + rank]),
+                 *((name, f, w[mine]) for name, f, w in
+                   zip(("gate", "up", "down"), found[2:], wanted[2 * ranks:]))]
+        for name, a, b in pairs:
+            b = torch.zeros_like(a, dtype=torch.float64) if b is None else b
+            b = b.detach()
+            error = float((a.detach().double() - b).norm() / b.norm().clamp(min=1e-3)) if a.numel() else 0.0
+            worst[name] = max(worst.get(name, 0.0), error)
+    return worst
+
+
+def call(x, weights, experts, all_experts, rank, ranks, **options):
+    each = EXPERTS // ranks
+    own = [w[rank * each: (rank + 1) * each] for w in all_experts]
+    return ep.moe(x[rank], weights[rank], experts[rank], *own, **options)
+
+
+def small_types(rank, ranks):
+    """Relative errors, by the name of a case."""
+    worst = {}
+    for name, dtype, options in (("bf16", torch.bfloat16, {}), ("fp8", torch.bfloat16, {"wire": "fp8"}),
+                                 ("fp8 with room", torch.float32, {"wire": "fp8", "capacity": 20})):
+        x, weights, experts, all_experts, dy = case(ranks, (20, 13), 3, "random", dtype)
+        y = call(x, weights, experts, all_experts, rank, ranks, chunks=2, **options)
+        wanted = reference(x[rank].double(), weights[rank].double(), experts[rank],
+                           *(w.double() for w in all_experts))
+        worst[name] = float((y.double() - wanted).norm() / wanted.norm())
+    return worst
+
+
+def overflow(rank, ranks):
+    """Whether just the tokens without room are NaN, and what check() says, twice."""
+    x, weights, experts, all_experts, _ = case(ranks, (20, 6), 2, "random")
+    room = ep.Capacity(8)
+    y = call(x, weights, experts, all_experts, rank, ranks, capacity=room)
+    wanted = reference(x[rank], weights[rank], experts[rank], *all_experts)
+    here = torch.stack([(experts[rank] // (EXPERTS // ranks) == r).any(1) for r in range(ranks)], 1)
+    lost = (here & (here.cumsum(0) > 8)).any(1)
+    good = bool(y[lost].isnan().all()) and torch.allclose(y[~lost], wanted[~lost])
+    said = []
+    for _ in range(2):
+        try:
+            room.check()
+            said.append("")
+        except pit.Error as error:
+            said.append(str(error))
+    return good, int(lost.sum()), said
+
+
+def another_call(rank, ranks):
+    x, weights, experts, all_experts, _ = case(ranks, (4, 4), 2, "random")
+    return call(x, weights, experts, all_experts, rank, ranks, chunks=1 + rank)
+
+
+def wrong_type(rank, ranks):
+    x, weights, experts, all_experts, _ = case(ranks, (4, 4), 2, "random")
+    call(x, weights, experts, all_experts, rank, ranks)
+    if rank == 1:
+        experts[1] = experts[1].float()
+    return call(x, weights, experts, all_experts, rank, ranks)
+
+
+def ends(rank, ranks):
+    x, weights, experts, all_experts, _ = case(ranks, (4, 4, 4), 2, "random")
+    return ep.moe(x[rank], weights[rank], experts[rank], *all_experts, activation="wrong" if rank == 1
+                  else "silu")
+
+
+def of_a_mesh(rank, ranks):
+    """Two groups of two: the largest error, with what is added meanwhile."""
+    mesh = dist.init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "ep"))
+    place = rank % 2
+    x, weights, experts, all_experts, _ = case(2, (7 + rank // 2, 9), 2, "random")
+    y = call(x, weights, experts, all_experts, place, 2, group=mesh["ep"], meanwhile=torch.sin)
+    wanted = reference(x[place], weights[place], experts[place], *all_experts) + x[place].sin()
+    try:
+        call(x, weights, experts, all_experts, place, 2, group=mesh)
+    except pit.Error as error:
+        return float((y - wanted).abs().max()), str(error)
+
+
+class Values(unittest.TestCase):
+    def expect(self, ranks, cases, bound, *folder):
+        for found in in_processes(ranks, step, cases, *folder):
+            self.assertIsInstance(found, dict, found)
+            for name, error in found.items():
+                self.assertLess(error, bound, name)
+
+    def test_two(self):
+        self.expect(2, [((20, 20), 2, "random", torch.float64, {}),
+                        ((20, 5), 3, "random", torch.float64, {"chunks": 3}),
+                        ((0, 7), 2, "sentinels", torch.float64, {"chunks": 2}),
+                        ((9, 9), 2, "nobody", torch.float64, {}),
+                        ((20, 5), 3, "sentinels", torch.float64, {"chunks": 2, "capacity": 20})], 1e-12)
+
+    def test_four(self):
+        self.expect(4, [((20, 3, 0, 11), 4, "random", torch.float64, {"chunks": 2}),
+                        ((20, 3, 0, 11), 4, "one rank", torch.float64, {}),
+                        ((20, 3, 0, 11), 2, "one rank", torch.float64, {"capacity": 20})], 1e-12)
+
+    def test_symmetric(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cases = [((20, 5), 3, kind, torch.float64, {"chunks": 2, "capacity": 20})
+                     for kind in ("random", "sentinels", "one rank")]
+            self.expect(2, cases, 1e-12, folder)
+
+    def test_small_types(self):
+        for found in in_processes(2, small_types):
+            self.assertLess(found["bf16"], 1e-2)
+            # e4m3 rounds to 4 bits, in x and in the result: 2**-4 / sqrt(3) each at worst.
+            for name in ("fp8", "fp8 with room"):
+                self.assertTrue(1e-3 < found[name] < 6e-2, found)
+
+    def test_overflow(self):
+        found = in_processes(2, overflow)
+        self.assertTrue(any(lost for _, lost, _ in found))
+        for good, _, (first, second) in found:
+            self.assertTrue(good)
+            self.assertIn("capacity=8 has room for 8", first)
+            self.assertEqual(second, "")
+
+    def test_mesh(self):
+        for error, said in in_processes(4, of_a_mesh):
+            self.assertLess(error, 1e-12)
+            self.assertIn("a DeviceMesh of 2 dimensions", said)
+
+
+class Errors(unittest.TestCase):
+    def test_other_calls(self):
+        for found in in_processes(2, another_call):
+            self.assertIn("chunks: rank", found)
+
+    def test_wrong_arguments(self):
+        first, second = in_processes(2, wrong_type)
+        self.assertIn("rank 0 gives up, because rank 1 has: rank 1 failed with Error: moe: experts "
+                      "are torch.float32", first)
+        self.assertIn("experts are torch.float32; they must be int32 or int64", second)
+
+    def test_failure(self):
+        """The others hear of a rank that fails between exchanges, when its process has ended."""
+        first, second, third = in_processes(3, ends)
+        self.assertIn("activation", second)
+        for found in first, third:
+            self.assertIn("lost the others", found)
+            self.assertIn("rank 1 failed with Error:", found)
+
+
+if __name__ == "__main__":
+    unittest.main()
