@@ -33,6 +33,8 @@ HOMES = {"FixedFanInLinear": "_fan_in", "Linear": "_modules", "MaskedLinear": "_
 
 
 def __getattr__(name):
+    if name == "distributed":
+        return importlib.import_module(".distributed", __name__)
     home = HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'pit.torch' has no attribute '{name}'")

@@ -8,6 +8,7 @@ import torch
 import torch.distributed as dist
 
 from ..._library import Error
+from ._index import Whole
 
 
 class Pending:
@@ -24,9 +25,19 @@ class Pending:
         return self.rows
 
 
+class Part:
+    """A part of what is pending."""
+
+    def __init__(self, pending, part):
+        self.pending, self.part = pending, part
+
+    def wait(self):
+        return self.part(self.pending.wait())
+
+
 def as_bytes(rows):
     """Rows as collectives take them, whatever their element type is."""
-    return rows.view(torch.uint8) if rows.shape[-1] else rows
+    return rows.view(torch.uint8) if rows.shape[-1] and rows.stride(-1) == 1 else rows
 
 
 class Transport:
@@ -36,15 +47,23 @@ class Transport:
         """Rows for all slots of a call, and two more."""
         return torch.empty((self.slots + 2, width), dtype=dtype, device=device)
 
-    def start(self, rows, chunk, role, back=False, out=None):
-        """Sends rows, those for a rank together, in the order of ranks. `back`: those of what
-        this rank got in that chunk return to where they came from, to `out` of `home(role)`."""
+    def tell(self, said, index, role):
+        """Sends the rows of a table of what is said of tokens, and of no token behind the last one.
+        What each chunk has pending."""
+        return [self.start(said.index_select(0, index.rows[slots]), chunk, role)
+                for chunk, slots in enumerate(slots_of(self, index.chunks))]
+
+    def start(self, rows, chunk, role, back=False, out=None, same=False):
+        """Sends rows, those for a rank together, in the order of ranks; `same`: all of them to each.
+        `back`: those of what this rank got in that chunk return to where they came from, to `out`
+        of `home(role)`."""
         sent, got = self.sizes(chunk)
         if back:
             sent, got = got, sent
-        total = sum(got)
         if out is None:
-            out = rows.new_empty((total, *rows.shape[1:]))
+            out = rows.new_empty((sum(got), *rows.shape[1:]))
+        if same:
+            rows = rows.repeat(self.member.size, 1)
         rows = rows.contiguous()
         if self.member.size == 1:
             out.copy_(rows)
@@ -53,6 +72,16 @@ class Transport:
             work = dist.all_to_all_single(as_bytes(out), as_bytes(rows), *self.splits(got, sent),
                                           group=self.member.group, async_op=True)
         return Pending(self.member, out, work, rows)
+
+
+def slots_of(transport, chunks):
+    """Where in the order of slots the rows of each chunk lie."""
+    found, first = [], 0
+    for chunk in range(chunks):
+        last = first + sum(transport.sizes(chunk)[0])
+        found.append(slice(first, last))
+        first = last
+    return found
 
 
 class Exact(Transport):
@@ -74,8 +103,27 @@ class Padded(Transport):
     def __init__(self, member, index):
         self.member, self.slots = member, index.slots
         self.each = [index.capacity] * member.size
+        self.chunks, self.room = index.chunks, index.capacity
+
+    def tell(self, said, index, role):
+        ranks, width = self.member.size, said.shape[1]
+        if isinstance(index, Whole):
+            rows = torch.cat([index.taken(said[:-1], chunk, -1) for chunk in range(self.chunks)])
+        else:
+            rows = index.rows.view(self.chunks, ranks, self.room).transpose(0, 1).reshape(-1)
+            rows = said.index_select(0, rows)
+        pending = self.tell_all(rows, role, isinstance(index, Whole))
+        return [Part(pending, lambda rows, chunk=chunk: rows.view(
+            ranks, self.chunks, self.room, width)[:, chunk].reshape(-1, width))
+            for chunk in range(self.chunks)]
+
+    def tell_all(self, rows, role, same):
+        """Sends the rows of all chunks at once."""
+        return self.start(rows, None, role, same=same)
 
     def sizes(self, chunk):
+        if chunk is None:  # all
+            return [self.chunks * self.room] * self.member.size, [self.chunks * self.room] * self.member.size
         return self.each, self.each
 
     def splits(self, got, sent):
@@ -103,13 +151,15 @@ class Capacity:
     def of_chunk(self, chunks):
         return -(-self.rows // chunks)
 
-    def keep(self, member, wanted, chunks):
-        if self.most is None or self.most.device != wanted.device:
-            if wanted.is_cuda and torch.cuda.is_current_stream_capturing():
+    def keep(self, member, wanted, chunks, device):
+        """Notes what a call wanted; None: it has room for all."""
+        if self.most is None or self.most.device != device:
+            if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
                 raise Error("moe: a capacity is used in a CUDA graph that no call had before; "
                             "call once with it before the capture")
-            self.most = torch.zeros_like(wanted)
-        torch.maximum(self.most, wanted, out=self.most)
+            self.most = torch.zeros((), dtype=torch.int32, device=device)
+        if wanted is not None:
+            torch.maximum(self.most, wanted, out=self.most)
         self.chunks, self.member = chunks, member
 
     def check(self):

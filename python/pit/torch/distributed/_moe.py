@@ -15,9 +15,9 @@ from torch.autograd.function import once_differentiable
 from ... import ops
 from ..._library import Error
 from . import _plan
-from ._exchange import Capacity, Exact, Padded, Transport
+from ._exchange import Capacity, Exact, Padded, Transport, slots_of
 from ._group import HEADER, MAX_CHUNKS, member
-from ._index import Index, add_up, gather
+from ._index import Index, Whole, gather
 from ._symmetric import Symmetric
 from ._wire import WIRES, check_wire, pack, unpack
 
@@ -32,22 +32,19 @@ class Step:
         self.chunks, self.dtype = range(index.chunks), x.dtype
         self.weight_type = torch.promote_types(x.dtype, torch.float32)
         self.out, self.back = {}, {}  # pending, by chunk
-        self.bases = [0]
-        for chunk in self.chunks:
-            self.bases.append(self.bases[-1] + sum(transport.sizes(chunk)[0]))
-
-    def slots(self, chunk):
-        return slice(self.bases[chunk], self.bases[chunk + 1])
+        self.slots = slots_of(transport, index.chunks)
 
     def packed(self, x, chunk):
         """The rows of x that are sent."""
-        rows = self.index.rows[self.slots(chunk)]
+        if isinstance(self.index, Whole):
+            return self.index.taken(x, chunk)
+        rows = self.index.rows[self.slots[chunk]]
         if self.index.capacity is not None and len(x):
             rows = rows.clamp(max=len(x) - 1)  # an empty slot has some row, which no expert reads
         return gather(x, rows)
 
     def send(self, x, chunk, role):
-        return [self.transport.start(part, chunk, f"{role}{i}")
+        return [self.transport.start(part, chunk, f"{role}{i}", same=isinstance(self.index, Whole))
                 for i, part in enumerate(pack(self.packed(x, chunk), self.wire))]
 
     def arrived(self, pending):
@@ -57,27 +54,29 @@ class Step:
         """Sends rows to where theirs came from. Floats of 8 bits become rows of `home` when they
         are there."""
         if self.wire is None or rows.dtype != self.dtype:
-            return [self.transport.start(rows, chunk, role, True, home[self.slots(chunk)])], None
+            return [self.transport.start(rows, chunk, role, True, home[self.slots[chunk]])], None
         started = []
         for i, part in enumerate(pack(rows, self.wire)):
             other = self.transport.home(f"{role}{i}", part.shape[1], part.dtype, rows.device)
-            started.append(self.transport.start(part, chunk, f"{role}{i}", True, other[self.slots(chunk)]))
-        return started, home[self.slots(chunk)]
+            started.append(self.transport.start(part, chunk, f"{role}{i}", True, other[self.slots[chunk]]))
+        return started, home[self.slots[chunk]]
 
-    def returned(self, pending):
+    def add_up(self, pending, home, chunk, out):
+        """The sums of what comes back for a chunk's tokens, at their place in `out`."""
         started, place = pending
         rows = [each.wait() for each in started]
         if place is not None:
             place.copy_(unpack(rows, self.dtype))
+        self.index.add_up(home, chunk, out[self.index.span(chunk)])
 
     def home(self, role, width, device, dtype=None):
-        """Where rows come back to. The last is that of tokens that had no room."""
+        """Where rows come back to. Behind them is the row of tokens that had no room, and nobody's."""
         dtype = dtype or self.dtype
         packed = self.wire is not None and dtype == self.dtype
         rows = (Transport if packed else type(self.transport)).home(
             self.transport, role, width, dtype, device)
-        if self.index.capacity is not None:
-            rows[-1:].fill_(float("nan"))
+        if isinstance(self.index, Index) and self.index.capacity is not None:
+            rows[-2:-1].fill_(float("nan"))
         return rows
 
     def ticket(self, like):
@@ -87,29 +86,27 @@ class Step:
 class Send(torch.autograd.Function):
     @staticmethod
     def forward(ctx, step, x, weights, experts):
-        ctx.step, ctx.weights = step, (weights.shape[1], weights.dtype)
-        ctx.columns = x.shape[1]
+        ctx.step, ctx.dtype = step, weights.dtype
         # Experts and weights of each token, and behind the last one those of no token.
         said = torch.cat([experts, weights.to(step.weight_type).contiguous().view(torch.int32)], 1)
         said = torch.nn.functional.pad(said, (0, 0, 0, 1), value=-1)
+        told = step.transport.tell(said, step.index, "said")
         for chunk in step.chunks:
-            rows = step.index.rows[step.slots(chunk)]
-            step.out[chunk] = (step.transport.start(said.index_select(0, rows), chunk, "said"),
-                               step.send(x, chunk, "x"))
+            step.out[chunk] = told[chunk], step.send(x, chunk, "x")
         return tuple(step.ticket(x) for _ in step.chunks)
 
     @staticmethod
     @once_differentiable
     def backward(ctx, *tickets):
         step = ctx.step
+        found = [None if home is None else home.new_empty((step.index.tokens, home.shape[1]))
+                 for home in step.homes]
         for chunk in step.chunks:
-            for pending in step.back.pop(chunk):
+            for pending, home, out in zip(step.back.pop(chunk), step.homes, found):
                 if pending is not None:
-                    step.returned(pending)
-        dx, dw = step.homes
-        place, (_, dtype) = step.index.place, ctx.weights
-        return (None, None if dx is None else add_up(dx, place),
-                None if dw is None else add_up(dw, place).to(dtype), None)
+                    step.add_up(pending, home, chunk, out)
+        dx, dw = found
+        return None, dx, None if dw is None else dw.to(ctx.dtype), None
 
 
 class Arrive(torch.autograd.Function):
@@ -117,7 +114,7 @@ class Arrive(torch.autograd.Function):
     def forward(ctx, step, chunk, needs, ticket):
         ctx.step, ctx.chunk, ctx.needs = step, chunk, needs
         said, rows = step.out.pop(chunk)
-        said, rows = said.wait(), step.arrived(rows)
+        rows, said = step.arrived(rows), said.wait()
         ids, weights = said[:, : step.layer.top], said[:, step.layer.top:]
         ids = step.layer.own(ids)
         ctx.mark_non_differentiable(ids)
@@ -163,9 +160,10 @@ class Collect(torch.autograd.Function):
     @staticmethod
     def forward(ctx, step, home, *tickets):
         ctx.step = step
+        y = home.new_empty((step.index.tokens, home.shape[1]))
         for chunk in step.chunks:
-            step.returned(step.back.pop(chunk))
-        return add_up(home, step.index.place)
+            step.add_up(step.back.pop(chunk), home, chunk, y)
+        return y
 
     @staticmethod
     @once_differentiable
@@ -231,14 +229,18 @@ def run(layer, x, router_weights, experts, where, capacity, chunks, wire, meanwh
         chunks = 1 if tokens is None else _plan.chunks_of(here, layer, x, experts, tokens, capacity, wire)
     layer.top, layer.first = experts.shape[1], here.rank * layer.each
     experts = experts.to(torch.int32)
-    index = Index(experts, here.size, layer.each, chunks, capacity and capacity.of_chunk(chunks))
+    room = capacity and capacity.of_chunk(chunks)
+    if capacity is not None and capacity.rows >= len(x):
+        index = Whole(len(x), here.size, chunks, room)
+    else:
+        index = Index(experts, here.size, layer.each, chunks, room)
     if capacity is None:
         *sizes, most = here.contact(header, len(x), index.counts)
         here.tokens.setdefault(header, most)
         transport = Exact(here, index, *sizes)
     else:
         transport = (Symmetric if symmetric else Padded)(here, index)
-        capacity.keep(here, index.wanted, chunks)
+        capacity.keep(here, index.wanted, chunks, x.device)
     step = Step(index, transport, layer, x, wire)
     with here.computing():
         tickets = Send.apply(step, x, router_weights, experts)

@@ -35,10 +35,6 @@ class Landed(Pending):
 class Symmetric(Padded):
     in_place = True  # what arrives lies in memory that later calls write to
 
-    def __init__(self, member, index):
-        super().__init__(member, index)
-        self.chunks, self.room = index.chunks, index.capacity
-
     def memory(self, role, width, dtype, device, more=0):
         """Memory of all ranks for all chunks of a call, and its handle."""
         key = role, width, dtype, self.chunks, self.room
@@ -48,6 +44,8 @@ class Symmetric(Padded):
             rows = torch_memory.empty((self.chunks * self.member.size * self.room + more, width),
                                       dtype=dtype, device=device)
             rows.zero_()
+            if rows.is_cuda:
+                torch.cuda.synchronize(device)  # before others write to it
             with self.member.talking("they made memory that all write to"):
                 handle = torch_memory.rendezvous(rows, self.member.group)
             found = self.member.buffers[key] = rows, handle
@@ -56,17 +54,25 @@ class Symmetric(Padded):
     def home(self, role, width, dtype, device):
         return self.memory(role, width, dtype, device, more=2)[0]
 
-    def start(self, rows, chunk, role, back=False, out=None):
-        member, room, width = self.member, self.room, rows.shape[1]
+    def tell_all(self, rows, role, same):
+        # Rows that follow bring the barrier.
+        return self.put(rows, self.chunks * self.room, 0, role, same, barrier=False)
+
+    def start(self, rows, chunk, role, back=False, out=None, same=False):
+        first = chunk * self.member.size * self.room
+        return self.put(rows, self.room, first, role, same, more=2 if back else 0)
+
+    def put(self, rows, room, first, role, same, more=0, barrier=True):
+        member, width = self.member, rows.shape[1]
         rows = rows.contiguous()
-        memory, handle = self.memory(role, width, rows.dtype, rows.device, more=2 if back else 0)
-        first = chunk * member.size * room
+        memory, handle = self.memory(role, width, rows.dtype, rows.device, more)
         with member.beside(rows) as stream:
             for offset in range(member.size):
                 peer = (member.rank + offset) % member.size
                 to = handle.get_buffer(peer, (room, width), rows.dtype,
                                        (first + member.rank * room) * width)
-                to.copy_(rows[peer * room: (peer + 1) * room])
-            handle.barrier(0)
+                to.copy_(rows if same else rows[peer * room: (peer + 1) * room])
+            if barrier:
+                handle.barrier(0)
             event = stream and stream.record_event()
         return Landed(memory[first: first + member.size * room], event)
