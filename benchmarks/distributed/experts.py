@@ -5,9 +5,10 @@ all experts, in turns:
         [--train] [--chunks=1,2] [--json=FILE]
 
 One process a GPU, bf16, NCCL. `one GPU` is pit.moe on one rank's tokens with all experts; `torch` sends a
-row for each (token, expert) and computes with torch._grouped_mm. `graph` is a call with room for all rows,
-captured in a CUDA graph; `symmetric` is the same through symmetric memory. Times are medians in ms of
-rounds that begin together, of the slowest rank; `rate` is the time of one GPU over that. What is wrong by more
+row for each (token, expert) and computes with torch._grouped_mm. `exact` waits for sizes; `graph` is a
+call with room as the plan has it, captured in a CUDA graph; `symmetric` is the same through symmetric
+memory; `one graph` is one GPU in a graph. The numbers behind them are chunks. Times are medians in
+ms of five calls in a row that begin together, of the slowest rank; Behind each is the time of one GPU (in a graph) over it. What is wrong by more
 than bf16 rounds ends the program."""
 
 import argparse
@@ -75,10 +76,15 @@ class Layer:
             return (made / shape[-1] ** 0.5).requires_grad_(train)
 
         self.rank, self.ranks, self.train = rank, ranks, train
-        self.gate_up, self.down = values(experts, 2 * f, k), values(experts, k, f)
+        self.all = [values(experts, f, k), values(experts, f, k), values(experts, k, f)]
         each = experts // ranks
         mine = slice(rank * each, (rank + 1) * each)
-        self.own = [w.detach()[mine].clone().requires_grad_(train) for w in (self.gate_up, self.down)]
+        self.own = [w.detach()[mine].clone().requires_grad_(train) for w in self.all]
+        with torch.no_grad():  # as torch's grouped products have it
+            both = torch.cat(self.own[:2], 1)
+        self.grouped = [both.requires_grad_(train), self.own[2]]
+        self.plan = ep.explain(tokens, experts, top, k, f, ranks, machine="H200" if "H200" in
+                               torch.cuda.get_device_name() else "H100")
         generator.manual_seed(rank)
         self.x = torch.randn(tokens, k, generator=generator, device=device,
                              dtype=torch.bfloat16).requires_grad_(train)
@@ -87,25 +93,20 @@ class Layer:
         self.weights = (weights / weights.sum(1, keepdim=True)).to(torch.bfloat16).requires_grad_(train)
         self.dy = torch.randn(tokens, k, generator=generator, device=device, dtype=torch.bfloat16)
 
-    @staticmethod
-    def parts(gate_up, down):
-        gate, up = gate_up.transpose(1, 2).chunk(2, -1)
-        return gate, up, down.transpose(1, 2)
-
     def one(self):
-        return pit.moe(self.x, self.weights, self.experts, *self.parts(self.gate_up, self.down))
+        return pit.moe(self.x, self.weights, self.experts, *(w.transpose(1, 2) for w in self.all))
 
     def torch(self):
-        return by_torch(self.x, self.weights, self.experts, *self.own)
+        return by_torch(self.x, self.weights, self.experts, *self.grouped)
 
     def pit(self, **options):
-        return ep.moe(self.x, self.weights, self.experts, *self.parts(*self.own), **options)
+        return ep.moe(self.x, self.weights, self.experts, *(w.transpose(1, 2) for w in self.own), **options)
 
-    def whole(self, function, own):
+    def whole(self, function, weights):
         """A call, with backward if that is timed."""
         if not self.train:
             return function
-        leaves = [self.x, self.weights, *(self.own if own else (self.gate_up, self.down))]
+        leaves = [self.x, self.weights, *weights]
 
         def both():
             y = function()
@@ -138,20 +139,21 @@ def error_of(found, wanted):
     return float((found.float() - wanted.float()).norm() / wanted.float().norm())
 
 
-def time_in_turns(ways, rounds):
-    """Medians in ms of each way, on this rank."""
+def time_in_turns(ways, rounds, calls=5):
+    """Medians in ms of a call of each way, on this rank, of several calls one behind the other."""
     times = {name: [] for name in ways}
-    for turn in range(rounds + 3):
+    for turn in range(rounds + 2):
         for name, function in ways.items():
             dist.barrier()
             torch.cuda.synchronize()
             start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             start.record()
-            function()
+            for _ in range(calls):
+                function()
             stop.record()
             torch.cuda.synchronize()
-            if turn >= 3:
-                times[name].append(start.elapsed_time(stop))
+            if turn >= 2:
+                times[name].append(start.elapsed_time(stop) / calls)
     return {name: statistics.median(t) for name, t in times.items()}
 
 
@@ -162,16 +164,18 @@ def slowest(times):
 
 
 def ways_of(layer, options):
-    ways = {"one GPU": layer.whole(layer.one, False), "torch": layer.whole(layer.torch, True)}
-    tokens = len(layer.x)
+    ways = {"one GPU": layer.whole(layer.one, layer.all), "torch": layer.whole(layer.torch, layer.grouped)}
+    if "one graph" in options.ways:
+        ways["one graph"] = captured(ways["one GPU"])
+    room = layer.plan.room
     for chunks in options.chunks:
-        ways[f"pit, {chunks}"] = layer.whole(lambda chunks=chunks: layer.pit(chunks=chunks), True)
-        room = -(-tokens * options.room // 100 // 16) * 16
+        if "exact" in options.ways:
+            ways[f"exact, {chunks}"] = layer.whole(lambda chunks=chunks: layer.pit(chunks=chunks), layer.own)
         for name in ("graph", "symmetric"):
             if name in options.ways:
                 capacity = ep.Capacity(room, symmetric=name == "symmetric")
                 ways[f"{name}, {chunks}"] = captured(layer.whole(
-                    lambda c=capacity, n=chunks: layer.pit(chunks=n, capacity=c), True))
+                    lambda c=capacity, n=chunks: layer.pit(chunks=n, capacity=c), layer.own))
     return ways
 
 
@@ -187,7 +191,12 @@ def main(rank, options, store):
             layer = Layer(rank, options.ranks, experts, top, k, f, tokens, options.train)
             ways = ways_of(layer, options)
             wanted = ways["one GPU"]()
-            errors = {way: error_of(function(), wanted) for way, function in ways.items()}
+            wanted = wanted[0] if layer.train else wanted
+            errors = {}
+            for way, function in ways.items():
+                errors[way] = error_of(function(), wanted)
+                if options.verbose:
+                    print(rank, name, tokens, way, errors[way], flush=True)
             errors = slowest(errors)
             bad = {way: error for way, error in errors.items() if not error < 2e-2}
             if bad:
@@ -196,8 +205,9 @@ def main(rank, options, store):
             rows.append({"layer": name, "tokens": tokens, "ranks": options.ranks, "train": options.train,
                          "gpu": torch.cuda.get_device_name(), "ms": times, "errors": errors})
             if rank == 0:
+                best = times["one graph"] if "one graph" in times else times["one GPU"]
                 print(f"{name}, {tokens}: " + "; ".join(
-                    f"{way} {t:.3f} ({times['one GPU'] / t:.2f})" for way, t in times.items()), flush=True)
+                    f"{way} {t:.3f} ({best / t:.2f})" for way, t in times.items()), flush=True)
             del layer, ways, wanted
             torch.cuda.empty_cache()
     if rank == 0 and options.json:
@@ -214,9 +224,9 @@ if __name__ == "__main__":
     parser.add_argument("--only", default="", help="layers whose names contain this")
     parser.add_argument("--tokens", type=numbers, default=[4096, 16384])
     parser.add_argument("--chunks", type=numbers, default=[1, 2])
-    parser.add_argument("--room", type=int, default=100, help="of a rank's tokens for another, in %%")
-    parser.add_argument("--ways", default="graph,symmetric", help="beside the usual ones")
+    parser.add_argument("--ways", default="one graph,exact,graph,symmetric", help="beside torch's")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--train", action="store_true", help="forward and backward")
     parser.add_argument("--json", help="where times go, too")
     given = parser.parse_args()

@@ -6,5 +6,6 @@ docs/Distributed.md says what works."""
 
 from ._exchange import Capacity
 from ._moe import moe
+from ._plan import Machine, Plan, explain
 
-__all__ = ["Capacity", "moe"]
+__all__ = ["Capacity", "Machine", "Plan", "explain", "moe"]

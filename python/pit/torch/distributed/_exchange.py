@@ -37,7 +37,9 @@ class Part:
 
 def as_bytes(rows):
     """Rows as collectives take them, whatever their element type is."""
-    return rows.view(torch.uint8) if rows.shape[-1] and rows.stride(-1) == 1 else rows
+    if rows.numel():
+        return rows.view(torch.uint8)
+    return rows.new_empty((len(rows), rows.shape[1] * rows.element_size()), dtype=torch.uint8)
 
 
 class Transport:
@@ -45,13 +47,13 @@ class Transport:
 
     def home(self, role, width, dtype, device):
         """Rows for all slots of a call, and two more."""
-        return torch.empty((self.slots + 2, width), dtype=dtype, device=device)
+        return torch.empty((self.count + 2, width), dtype=dtype, device=device)
 
     def tell(self, said, index, role):
         """Sends the rows of a table of what is said of tokens, and of no token behind the last one.
         What each chunk has pending."""
         return [self.start(said.index_select(0, index.rows[slots]), chunk, role)
-                for chunk, slots in enumerate(slots_of(self, index.chunks))]
+                for chunk, slots in enumerate(self.slots)]
 
     def start(self, rows, chunk, role, back=False, out=None, same=False):
         """Sends rows, those for a rank together, in the order of ranks; `same`: all of them to each.
@@ -63,58 +65,48 @@ class Transport:
         if out is None:
             out = rows.new_empty((sum(got), *rows.shape[1:]))
         if same:
-            rows = rows.repeat(self.member.size, 1)
+            rows = rows.repeat(self.member.size - 1, 1)
         rows = rows.contiguous()
-        if self.member.size == 1:
-            out.copy_(rows)
-            return Pending(self.member, out, None, None)
         with self.member.talking("it sent rows"):
-            work = dist.all_to_all_single(as_bytes(out), as_bytes(rows), *self.splits(got, sent),
+            work = dist.all_to_all_single(as_bytes(out), as_bytes(rows), got, sent,
                                           group=self.member.group, async_op=True)
         return Pending(self.member, out, work, rows)
-
-
-def slots_of(transport, chunks):
-    """Where in the order of slots the rows of each chunk lie."""
-    found, first = [], 0
-    for chunk in range(chunks):
-        last = first + sum(transport.sizes(chunk)[0])
-        found.append(slice(first, last))
-        first = last
-    return found
 
 
 class Exact(Transport):
     """Sizes are those that there are. The host waits for them, once for all chunks."""
 
     def __init__(self, member, index, sent, got):
-        self.member, self.slots, self.sent, self.got = member, index.slots, sent, got
+        self.member, self.count, self.sent, self.got = member, index.slots, sent, got
+        self.slots, first = [], 0
+        for chunk in sent:
+            self.slots.append(slice(first, first + sum(chunk)))
+            first += sum(chunk)
 
     def sizes(self, chunk):
         return self.sent[chunk], self.got[chunk]
-
-    def splits(self, got, sent):
-        return got, sent
 
 
 class Padded(Transport):
     """`capacity` rows from each rank to each other, in each chunk."""
 
     def __init__(self, member, index):
-        self.member, self.slots = member, index.slots
-        self.each = [index.capacity] * member.size
-        self.chunks, self.room = index.chunks, index.capacity
+        self.member, self.count = member, index.slots
+        self.chunks, self.room, size = index.chunks, index.capacity, member.size
+        self.slots = [slice(chunk * size * self.room, (chunk * size + size - 1) * self.room)
+                      for chunk in range(self.chunks)]
 
     def tell(self, said, index, role):
-        ranks, width = self.member.size, said.shape[1]
-        if isinstance(index, Whole):
+        others, width = self.member.size - 1, said.shape[1]
+        whole = isinstance(index, Whole)
+        if whole:
             rows = torch.cat([index.taken(said[:-1], chunk, -1) for chunk in range(self.chunks)])
         else:
-            rows = index.rows.view(self.chunks, ranks, self.room).transpose(0, 1).reshape(-1)
-            rows = said.index_select(0, rows)
-        pending = self.tell_all(rows, role, isinstance(index, Whole))
+            rows = index.rows.view(self.chunks, others + 1, self.room)[:, :others].transpose(0, 1)
+            rows = said.index_select(0, rows.reshape(-1))
+        pending = self.tell_all(rows, role, whole)
         return [Part(pending, lambda rows, chunk=chunk: rows.view(
-            ranks, self.chunks, self.room, width)[:, chunk].reshape(-1, width))
+            others, self.chunks, self.room, width)[:, chunk].reshape(-1, width))
             for chunk in range(self.chunks)]
 
     def tell_all(self, rows, role, same):
@@ -122,12 +114,9 @@ class Padded(Transport):
         return self.start(rows, None, role, same=same)
 
     def sizes(self, chunk):
-        if chunk is None:  # all
-            return [self.chunks * self.room] * self.member.size, [self.chunks * self.room] * self.member.size
-        return self.each, self.each
-
-    def splits(self, got, sent):
-        return None, None
+        room = self.room * (self.chunks if chunk is None else 1)
+        sizes = [0 if rank == self.member.rank else room for rank in range(self.member.size)]
+        return sizes, sizes
 
 
 class Capacity:

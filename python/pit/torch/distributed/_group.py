@@ -45,6 +45,7 @@ class Member:
     said: dict  # what this rank has told others of a call, by that
     tokens: dict  # the most tokens of a rank, by the header of calls that all have agreed to
     capacities: dict  # by rows, of calls that gave a number
+    plans: dict  # numbers of chunks, by what is known of calls
     buffers: dict  # of symmetric memory
     streams: dict  # beside the current one, by device
 
@@ -115,11 +116,9 @@ class Member:
         start = len(row_names)
         mine = said.clone()
         mine[:, start: start + len(counts)] = counts.T
-        theirs = mine
-        if self.size > 1:
-            theirs = torch.empty_like(mine)
-            with self.talking("it told them how many rows come"):
-                dist.all_to_all_single(theirs, mine, group=self.group)
+        theirs = torch.empty_like(mine)
+        with self.talking("it told them how many rows come"):
+            dist.all_to_all_single(theirs, mine, group=self.group)
         if failed:
             return None
         mine, theirs = torch.stack([mine, theirs]).tolist()
@@ -149,5 +148,5 @@ def member(where):
     if found is None:
         from torch.distributed import distributed_c10d
         found = members[group] = Member(weakref.ref(group), group.rank(), group.size(),
-                                        distributed_c10d._get_default_store(), {}, {}, {}, {}, {})
+                                        distributed_c10d._get_default_store(), {}, {}, {}, {}, {}, {})
     return found

@@ -1,25 +1,35 @@
 """The index of a step: which rows go to which rank, each once, with which experts and
 weights, and where what comes back belongs.
 
-Tokens are cut into chunks of equal length. Rows are ordered by chunk, then by rank, then
-by token. Everything is built on the tokens' device by a dozen small kernels of torch: a
-prefix sum over a table (chunks, ranks, tokens) numbers the rows."""
+Tokens are cut into chunks of equal length. Slots, which rows have, are ordered by chunk, then by
+rank, then by token. Everything is built on the tokens' device by a dozen small kernels of torch: a
+prefix sum over a table (chunks, ranks, tokens) numbers the rows. A rank's own tokens are no rows."""
 
 import torch
 
 from ... import tile
 from ...tile import jit
 
-
-numbers = {}  # 0, 1, 2, ... by device, in several lengths: CUDA graphs read them for ever
+kept = {}  # numbers that CUDA graphs read for ever: 0, 1, 2, ... by device, and offsets of ranks
 
 
 def counting(start, stop, device):
     """The numbers from start to stop, i64."""
-    kept = numbers.setdefault(device, [])
-    if not kept or len(kept[-1]) < stop:
-        kept.append(torch.arange(max(stop, 2 * len(kept[-1]) if kept else 4096), device=device))
-    return kept[-1][start:stop]
+    found = kept.setdefault(device, [])
+    if not found or len(found[-1]) < stop:
+        found.append(torch.arange(max(stop, 2 * len(found[-1]) if found else 4096), device=device))
+    return found[-1][start:stop]
+
+
+def offsets(chunks, ranks, rank, capacity, device):
+    """The first slot of each chunk for each rank (chunks, ranks, 1), i32. The last `capacity` slots of a
+    chunk are no rank's."""
+    key = chunks, ranks, rank, capacity, device
+    if key not in kept:
+        kept[key] = torch.tensor(
+            [[(chunk * ranks + other - (other > rank)) * capacity for other in range(ranks)]
+             for chunk in range(chunks)], dtype=torch.int32, device=device)[..., None]
+    return kept[key]
 
 
 def cells(tokens, length, ranks, device):
@@ -33,8 +43,9 @@ def cells(tokens, length, ranks, device):
 
 
 class Whole:
-    """The index where all tokens of a chunk have room for each rank: every token goes to every rank,
-    and slot i is the chunk's token i. Nothing is counted."""
+    """The index where all tokens of a chunk have room for each rank: every token goes to every other
+    rank, and its slot is its number in the chunk. Nothing is counted. The last slots of a chunk are
+    for the results of this rank."""
 
     wanted = None
 
@@ -43,22 +54,44 @@ class Whole:
         self.length = max(1, -(-tokens // chunks))
         self.slots = chunks * ranks * capacity
 
-    def span(self, chunk):
-        """The tokens of a chunk."""
-        return slice(min(self.tokens, chunk * self.length), min(self.tokens, (chunk + 1) * self.length))
-
     def taken(self, x, chunk, empty=0):
         """What is sent of x, the same to each rank, with a value for slots that are empty."""
-        rows = x[self.span(chunk)]
+        rows = x[min(self.tokens, chunk * self.length): min(self.tokens, (chunk + 1) * self.length)]
         more = self.capacity - len(rows)
         return torch.nn.functional.pad(rows, (0, 0, 0, more), value=empty) if more else rows
 
-    def add_up(self, home, chunk, out):
-        """The sums of what came back for a chunk's tokens."""
-        first = chunk * self.ranks * self.capacity
-        parts = home[first: first + self.ranks * self.capacity].view(self.ranks, self.capacity, -1)
-        if out.shape[0]:
-            torch.sum(parts[:, : len(out)], 0, out=out)
+    def middle(self):
+        """Where own tokens are cut in two: between chunks, if there are several."""
+        return min(self.tokens, self.length * (self.chunks // 2)) if self.chunks > 1 else self.tokens // 2
+
+    def add_up(self, home, own):
+        """The sums of what came back for each token, and of what this rank has of it, if it has: in
+        parts, one behind the other."""
+        width = home.shape[1]
+        found = home.new_empty((self.tokens, width))
+        parts = home[: self.slots].view(self.chunks, self.ranks, self.capacity, width)
+        first = 0
+        for part in own:
+            self.put_own(parts, part, first)
+            first += len(part)
+        count = self.ranks if own else self.ranks - 1
+        if self.tokens == self.chunks * self.length:
+            torch.sum(parts[:, :count, : self.length], 1,
+                      out=found.view(self.chunks, self.length, width))
+            return found
+        for chunk in range(self.chunks):
+            out = found[chunk * self.length: (chunk + 1) * self.length]
+            if len(out):
+                torch.sum(parts[chunk, :count, : len(out)], 0, out=out)
+        return found
+
+    def put_own(self, parts, rows, first):
+        """Rows from token `first` on become the last part of their chunks."""
+        while len(rows):
+            chunk, at = divmod(first, self.length)
+            some = rows[: self.length - at]
+            parts[chunk, -1, at: at + len(some)].copy_(some)
+            rows, first = rows[len(some):], first + len(some)
 
 
 class Index:
@@ -72,46 +105,47 @@ class Index:
     wanted    the most rows of a chunk for a rank, as a tensor; None without a capacity
     """
 
-    span = Whole.span
+    middle = Whole.middle
 
-    def __init__(self, experts, ranks, each, chunks, capacity=None):
+    def __init__(self, experts, ranks, rank, each, chunks, capacity=None):
         tokens, top = experts.shape
         device = experts.device
         self.tokens, self.chunks, self.ranks, self.capacity = tokens, chunks, ranks, capacity
-        self.length = max(1, -(-tokens // chunks))
+        self.length = length = max(1, -(-tokens // chunks))
         # A rank -1 or `ranks` is that of an id that is no expert's.
         to = torch.div(experts, each, rounding_mode="floor").clamp_(-1, ranks)
-        at = torch.add(cells(tokens, self.length, ranks, device), to, alpha=self.length)
-        table = torch.zeros(chunks * (ranks + 2) * self.length, dtype=torch.int8, device=device)
+        at = torch.add(cells(tokens, length, ranks, device), to, alpha=length)
+        table = torch.zeros(chunks * (ranks + 2) * length, dtype=torch.int8, device=device)
         table.scatter_(0, at.view(-1), 1)
-        here = table.view(chunks, ranks + 2, self.length)[:, 1: ranks + 1]
-        number = here.reshape(-1).cumsum(0, dtype=torch.int32).view(chunks, ranks, self.length)
+        table = table.view(chunks, ranks + 2, length)
+        table[:, rank + 1].zero_()
+        here = table[:, 1: ranks + 1]
+        number = here.reshape(-1).cumsum(0, dtype=torch.int32).view(chunks, ranks, length)
         ends = number[:, :, -1].reshape(-1)
         self.counts = torch.diff(ends, prepend=ends.new_zeros(1)).view(chunks, ranks)
         if capacity is None:
             self.wanted = None
-            self.slots = tokens * min(ranks, top)
-            place = torch.where(here > 0, number - 1, self.slots + 1)
+            self.slots = tokens * min(ranks - 1, top)
+            place = number - 1
         else:
             self.wanted = self.counts.max()
             self.slots = chunks * ranks * capacity
-            starts = (ends.view(chunks, ranks) - self.counts)[..., None]
-            slot = number - 1 - starts
-            first = torch.arange(0, self.slots, capacity, dtype=torch.int32, device=device)
-            place = torch.where(slot < capacity, slot + first.view(chunks, ranks, 1),
-                                self.slots)
-            place = torch.where(here > 0, place, self.slots + 1)
-        place = place.permute(0, 2, 1).reshape(chunks * self.length, ranks)[:tokens]
+            slot = number - (ends.view(chunks, ranks) - self.counts + 1)[..., None]
+            place = slot + offsets(chunks, ranks, rank, capacity, device)
+            place = torch.where(slot < capacity, place, self.slots)
+        place = torch.where(here > 0, place, self.slots + 1)
+        place = place.permute(0, 2, 1).reshape(chunks * length, ranks)[:tokens]
         self.place = place.contiguous()
         self.rows = torch.full((self.slots + 2,), tokens, dtype=torch.int64, device=device)
         self.rows.scatter_(0, self.place.view(-1).long(),
                            counting(0, tokens, device)[:, None].expand(-1, ranks).reshape(-1))
         self.rows = self.rows[: self.slots]
 
-    def add_up(self, home, chunk, out):
-        """The sums of what came back for a chunk's tokens. The row behind those of slots is that
-        of a token without room, and the last one nobody's."""
-        add_rows(home, self.place[self.span(chunk)], out)
+    def add_up(self, home, own):
+        """As Whole's. In `home` the row behind those of slots is that of a token without room, and
+        the last one nobody's."""
+        own = None if not own else own[0] if len(own) == 1 else torch.cat(own)
+        return add_rows(home, self.place, own)
 
 
 def gather(x, rows):
@@ -119,17 +153,21 @@ def gather(x, rows):
     return x.index_select(0, rows) if len(x) else x.new_zeros((len(rows), *x.shape[1:]))
 
 
-def add_rows(rows, place, out):
-    """For each token the sum of its rows, added in f32 (in f64 where they are) and rounded once."""
-    if not len(out):
-        return
-    if not rows.is_cuda or rows.shape[1] < NARROW:
-        out.copy_(torch.nn.functional.embedding_bag(place, rows, mode="sum", padding_idx=len(rows) - 1))
-        return
-    sums_of_rows(rows[:-1], place, wide=tile.f64 if rows.dtype == torch.float64 else tile.f32, out=out)
-
-
 NARROW = 256  # columns, of which a block of the program below takes 1024
+
+
+def add_rows(rows, place, own):
+    """For each token the sum of its rows and its own one, taken in f32 (in f64 where they are) and
+    rounded once. The last row is 0, whatever it holds."""
+    wide = torch.promote_types(rows.dtype, torch.float32)
+    if not rows.is_cuda or rows.shape[1] < NARROW or not len(place):
+        found = torch.nn.functional.embedding_bag(place, rows.to(wide), mode="sum",
+                                                  padding_idx=len(rows) - 1)
+        return (found if own is None else found + own).to(rows.dtype)
+    wide = tile.f64 if wide == torch.float64 else tile.f32
+    if own is None:
+        return sums_of_rows(rows[:-1], place, wide=wide)
+    return sums_of_rows_and_own(rows[:-1], place, own, wide=wide)
 
 
 @jit
@@ -139,6 +177,19 @@ def sums_of_rows(rows: tile.tensor["S", "N"], place: tile.i32["T", "R"], *, R, w
     y = tile.empty((T, N), rows.dtype)
     for t, j in tile.forall(T, (0, N, n)):
         total = tile.zeros((n,), wide)
+        for r in range(R):
+            total += tile.sread(rows[tile.number(tile.sread(place[t, r])), j]).to(wide)
+        tile.swrite(y[t, j], total.to(rows.dtype))
+    return y
+
+
+@jit
+def sums_of_rows_and_own(rows: tile.tensor["S", "N"], place: tile.i32["T", "R"],
+                         own: tile.tensor["T", "N"], *, R, wide, n=1024):
+    N, T = rows.shape[1], place.shape[0]
+    y = tile.empty((T, N), rows.dtype)
+    for t, j in tile.forall(T, (0, N, n)):
+        total = tile.sread(own[t, j]).to(wide)
         for r in range(R):
             total += tile.sread(rows[tile.number(tile.sread(place[t, r])), j]).to(wide)
         tile.swrite(y[t, j], total.to(rows.dtype))

@@ -15,7 +15,7 @@ from torch.autograd.function import once_differentiable
 from ... import ops
 from ..._library import Error
 from . import _plan
-from ._exchange import Capacity, Exact, Padded, Transport, slots_of
+from ._exchange import Capacity, Exact, Padded, Transport
 from ._group import HEADER, MAX_CHUNKS, member
 from ._index import Index, Whole, gather
 from ._symmetric import Symmetric
@@ -32,7 +32,7 @@ class Step:
         self.chunks, self.dtype = range(index.chunks), x.dtype
         self.weight_type = torch.promote_types(x.dtype, torch.float32)
         self.out, self.back = {}, {}  # pending, by chunk
-        self.slots = slots_of(transport, index.chunks)
+        self.slots = transport.slots
 
     def packed(self, x, chunk):
         """The rows of x that are sent."""
@@ -61,13 +61,11 @@ class Step:
             started.append(self.transport.start(part, chunk, f"{role}{i}", True, other[self.slots[chunk]]))
         return started, home[self.slots[chunk]]
 
-    def add_up(self, pending, home, chunk, out):
-        """The sums of what comes back for a chunk's tokens, at their place in `out`."""
+    def returned(self, pending):
         started, place = pending
         rows = [each.wait() for each in started]
         if place is not None:
             place.copy_(unpack(rows, self.dtype))
-        self.index.add_up(home, chunk, out[self.index.span(chunk)])
 
     def home(self, role, width, device, dtype=None):
         """Where rows come back to. Behind them is the row of tokens that had no room, and nobody's."""
@@ -99,13 +97,12 @@ class Send(torch.autograd.Function):
     @once_differentiable
     def backward(ctx, *tickets):
         step = ctx.step
-        found = [None if home is None else home.new_empty((step.index.tokens, home.shape[1]))
-                 for home in step.homes]
         for chunk in step.chunks:
-            for pending, home, out in zip(step.back.pop(chunk), step.homes, found):
+            for pending in step.back.pop(chunk):
                 if pending is not None:
-                    step.add_up(pending, home, chunk, out)
-        dx, dw = found
+                    step.returned(pending)
+        # What this rank itself has of them comes another way.
+        dx, dw = [None if home is None else step.index.add_up(home, []) for home in step.homes]
         return None, dx, None if dw is None else dw.to(ctx.dtype), None
 
 
@@ -157,22 +154,24 @@ class Leave(torch.autograd.Function):
 
 
 class Collect(torch.autograd.Function):
+    """The sums of what came back and of what this rank has computed of its own tokens, in parts."""
+
     @staticmethod
-    def forward(ctx, step, home, *tickets):
-        ctx.step = step
-        y = home.new_empty((step.index.tokens, home.shape[1]))
+    def forward(ctx, step, home, *tickets_and_own):
+        own = tickets_and_own[len(step.chunks):]
+        ctx.step, ctx.lengths = step, [len(part) for part in own]
         for chunk in step.chunks:
-            step.add_up(step.back.pop(chunk), home, chunk, y)
-        return y
+            step.returned(step.back.pop(chunk))
+        return step.index.add_up(home, own)
 
     @staticmethod
     @once_differentiable
     def backward(ctx, dy):
         step = ctx.step
-        dy = dy.to(step.dtype)
+        dy = dy.to(step.dtype).contiguous()
         for chunk in reversed(step.chunks):  # as they are awaited
             step.out[chunk] = step.send(dy, chunk, "dy")
-        return None, None, *(step.ticket(dy) for _ in step.chunks)
+        return None, None, *(step.ticket(dy) for _ in step.chunks), *dy.split(ctx.lengths)
 
 
 class Layer:
@@ -188,6 +187,8 @@ class Layer:
     def own(self, ids):
         """This rank's numbers of experts, of those of all."""
         ids = ids - self.first
+        if ids.is_cuda and self.nobody == -1:
+            return ids  # a number that is no expert's counts as none there
         return ids.masked_fill_((ids < 0) | (ids >= self.each), self.nobody)
 
 
@@ -215,6 +216,10 @@ def run(layer, x, router_weights, experts, where, capacity, chunks, wire, meanwh
             here.contact((0,) * len(HEADER), 0, torch.zeros((1, here.size), dtype=torch.int32,
                                                             device=x.device), failed=True)
         raise
+    layer.top, layer.first = experts.shape[1], here.rank * layer.each
+    if here.size == 1:
+        y = layer.compute(x, router_weights, layer.own(experts.to(torch.int32))).to(x.dtype)
+        return y if meanwhile is None else y + meanwhile(x)
     symmetric = capacity is not None and capacity.symmetric
     needs = grad and x.requires_grad, grad and router_weights.requires_grad
     header = (layer.each, x.shape[-1], layer.columns, experts.shape[-1], x.element_size(),
@@ -227,13 +232,12 @@ def run(layer, x, router_weights, experts, where, capacity, chunks, wire, meanwh
         here.tokens[header] = tokens
     if chunks is None:  # of the first call with exact sizes nobody knows the others' tokens
         chunks = 1 if tokens is None else _plan.chunks_of(here, layer, x, experts, tokens, capacity, wire)
-    layer.top, layer.first = experts.shape[1], here.rank * layer.each
     experts = experts.to(torch.int32)
     room = capacity and capacity.of_chunk(chunks)
     if capacity is not None and capacity.rows >= len(x):
         index = Whole(len(x), here.size, chunks, room)
     else:
-        index = Index(experts, here.size, layer.each, chunks, room)
+        index = Index(experts, here.size, here.rank, layer.each, chunks, room)
     if capacity is None:
         *sizes, most = here.contact(header, len(x), index.counts)
         here.tokens.setdefault(header, most)
@@ -245,13 +249,17 @@ def run(layer, x, router_weights, experts, where, capacity, chunks, wire, meanwh
     with here.computing():
         tickets = Send.apply(step, x, router_weights, experts)
         other = None if meanwhile is None else meanwhile(x)
-        home = step.home("y", layer.columns, x.device)
-        left = []
+        # The tokens of this rank itself are on no wire. Half of them are computed while the first
+        # rows come, and half while the last results return.
+        parts = [index.middle(), len(x) - index.middle()]
+        own = list(zip(x.split(parts), router_weights.split(parts), layer.own(experts).split(parts)))
+        own_y = [layer.compute(*own[0]).to(x.dtype)]
+        home, left = step.home("y", layer.columns, x.device), []
         for chunk, ticket in enumerate(tickets):
-            rows, weights, ids = Arrive.apply(step, chunk, needs, ticket)
-            y = layer.compute(rows, weights, ids)
+            y = layer.compute(*Arrive.apply(step, chunk, needs, ticket))
             left.append(Leave.apply(step, chunk, home, y.to(x.dtype)))
-        y = Collect.apply(step, home, *left)
+        own_y += [layer.compute(*part).to(x.dtype) for part in own[1:]]
+        y = Collect.apply(step, home, *left, *own_y)
         return y if other is None else y + other
 
 

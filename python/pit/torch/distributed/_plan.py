@@ -1,2 +1,155 @@
+"""How long a call should take, by bytes and operations, and how many chunks are best for that.
+
+The rates are those that were measured (docs/performance/distributed.md). A plan is for tokens
+that choose experts at random."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from ..._library import Error
+from ._group import MAX_CHUNKS
+from ._wire import bytes_of
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Rates of one GPU, per second, and times of steps in seconds."""
+
+    name: str
+    operations: float = 700e12  # of the products, bf16
+    memory: float = 3.7e12  # bytes read and written
+    inside: float = 250e9  # bytes that leave a GPU for others of its node
+    outside: float = 45e9  # and for other nodes
+    node: int = 8  # GPUs that reach each other by NVLink
+    start: float = 25e-6  # of an exchange
+    chunk: float = 40e-6  # of the products of one part of the tokens, beside their operations
+    setup: float = 60e-6  # of the index
+
+
+WHOLE = 0.8  # from this share on every token goes to every rank, and nothing is counted
+MACHINES = {"H200": Machine("H200"), "H100": Machine("H100", memory=2.6e12)}
+
+
+@dataclass(frozen=True)
+class Row:
+    chunks: int
+    exposed: float  # the wire's time that nothing hides, in seconds
+    total: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What `explain` says of a layer. Times are in seconds, of one rank, forwards."""
+
+    machine: Machine
+    tokens: int
+    ranks: int
+    share: float  # of a rank's tokens that have an expert on another rank: rows for a rank
+    rows: float  # that a rank sends to others
+    sent: float  # bytes of these
+    operations: float
+    weights: float  # bytes
+    products: float
+    wire: float  # one way
+    alone: float  # one GPU that has all experts, with its own tokens
+    room: int
+    table: tuple
+    best: Row
+
+    def __str__(self):
+        lines = [
+            f"{self.tokens} tokens on each of {self.ranks} ranks, {self.machine.name}, "
+            f"{min(self.machine.node, self.ranks)} in a node",
+            f"a token goes to {self.rows / max(1, self.tokens):.2f} other ranks: {self.rows:.0f} rows, "
+            f"{self.sent / 1e6:.1f} MB each way, {1e3 * self.wire:.3f} ms",
+            f"products: {self.operations / 1e12:.3f} TFLOP, {self.weights / 1e6:.0f} MB of weights, "
+            f"{1e3 * self.products:.3f} ms; one GPU with all experts {1e3 * self.alone:.3f} ms",
+            f"bound by the {'wire' if 2 * self.wire > self.products else 'products'}; "
+            f"capacity={self.room} has room for random routings",
+            "chunks  exposed ms  total ms  rate"]
+        for row in self.table:
+            mark = "  <- chosen" if row is self.best else ""
+            lines.append(f"{row.chunks:6}  {1e3 * row.exposed:10.3f}  {1e3 * row.total:8.3f}  "
+                         f"{self.alone / row.total:4.2f}{mark}")
+        return "\n".join(lines)
+
+
+def explain(tokens, experts, top, k, f, ranks, *, machine="H200", columns=None, itemsize=2, gated=True,
+            wire=None, capacity=None):
+    """A Plan of a mixture of `experts` experts, `top` for a token, that are k x f each, on `ranks` GPUs
+    with so many `tokens` each. print() shows it.
+
+        print(pit.torch.distributed.explain(4096, 64, 8, 2048, 1024, ranks=4))
+
+    machine is "H100", "H200", or a Machine of other rates. With a `capacity` so many rows travel."""
+    if experts % ranks:
+        raise Error(f"moe: {experts} experts on {ranks} ranks; each rank has the same number")
+    machine = MACHINES.get(machine, machine)
+    if not isinstance(machine, Machine):
+        raise Error(f"moe: machine={machine!r}; there are {', '.join(MACHINES)}, or a Machine")
+    columns, each = columns or k, experts // ranks
+    # A rank has none of a token's experts.
+    nobody = math.prod((experts - each - i) / (experts - i) for i in range(top))
+    share = 1 - nobody
+    slack = 6 * math.sqrt(share * (1 - share) / max(1, tokens))
+    room = min(tokens, -(-math.ceil(tokens * (share + slack)) // 16) * 16)
+    if share > WHOLE:
+        room = tokens
+    per_rank = tokens * share if capacity is None else capacity
+    rows = per_rank * (ranks - 1)
+    inside = per_rank * (min(ranks, machine.node) - 1)
+    row = (bytes_of(k, itemsize, wire) + bytes_of(columns, itemsize, wire)) / 2
+    sent = rows * row
+    # A row for another node may go there once for all its GPUs; torch's collectives send each.
+    on_wire = max(inside * row / machine.inside, (rows - inside) * row / machine.outside)
+    factors = (3 if gated else 2)
+    operations = 2 * factors * tokens * top * k * f
+    weights = factors * each * k * f * itemsize
+
+    def products(of_weights):
+        between = tokens * top * (4 * f + 3 * k) * itemsize
+        return (max(operations / machine.operations, of_weights / machine.memory)
+                + between / machine.memory)
+
+    alone, own = products(weights * ranks), products(weights)
+    if ranks == 1:
+        on_wire = 0.0
+    passes = 2 * (rows + per_rank) * k * itemsize / machine.memory
+    table, chunks = [], 1
+    own_part = own / ranks  # a rank's own tokens, which no wire carries
+    while chunks <= MAX_CHUNKS and chunks <= max(1, tokens // 256):
+        # Two parts more of own tokens; a part has half a tile of 128 rows of each expert for nothing.
+        waste = each * 64 * 2 * factors * k * f / machine.operations
+        busy = own + (chunks + 1) * max(machine.chunk + waste, weights / machine.memory - own / (chunks + 2))
+        # The first chunk comes while own tokens are computed, the last one returns while others are.
+        one = on_wire / chunks + machine.start
+        exposed = 2 * max(0, one - own_part / 2)
+        exposed += max(0, 2 * on_wire * (1 - 1 / chunks) - busy)
+        table.append(Row(chunks, exposed, machine.setup + exposed + busy + passes))
+        chunks *= 2
+    best = min(table, key=lambda row: row.total)
+    return Plan(machine, tokens, ranks, share, rows, sent, operations, weights, own, on_wire, alone, room,
+                tuple(table), best)
+
+
+def machine_of(device):
+    name = torch.cuda.get_device_name(device)
+    return next((m for known, m in MACHINES.items() if known in name), MACHINES["H100"])
+
+
 def chunks_of(here, layer, x, experts, tokens, capacity, wire):
-    return 1
+    """The chunks of a call on the most tokens of a rank: the same on all ranks."""
+    if here.size == 1 or not x.is_cuda or tokens == 0:
+        return 1
+    key = layer.each, x.shape[1], layer.hidden, experts.shape[1], tokens, capacity and capacity.rows, wire
+    found = here.plans.get(key)
+    if found is None:
+        plan = explain(tokens, layer.each * here.size, min(experts.shape[1], layer.each * here.size),
+                       x.shape[1], layer.hidden or x.shape[1], here.size, machine=machine_of(x.device),
+                       columns=layer.columns, itemsize=x.element_size(), gated=layer.gated, wire=wire,
+                       capacity=capacity and capacity.rows)
+        # Each chunk adds to the gradients of weights.
+        found = here.plans[key] = min(2, plan.best.chunks) if layer.trained else plan.best.chunks
+    return found

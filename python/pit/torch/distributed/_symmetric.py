@@ -63,16 +63,17 @@ class Symmetric(Padded):
         return self.put(rows, self.room, first, role, same, more=2 if back else 0)
 
     def put(self, rows, room, first, role, same, more=0, barrier=True):
+        """Writes `room` rows to each other rank, behind row `first` at the place of this rank."""
         member, width = self.member, rows.shape[1]
         rows = rows.contiguous()
         memory, handle = self.memory(role, width, rows.dtype, rows.device, more)
         with member.beside(rows) as stream:
-            for offset in range(member.size):
+            for offset in range(1, member.size):
                 peer = (member.rank + offset) % member.size
-                to = handle.get_buffer(peer, (room, width), rows.dtype,
-                                       (first + member.rank * room) * width)
-                to.copy_(rows if same else rows[peer * room: (peer + 1) * room])
+                here, there = peer - (peer > member.rank), member.rank - (member.rank > peer)
+                to = handle.get_buffer(peer, (room, width), rows.dtype, (first + there * room) * width)
+                to.copy_(rows if same else rows[here * room: (here + 1) * room])
             if barrier:
                 handle.barrier(0)
             event = stream and stream.record_event()
-        return Landed(memory[first: first + member.size * room], event)
+        return Landed(memory[first: first + (member.size - 1) * room], event)
