@@ -14,10 +14,12 @@ import zlib
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
+from torch import nn
 
 import pit
 import pit.torch.distributed as ep
 from pit import tile
+from pit.torch import _mixtures
 from pit.torch.distributed import _index, _symmetric
 
 K, F, N, EXPERTS = 16, 24, 16, 8
@@ -228,6 +230,96 @@ def of_a_mesh(rank, ranks):
         return float((y - wanted).abs().max()), str(error)
 
 
+class Experts(nn.Module):
+    """As transformers' MixtralExperts."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate_up_proj = nn.Parameter(torch.randn(EXPERTS, 2 * F, K) / 4)
+        self.down_proj = nn.Parameter(torch.randn(EXPERTS, K, F) / 4)
+        self.act_fn = nn.SiLU()
+
+    def forward(self, hidden_states, top_k_index, top_k_weights):
+        result = torch.zeros_like(hidden_states)
+        for i in range(self.down_proj.shape[0]):
+            tokens, place = torch.where(top_k_index == i)
+            gate, up = (hidden_states[tokens] @ self.gate_up_proj[i].T).chunk(2, -1)
+            found = (self.act_fn(gate) * up) @ self.down_proj[i].T
+            result.index_add_(0, tokens, found * top_k_weights[tokens, place, None])
+        return result
+
+
+class Expert(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w1, self.w3 = (nn.Linear(K, F, bias=False) for _ in range(2))
+        self.w2, self.act_fn = nn.Linear(F, K, bias=False), nn.SiLU()
+
+    def forward(self, x):
+        return self.w2(self.act_fn(self.w1(x)) * self.w3(x))
+
+
+class Block(nn.Module):
+    """As Mixtral's of transformers 4."""
+
+    def __init__(self):
+        super().__init__()
+        self.top_k = 2
+        self.gate = nn.Linear(K, EXPERTS, bias=False)
+        self.experts = nn.ModuleList(Expert() for _ in range(EXPERTS))
+
+    def forward(self, x):
+        weights, chosen = self.gate(x).float().softmax(1).topk(self.top_k, dim=-1)
+        weights = weights / weights.sum(-1, keepdim=True)
+        result = torch.zeros_like(x)
+        for i, expert in enumerate(self.experts):
+            tokens, place = torch.where(chosen == i)
+            result.index_add_(0, tokens, expert(x[tokens]) * weights[tokens, place, None])
+        return result
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.router, self.experts, self.block = nn.Linear(K, EXPERTS), Experts(), Block()
+
+    def forward(self, x):
+        weights, chosen = self.router(x).softmax(-1).topk(2)
+        return self.block(x + self.experts(x, chosen, weights))
+
+
+def models(rank, ranks):
+    """Of a model that is shared, beside one that is not, on the tokens of all ranks: the relative
+    errors of results and gradients; and what is said of a state_dict and of DDP."""
+    torch.manual_seed(3)
+    whole, shared = Model().double(), Model().double()
+    shared.load_state_dict(whole.state_dict())
+    _mixtures.make_experts_sparse(shared.block, _mixtures.Block)
+    names = ep.parallelize(shared)
+    shared.load_state_dict(whole.state_dict())  # takes this rank's part
+    x = torch.randn(ranks, 10, K, dtype=torch.float64)
+    wanted = [whole(part) for part in x]
+    found = shared(x[rank])
+    sum(y.square().sum() for y in wanted).backward()
+    found.square().sum().backward()
+    each = EXPERTS // ranks
+    first = rank * each
+    pairs = [(found, wanted[rank])]
+    for name in ("gate_up_proj", "down_proj"):
+        pairs.append((getattr(shared.experts, name).grad,
+                      getattr(whole.experts, name).grad[first: first + each]))
+    for mine, theirs in zip(shared.block.experts, list(whole.block.experts)[first: first + each]):
+        pairs += [(a.grad, b.grad) for a, b in zip(mine.parameters(), theirs.parameters())]
+    router = shared.router.weight.grad.clone()
+    dist.all_reduce(router)  # that of all ranks' tokens
+    pairs.append((router, whole.router.weight.grad))
+    with torch.no_grad():
+        pairs.append((shared(x[rank]), wanted[rank]))
+    errors = [float((a.detach() - b.detach()).norm() / b.detach().norm()) for a, b in pairs]
+    ignored = shared._ddp_params_and_buffers_to_ignore
+    return names, max(errors), len(ignored), str(shared.experts)
+
+
 class Values(unittest.TestCase):
     def expect(self, ranks, cases, bound, *folder):
         for found in in_processes(ranks, steps, cases, *folder):
@@ -274,6 +366,15 @@ class Values(unittest.TestCase):
         for error, said in in_processes(4, of_a_mesh):
             self.assertLess(error, 1e-12)
             self.assertIn("a DeviceMesh of 2 dimensions", said)
+
+
+class Models(unittest.TestCase):
+    def test_parallelize(self):
+        for rank, (names, error, ignored, shown) in enumerate(in_processes(2, models)):
+            self.assertEqual(names, ["experts", "block"])
+            self.assertLess(error, 1e-12)
+            self.assertEqual(ignored, 2 + 3 * EXPERTS // 2)
+            self.assertIn(f"experts {4 * rank} to {4 * rank + 3} of 8", shown)
 
 
 class Sums(unittest.TestCase):

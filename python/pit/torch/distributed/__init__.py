@@ -6,6 +6,7 @@ docs/Distributed.md says what works."""
 
 from ._exchange import Capacity
 from ._moe import moe
+from ._parallelize import parallelize
 from ._plan import Machine, Plan, explain
 
-__all__ = ["Capacity", "Machine", "Plan", "explain", "moe"]
+__all__ = ["Capacity", "Machine", "Plan", "explain", "moe", "parallelize"]
