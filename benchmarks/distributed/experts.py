@@ -8,8 +8,8 @@ One process a GPU, bf16, NCCL. `one GPU` is pit.moe on one rank's tokens with al
 row for each (token, expert) and computes with torch._grouped_mm. `exact` waits for sizes; `graph` is a
 call with room as the plan has it, captured in a CUDA graph; `symmetric` is the same through symmetric
 memory; `one graph` is one GPU in a graph. The numbers behind them are chunks. Times are medians in
-ms of five calls in a row that begin together, of the slowest rank; Behind each is the time of one GPU (in a graph) over it. What is wrong by more
-than bf16 rounds ends the program."""
+ms of five calls in a row that begin together, of the slowest rank. Behind each is the time of one GPU
+(in a graph) over it. What is wrong by more than bf16 rounds ends the program."""
 
 import argparse
 import json
@@ -181,7 +181,7 @@ def ways_of(layer, options):
 
 def main(rank, options, store):
     torch.cuda.set_device(rank)
-    dist.init_process_group("nccl", init_method=f"file://{store}", rank=rank, world_size=options.ranks,
+    dist.init_process_group("cpu:gloo,cuda:nccl", init_method=f"file://{store}", rank=rank, world_size=options.ranks,
                             device_id=torch.device("cuda", rank))
     rows = []
     for name, (experts, top, k, f, all_tokens) in LAYERS.items():

@@ -331,6 +331,7 @@ class Values(unittest.TestCase):
     def test_two(self):
         self.expect(2, [((20, 20), 2, "random", torch.float64, {}),
                         ((20, 5), 3, "random", torch.float64, {"chunks": 3}),
+                        ((20, 5), 1, "random", torch.float64, {"chunks": 3}),
                         ((0, 7), 2, "sentinels", torch.float64, {"chunks": 2}),
                         ((9, 9), 2, "nobody", torch.float64, {}),
                         ((20, 5), 3, "sentinels", torch.float64, {"chunks": 2, "capacity": 20})], 1e-12)

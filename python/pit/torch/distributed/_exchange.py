@@ -50,10 +50,8 @@ class Transport:
         return torch.empty((self.count + 2, width), dtype=dtype, device=device)
 
     def tell(self, said, index, role):
-        """Sends the rows of a table of what is said of tokens, and of no token behind the last one.
-        What each chunk has pending."""
-        return [self.start(said.index_select(0, index.rows[slots]), chunk, role)
-                for chunk, slots in enumerate(self.slots)]
+        """Sends what is said of tokens, a row each. What each chunk has pending."""
+        raise NotImplementedError
 
     def start(self, rows, chunk, role, back=False, out=None, same=False):
         """Sends rows, those for a rank together, in the order of ranks; `same`: all of them to each.
@@ -78,13 +76,29 @@ class Exact(Transport):
 
     def __init__(self, member, index, sent, got):
         self.member, self.count, self.sent, self.got = member, index.slots, sent, got
+        if isinstance(index, Whole):
+            self.slots = [index.span(chunk) for chunk in range(index.chunks)]
+            return
         self.slots, first = [], 0
         for chunk in sent:
             self.slots.append(slice(first, first + sum(chunk)))
             first += sum(chunk)
 
+    def tell(self, said, index, role):
+        if isinstance(index, Whole):
+            return [self.start(index.taken(said, chunk), chunk, role, same=True)
+                    for chunk in range(index.chunks)]
+        said = with_nobody(said)
+        return [self.start(said.index_select(0, index.rows[slots]), chunk, role)
+                for chunk, slots in enumerate(self.slots)]
+
     def sizes(self, chunk):
         return self.sent[chunk], self.got[chunk]
+
+
+def with_nobody(said):
+    """What is said of tokens, and behind the last one of none."""
+    return torch.nn.functional.pad(said, (0, 0, 0, 1), value=-1)
 
 
 class Padded(Transport):
@@ -100,10 +114,10 @@ class Padded(Transport):
         others, width = self.member.size - 1, said.shape[1]
         whole = isinstance(index, Whole)
         if whole:
-            rows = torch.cat([index.taken(said[:-1], chunk, -1) for chunk in range(self.chunks)])
+            rows = torch.cat([index.taken(said, chunk, -1) for chunk in range(self.chunks)])
         else:
             rows = index.rows.view(self.chunks, others + 1, self.room)[:, :others].transpose(0, 1)
-            rows = said.index_select(0, rows.reshape(-1))
+            rows = with_nobody(said).index_select(0, rows.reshape(-1))
         pending = self.tell_all(rows, role, whole)
         return [Part(pending, lambda rows, chunk=chunk: rows.view(
             others, self.chunks, self.room, width)[:, chunk].reshape(-1, width))

@@ -13,7 +13,6 @@ from ..._library import Error
 HEADER = ("experts on this rank", "columns of x", "columns of the result", "experts of a token",
           "bytes of an element", "chunks", "capacity", "symmetric", "wire", "whether gradients are taken")
 
-row_names = ("failed", "tokens", *HEADER)
 MAX_CHUNKS = 16
 
 
@@ -48,6 +47,7 @@ class Member:
     plans: dict  # numbers of chunks, by what is known of calls
     buffers: dict  # of symmetric memory
     streams: dict  # beside the current one, by device
+    on_cpu: object = None  # whether collectives of the CPU's tensors go; None: not known yet
 
     @property
     def group(self):
@@ -102,41 +102,65 @@ class Member:
             self.note(error)
             raise
 
-    def contact(self, header, tokens, counts, failed=False):
-        """Tells each rank how many rows come (chunks, ranks), and of what call, and hears the same of
-        all: the rows for each of them and those of each, by chunk, and the most tokens of a rank. Waits
-        for the host."""
-        # The token numbers of later calls are not read, so what is said stays on the device.
-        key = (header, counts.device, failed)
-        said = self.said.get(key)
-        if said is None:
-            row = [int(failed), tokens, *header, *[0] * MAX_CHUNKS]
-            said = self.said[key] = torch.tensor([row] * self.size, dtype=torch.int32,
-                                                 device=counts.device)
-        start = len(row_names)
-        mine = said.clone()
-        mine[:, start: start + len(counts)] = counts.T
+    @property
+    def nothing(self):
+        """The counts of no rows, of one chunk."""
+        return (0,) * self.size,
+
+    def contact(self, header, tokens, counts, device, failed=False):
+        """Tells each rank how many rows come, by chunk and rank, and of what call, and hears the same
+        of all: the rows for each of them and those of each, and the most tokens of a rank. Waits for
+        the host. Counts are a tensor of the device, or tuples: then the CPU alone takes part, if the
+        group has a backend for it."""
+        known = isinstance(counts, tuple)
+        if known and self.on_cpu is None:
+            self.on_cpu = has_backend(self.group, "cpu")
+        where = torch.device("cpu") if known and self.on_cpu else device
+        # Tokens are read in the first call of a kind, so what is said can be kept.
+        key = header, counts if known else None, where, failed
+        mine = self.said.get(key)
+        if mine is None:
+            start = [int(failed), tokens, *header]
+            rows = [[*start, *(c[rank] for c in (counts if known else ()))] for rank in range(self.size)]
+            rows = [row + [0] * (len(start) + MAX_CHUNKS - len(row)) for row in rows]
+            if len(self.said) > 1000:
+                self.said.clear()
+            mine = self.said[key] = torch.tensor(rows, dtype=torch.int32, device=where)
+        start = len(HEADER) + 2
+        if not known:
+            mine = mine.clone()
+            mine[:, start: start + len(counts)] = counts.T
         theirs = torch.empty_like(mine)
         with self.talking("it told them how many rows come"):
             dist.all_to_all_single(theirs, mine, group=self.group)
         if failed:
             return None
-        mine, theirs = torch.stack([mine, theirs]).tolist()
+        if known:
+            sent, theirs = [list(c) for c in counts], theirs.tolist()
+        else:
+            mine, theirs = torch.stack([mine, theirs]).tolist()
+            sent = [[row[start + i] for row in mine] for i in range(len(counts))]
         self.expect_none_failed([row[0] for row in theirs])
         for rank, row in enumerate(theirs):
             for name, here, there in zip(HEADER, header, row[2:]):
                 if here != there:
                     raise Error(f"moe: {name}: rank {self.rank} has {here}, rank {rank} has {there}; "
                                 "all ranks of a group make the same call")
-        chunks = range(start, start + len(counts))
-        return ([[row[i] for row in mine] for i in chunks], [[row[i] for row in theirs] for i in chunks],
-                max(row[1] for row in theirs))
+        got = [[row[start + i] for row in theirs] for i in range(len(counts))]
+        return sent, got, max(row[1] for row in theirs)
 
     def expect_none_failed(self, flags):
         failed = [rank for rank, flag in enumerate(flags) if flag]
         if failed:
             raise Error(f"moe: rank {self.rank} gives up, because rank "
                         f"{', '.join(map(str, failed))} has: {self.reason() or 'see its error'}")
+
+
+def has_backend(group, device):
+    try:
+        return group._get_backend(torch.device(device)) is not None
+    except RuntimeError:
+        return False
 
 
 members = weakref.WeakKeyDictionary()

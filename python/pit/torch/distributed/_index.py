@@ -43,21 +43,39 @@ def cells(tokens, length, ranks, device):
 
 
 class Whole:
-    """The index where all tokens of a chunk have room for each rank: every token goes to every other
-    rank, and its slot is its number in the chunk. Nothing is counted. The last slots of a chunk are
-    for the results of this rank."""
+    """The index where every token goes to every other rank, and its slot is its number in the chunk.
+    Nothing is counted. The slots of a chunk are blocks of `capacity`, or of as many as it has
+    tokens: one for each other rank, and one for the results of this rank."""
 
     wanted = None
 
-    def __init__(self, tokens, ranks, chunks, capacity):
+    def __init__(self, tokens, ranks, chunks, capacity=None):
         self.tokens, self.chunks, self.ranks, self.capacity = tokens, chunks, ranks, capacity
         self.length = max(1, -(-tokens // chunks))
-        self.slots = chunks * ranks * capacity
+        self.slots = chunks * ranks * (capacity or self.length)
+
+    def count(self, chunk):
+        """The tokens of a chunk."""
+        return max(0, min(self.length, self.tokens - chunk * self.length))
+
+    def counts(self, rank):
+        """The rows for each rank, by chunk."""
+        return tuple(tuple(0 if other == rank else self.count(chunk) for other in range(self.ranks))
+                     for chunk in range(self.chunks))
+
+    def block(self, chunk):
+        return self.count(chunk) if self.capacity is None else self.capacity
+
+    def span(self, chunk):
+        """Where the slots for other ranks are."""
+        first = chunk * self.ranks * (self.capacity or self.length)
+        return slice(first, first + (self.ranks - 1) * self.block(chunk))
 
     def taken(self, x, chunk, empty=0):
         """What is sent of x, the same to each rank, with a value for slots that are empty."""
-        rows = x[min(self.tokens, chunk * self.length): min(self.tokens, (chunk + 1) * self.length)]
-        more = self.capacity - len(rows)
+        first = min(self.tokens, chunk * self.length)
+        rows = x[first: first + self.count(chunk)]
+        more = self.block(chunk) - len(rows)
         return torch.nn.functional.pad(rows, (0, 0, 0, more), value=empty) if more else rows
 
     def middle(self):
@@ -69,28 +87,33 @@ class Whole:
         parts, one behind the other."""
         width = home.shape[1]
         found = home.new_empty((self.tokens, width))
-        parts = home[: self.slots].view(self.chunks, self.ranks, self.capacity, width)
         first = 0
         for part in own:
-            self.put_own(parts, part, first)
+            self.put_own(home, part, first)
             first += len(part)
         count = self.ranks if own else self.ranks - 1
         if self.tokens == self.chunks * self.length:
+            parts = home[: self.slots].view(self.chunks, self.ranks, -1, width)
             torch.sum(parts[:, :count, : self.length], 1,
                       out=found.view(self.chunks, self.length, width))
             return found
         for chunk in range(self.chunks):
-            out = found[chunk * self.length: (chunk + 1) * self.length]
-            if len(out):
-                torch.sum(parts[chunk, :count, : len(out)], 0, out=out)
+            some = self.count(chunk)
+            if some:
+                at = chunk * self.length
+                torch.sum(self.blocks(home, chunk)[:count, :some], 0, out=found[at: at + some])
         return found
 
-    def put_own(self, parts, rows, first):
-        """Rows from token `first` on become the last part of their chunks."""
+    def blocks(self, home, chunk):
+        first, block = self.span(chunk).start, self.block(chunk)
+        return home[first: first + self.ranks * block].view(self.ranks, block, -1)
+
+    def put_own(self, home, rows, first):
+        """Rows from token `first` on go to the last block of their chunks."""
         while len(rows):
             chunk, at = divmod(first, self.length)
             some = rows[: self.length - at]
-            parts[chunk, -1, at: at + len(some)].copy_(some)
+            self.blocks(home, chunk)[-1, at: at + len(some)].copy_(some)
             rows, first = rows[len(some):], first + len(some)
 
 

@@ -85,9 +85,8 @@ class Send(torch.autograd.Function):
     @staticmethod
     def forward(ctx, step, x, weights, experts):
         ctx.step, ctx.dtype = step, weights.dtype
-        # Experts and weights of each token, and behind the last one those of no token.
+        # Experts and weights of each token.
         said = torch.cat([experts, weights.to(step.weight_type).contiguous().view(torch.int32)], 1)
-        said = torch.nn.functional.pad(said, (0, 0, 0, 1), value=-1)
         told = step.transport.tell(said, step.index, "said")
         for chunk in step.chunks:
             step.out[chunk] = told[chunk], step.send(x, chunk, "x")
@@ -213,8 +212,11 @@ def run(layer, x, router_weights, experts, where, capacity, chunks, wire, meanwh
     except Error as error:
         here.note(error)
         if capacity is None or not any(header[CAPACITY] for header in here.tokens):
-            here.contact((0,) * len(HEADER), 0, torch.zeros((1, here.size), dtype=torch.int32,
-                                                            device=x.device), failed=True)
+            # As the others do in this call.
+            counts = here.nothing
+            if capacity is None and not _plan.goes_to_all(here.size, layer.each, experts.shape[-1]):
+                counts = torch.zeros(1, here.size, dtype=torch.int32, device=x.device)
+            here.contact((0,) * len(HEADER), 0, counts, x.device, failed=True)
         raise
     layer.top, layer.first = experts.shape[1], here.rank * layer.each
     if here.size == 1:
@@ -227,19 +229,20 @@ def run(layer, x, router_weights, experts, where, capacity, chunks, wire, meanwh
               symmetric, WIRES[wire], needs[0] + 2 * needs[1])
     tokens = here.tokens.get(header)
     if capacity is not None and tokens is None:
-        *_, tokens = here.contact(header, len(x), torch.zeros((1, here.size), dtype=torch.int32,
-                                                              device=x.device))
+        *_, tokens = here.contact(header, len(x), here.nothing, x.device)
         here.tokens[header] = tokens
     if chunks is None:  # of the first call with exact sizes nobody knows the others' tokens
         chunks = 1 if tokens is None else _plan.chunks_of(here, layer, x, experts, tokens, capacity, wire)
     experts = experts.to(torch.int32)
     room = capacity and capacity.of_chunk(chunks)
-    if capacity is not None and capacity.rows >= len(x):
+    if capacity is not None and capacity.rows >= len(x) or capacity is None and _plan.goes_to_all(
+            here.size, layer.each, layer.top):
         index = Whole(len(x), here.size, chunks, room)
     else:
         index = Index(experts, here.size, here.rank, layer.each, chunks, room)
     if capacity is None:
-        *sizes, most = here.contact(header, len(x), index.counts)
+        counts = index.counts(here.rank) if isinstance(index, Whole) else index.counts
+        *sizes, most = here.contact(header, len(x), counts, x.device)
         here.tokens.setdefault(header, most)
         transport = Exact(here, index, *sizes)
     else:

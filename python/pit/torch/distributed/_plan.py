@@ -90,9 +90,7 @@ def explain(tokens, experts, top, k, f, ranks, *, machine="H200", columns=None, 
     if not isinstance(machine, Machine):
         raise Error(f"moe: machine={machine!r}; there are {', '.join(MACHINES)}, or a Machine")
     columns, each = columns or k, experts // ranks
-    # A rank has none of a token's experts.
-    nobody = math.prod((experts - each - i) / (experts - i) for i in range(top))
-    share = 1 - nobody
+    share = share_of(ranks, each, top)
     slack = 6 * math.sqrt(share * (1 - share) / max(1, tokens))
     room = min(tokens, -(-math.ceil(tokens * (share + slack)) // 16) * 16)
     if share > WHOLE:
@@ -132,6 +130,17 @@ def explain(tokens, experts, top, k, f, ranks, *, machine="H200", columns=None, 
     best = min(table, key=lambda row: row.total)
     return Plan(machine, tokens, ranks, share, rows, sent, operations, weights, own, on_wire, alone, room,
                 tuple(table), best)
+
+
+def share_of(ranks, each, top):
+    """The part of tokens, which choose at random, that have an expert of another rank."""
+    experts = ranks * each
+    return 1 - math.prod(max(0, experts - each - i) / (experts - i) for i in range(min(top, experts)))
+
+
+def goes_to_all(ranks, each, top):
+    """Whether so many tokens go to a rank that counting which do would not pay."""
+    return share_of(ranks, each, top) > WHOLE
 
 
 def machine_of(device):
