@@ -184,9 +184,9 @@ def main(rank, options, store):
     dist.init_process_group("cpu:gloo,cuda:nccl", init_method=f"file://{store}", rank=rank, world_size=options.ranks,
                             device_id=torch.device("cuda", rank))
     rows = []
-    for name, (experts, top, k, f, all_tokens) in LAYERS.items():
-        for tokens in all_tokens:
-            if options.only not in name or tokens not in options.tokens:
+    for tokens in options.tokens:
+        for name, (experts, top, k, f, all_tokens) in LAYERS.items():
+            if options.only not in name or tokens not in all_tokens:
                 continue
             layer = Layer(rank, options.ranks, experts, top, k, f, tokens, options.train)
             ways = ways_of(layer, options)
@@ -206,12 +206,12 @@ def main(rank, options, store):
                          "gpu": torch.cuda.get_device_name(), "ms": times, "errors": errors})
             if rank == 0:
                 best = times["one graph"] if "one graph" in times else times["one GPU"]
+                if options.json:
+                    Path(options.json).write_text(json.dumps(rows, indent=1))
                 print(f"{name}, {tokens}: " + "; ".join(
                     f"{way} {t:.3f} ({best / t:.2f})" for way, t in times.items()), flush=True)
             del layer, ways, wanted
             torch.cuda.empty_cache()
-    if rank == 0 and options.json:
-        Path(options.json).write_text(json.dumps(rows, indent=1))
     dist.barrier()
     os._exit(0)  # graphs that hold collectives keep NCCL's end waiting
 

@@ -4,12 +4,16 @@
 in f64 that shares no code with pit, for random and uneven routings, tokens without experts, ranks
 without tokens, and capacities; errors; and layers of a model that are sharded."""
 
+import contextlib
+import io
 import os
+import re
 import sys
 import tempfile
 import traceback
 import unittest
 import zlib
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -376,6 +380,23 @@ class Models(unittest.TestCase):
             self.assertLess(error, 1e-12)
             self.assertEqual(ignored, 2 + 3 * EXPERTS // 2)
             self.assertIn(f"experts {4 * rank} to {4 * rank + 3} of 8", shown)
+
+
+class Documents(unittest.TestCase):
+    """The examples of docs/Distributed.md."""
+
+    def test_examples(self):
+        text = (Path(__file__).parents[2] / "docs" / "Distributed.md").read_text()
+        first, second = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+        values = {"__name__": "example"}
+        exec(compile(first, "docs/Distributed.md", "exec"), values)
+        shapes = in_processes(2, lambda rank, ranks: tuple(values["step"](rank, ranks).shape))
+        self.assertEqual(shapes, [(20, 64), (21, 64)])
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(second, "docs/Distributed.md", "exec"), values)
+        self.assertIn("<- chosen", printed.getvalue())
+        named = set(re.findall(r"\bpit\.torch\.distributed\.(\w+)", text))
+        self.assertEqual(named, set(ep.__all__) - {"Plan"})
 
 
 class Sums(unittest.TestCase):

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ._sparsify import densify, sparsify
     from ._table import Row, Table
 
-__all__ = ["FixedFanInLinear", "Linear", "MaskedLinear", "Padding", "Row", "Table", "densify", "pack",
-           "sparsify", "unpack"]
+__all__ = ["FixedFanInLinear", "Linear", "MaskedLinear", "Padding", "Row", "Table", "densify",
+           "distributed", "pack", "sparsify", "unpack"]
 # Imported when they are asked for: a first call needs none of these.
 HOMES = {"FixedFanInLinear": "_fan_in", "Linear": "_modules", "MaskedLinear": "_masked",
          "Padding": "_padding", "Row": "_table", "Table": "_table", "densify": "_sparsify",
