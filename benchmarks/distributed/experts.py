@@ -50,7 +50,8 @@ def by_torch(x, weights, experts, gate_up, down):
     dist.all_to_all_single(theirs, counts)
     sent, got = torch.stack([counts.sum(1), theirs.sum(1)]).tolist()
     rows = exchange(x[order // top], got, sent)
-    ids = torch.arange(each, device=x.device).repeat(ranks).repeat_interleave(theirs.flatten(), output_size=sum(got))
+    ids = torch.arange(each, device=x.device).repeat(ranks)
+    ids = ids.repeat_interleave(theirs.flatten(), output_size=sum(got))
     by_expert = ids.argsort(stable=True)
     ends = theirs.sum(0).cumsum(0, dtype=torch.int32)
     hidden = torch._grouped_mm(rows[by_expert], gate_up.transpose(1, 2), offs=ends)
@@ -181,8 +182,8 @@ def ways_of(layer, options):
 
 def main(rank, options, store):
     torch.cuda.set_device(rank)
-    dist.init_process_group("cpu:gloo,cuda:nccl", init_method=f"file://{store}", rank=rank, world_size=options.ranks,
-                            device_id=torch.device("cuda", rank))
+    dist.init_process_group("cpu:gloo,cuda:nccl", init_method=f"file://{store}", rank=rank,
+                            world_size=options.ranks, device_id=torch.device("cuda", rank))
     rows = []
     for tokens in options.tokens:
         for name, (experts, top, k, f, all_tokens) in LAYERS.items():

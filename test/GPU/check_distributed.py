@@ -114,8 +114,8 @@ WAYS = {"exact": {}, "exact, 3 chunks": {"chunks": 3}, "fp8": {"wire": "fp8"},
 
 def main(rank, options, store):
     torch.cuda.set_device(rank)
-    dist.init_process_group("cpu:gloo,cuda:nccl", init_method=f"file://{store}", rank=rank, world_size=options.ranks,
-                            device_id=torch.device("cuda", rank))
+    dist.init_process_group("cpu:gloo,cuda:nccl", init_method=f"file://{store}", rank=rank,
+                            world_size=options.ranks, device_id=torch.device("cuda", rank))
     passed = failed = 0
     for name, way in WAYS.items():
         if options.only not in name:

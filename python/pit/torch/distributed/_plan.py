@@ -24,7 +24,7 @@ class Machine:
     outside: float = 45e9  # and for other nodes
     node: int = 8  # GPUs that reach each other by NVLink
     start: float = 25e-6  # of an exchange
-    chunk: float = 40e-6  # of the products of one part of the tokens, beside their operations
+    part: float = 30e-6  # of the kernels between products, of one part of the tokens
     setup: float = 60e-6  # of the index
 
 
@@ -107,24 +107,23 @@ def explain(tokens, experts, top, k, f, ranks, *, machine="H200", columns=None, 
     weights = factors * each * k * f * itemsize
 
     def products(of_weights):
-        between = tokens * top * (4 * f + 3 * k) * itemsize
-        return (max(operations / machine.operations, of_weights / machine.memory)
-                + between / machine.memory)
+        # Half of the time in which weights are read is not hidden by operations.
+        between = tokens * top * (f + k) * itemsize
+        return operations / machine.operations + (of_weights / 2 + between) / machine.memory
 
     alone, own = products(weights * ranks), products(weights)
-    if ranks == 1:
-        on_wire = 0.0
     passes = 2 * (rows + per_rank) * k * itemsize / machine.memory
+    if ranks == 1:
+        on_wire = passes = 0.0
+    # Another part of the tokens reads weights again, and has half a tile of 128 rows of each expert.
+    more = machine.part + weights / 2 / machine.memory + each * 64 * 2 * factors * k * f / machine.operations
+    own_half = own / ranks / 2 + more  # of a rank's own tokens, which no wire carries
     table, chunks = [], 1
-    own_part = own / ranks  # a rank's own tokens, which no wire carries
     while chunks <= MAX_CHUNKS and chunks <= max(1, tokens // 256):
-        # Two parts more of own tokens; a part has half a tile of 128 rows of each expert for nothing.
-        waste = each * 64 * 2 * factors * k * f / machine.operations
-        busy = own + (chunks + 1) * max(machine.chunk + waste, weights / machine.memory - own / (chunks + 2))
+        busy = own + (chunks + 1) * more
         # The first chunk comes while own tokens are computed, the last one returns while others are.
         one = on_wire / chunks + machine.start
-        exposed = 2 * max(0, one - own_part / 2)
-        exposed += max(0, 2 * on_wire * (1 - 1 / chunks) - busy)
+        exposed = 2 * max(0, one - own_half) + max(0, 2 * on_wire * (1 - 1 / chunks) - busy)
         table.append(Row(chunks, exposed, machine.setup + exposed + busy + passes))
         chunks *= 2
     best = min(table, key=lambda row: row.total)
