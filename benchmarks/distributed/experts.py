@@ -136,7 +136,7 @@ def captured(function):
 
 
 def error_of(found, wanted):
-    found, wanted = (v if isinstance(v, torch.Tensor) else v[0] for v in (found, wanted))
+    found, wanted = ((v if isinstance(v, torch.Tensor) else v[0]).detach() for v in (found, wanted))
     return float((found.float() - wanted.float()).norm() / wanted.float().norm())
 
 

@@ -64,7 +64,8 @@ def case(rank, ranks, kind, top, dtype, seed):
 
 
 def relative(found, wanted):
-    wanted = torch.zeros_like(found, dtype=torch.float64) if wanted is None else wanted
+    found = found.detach()
+    wanted = torch.zeros_like(found, dtype=torch.float64) if wanted is None else wanted.detach()
     return float((found.double() - wanted).norm() / wanted.norm().clamp(min=1e-3)) if found.numel() else 0.0
 
 

@@ -20,11 +20,13 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 from torch import nn
 
-import pit
-import pit.torch.distributed as ep
-from pit import tile
-from pit.torch import _mixtures
-from pit.torch.distributed import _index, _symmetric
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from setup import ROOT, pit  # noqa: E402
+
+import pit.torch.distributed as ep  # noqa: E402
+from pit import tile  # noqa: E402
+from pit.torch import _mixtures  # noqa: E402
+from pit.torch.distributed import _index, _symmetric  # noqa: E402
 
 K, F, N, EXPERTS = 16, 24, 16, 8
 torch.set_num_threads(1)
@@ -386,7 +388,7 @@ class Documents(unittest.TestCase):
     """The examples of docs/Distributed.md."""
 
     def test_examples(self):
-        text = (Path(__file__).parents[2] / "docs" / "Distributed.md").read_text()
+        text = (ROOT / "docs" / "Distributed.md").read_text()
         first, second = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
         values = {"__name__": "example"}
         exec(compile(first, "docs/Distributed.md", "exec"), values)
