@@ -26,9 +26,10 @@ from setup import ROOT, pit  # noqa: E402
 import pit.torch.distributed as ep  # noqa: E402
 from pit import tile  # noqa: E402
 from pit.torch import _mixtures  # noqa: E402
-from pit.torch.distributed import _index, _symmetric  # noqa: E402
+from pit.torch.distributed import _index, _plan, _symmetric  # noqa: E402
 
-K, F, N, EXPERTS = 16, 24, 16, 8
+# Equal numbers of experts on a rank and of a token everywhere: each needs programs of its own.
+K, F, N, EACH, TOP = 16, 24, 16, 4, 2
 torch.set_num_threads(1)
 
 
@@ -70,29 +71,29 @@ def reference(x, weights, experts, gate, up, down):
     return y
 
 
-def routing(kind, tokens, top, generator):
-    scores = torch.rand(tokens, EXPERTS, generator=generator)
+def routing(kind, tokens, count, generator):
+    scores = torch.rand(tokens, count, generator=generator)
     if kind == "one rank":
-        scores[:, :EXPERTS // 4] += 2
-        top = min(top, EXPERTS // 4)
-    experts = scores.topk(top).indices
+        scores[:, :EACH] += 2
+    experts = scores.topk(TOP).indices
     if kind == "sentinels":
-        experts[torch.rand(experts.shape, generator=generator) < 0.4] = EXPERTS
+        experts[torch.rand(experts.shape, generator=generator) < 0.4] = count
         experts[torch.rand(experts.shape, generator=generator) < 0.2] = -1
     if kind == "nobody":
-        experts.fill_(EXPERTS)
+        experts.fill_(count)
     return experts, torch.rand(experts.shape, generator=generator)
 
 
-def case(ranks, tokens, top, kind, dtype=torch.float64):
+def case(ranks, tokens, kind, dtype=torch.float64):
     """Tokens of each rank, and all experts."""
-    generator = torch.Generator().manual_seed(zlib.crc32(str((ranks, tokens, top)).encode()))
+    generator = torch.Generator().manual_seed(zlib.crc32(str((ranks, tokens)).encode()))
     def values(*shape):
         return (torch.randn(shape, generator=generator, dtype=torch.float64) / 2).to(dtype)
 
     x = [values(t, K) for t in tokens]
-    routed = [routing(kind, t, top, generator) for t in tokens]
-    weights = [values(EXPERTS, K, F), values(EXPERTS, K, F), values(EXPERTS, F, N)]
+    count = EACH * ranks
+    routed = [routing(kind, t, count, generator) for t in tokens]
+    weights = [values(count, K, F), values(count, K, F), values(count, F, N)]
     return x, [w.to(dtype) for _, w in routed], [e for e, _ in routed], weights, \
         [values(t, N) for t in tokens]
 
@@ -134,15 +135,16 @@ def steps(rank, ranks, cases, folder=None):
         memory = SharedMemory(folder, rank, ranks)
         _symmetric.symmetric_memory = lambda: memory
     all_errors = []
-    for tokens, top, kind, dtype, options in cases:
+    for tokens, kind, options in cases:
         errors = {}
-        x, weights, experts, all_experts, dy = case(ranks, tokens, top, kind, dtype)
+        x, weights, experts, all_experts, dy = case(ranks, tokens, kind)
         leaves = [v.double().requires_grad_() for v in (*x, *weights, *all_experts)]
         xs, ws, es = leaves[:ranks], leaves[ranks: 2 * ranks], leaves[2 * ranks:]
         ys = [reference(a, b, c, *es) for a, b, c in zip(xs, ws, experts)]
         wanted = torch.autograd.grad(ys, leaves, [d.double() for d in dy], allow_unused=True)
-        each = EXPERTS // ranks
-        mine = slice(rank * each, (rank + 1) * each)
+        mine = slice(rank * EACH, (rank + 1) * EACH)
+        options = dict(options)
+        _plan.WHOLE = 0 if options.pop("to_all", False) else 1
         given = [x[rank], weights[rank], *(w[mine].clone() for w in all_experts)]
         given = [v.requires_grad_() for v in given]
         if folder is not None:
@@ -151,7 +153,7 @@ def steps(rank, ranks, cases, folder=None):
         found = torch.autograd.grad(y, given, dy[rank])
         with torch.no_grad():
             again = ep.moe(*given[:2], experts[rank], *given[2:], **options)
-        assert y.dtype == dtype and all(f.dtype == v.dtype for f, v in zip(found, given))
+        assert y.dtype == x[rank].dtype and all(f.dtype == v.dtype for f, v in zip(found, given))
         pairs = [("y", y, ys[rank]), ("y without gradients", again, ys[rank]),
                  ("x", found[0], wanted[rank]), ("router", found[1], wanted[ranks + rank]),
                  *((name, f, w[mine]) for name, f, w in
@@ -166,17 +168,16 @@ def steps(rank, ranks, cases, folder=None):
 
 
 def call(x, weights, experts, all_experts, rank, ranks, **options):
-    each = EXPERTS // ranks
-    own = [w[rank * each: (rank + 1) * each] for w in all_experts]
+    own = [w[rank * EACH: (rank + 1) * EACH] for w in all_experts]
     return ep.moe(x[rank], weights[rank], experts[rank], *own, **options)
 
 
 def small_types(rank, ranks):
     """Relative errors, by the name of a case."""
     worst = {}
-    for name, dtype, options in (("bf16", torch.bfloat16, {}), ("fp8", torch.bfloat16, {"wire": "fp8"}),
-                                 ("fp8 with room", torch.float32, {"wire": "fp8", "capacity": 20})):
-        x, weights, experts, all_experts, dy = case(ranks, (20, 13), 3, "random", dtype)
+    for name, options in (("bf16", {}), ("fp8", {"wire": "fp8"}),
+                          ("fp8 with room", {"wire": "fp8", "capacity": 20})):
+        x, weights, experts, all_experts, _ = case(ranks, (20, 13), "random", torch.bfloat16)
         y = call(x, weights, experts, all_experts, rank, ranks, chunks=2, **options)
         wanted = reference(x[rank].double(), weights[rank].double(), experts[rank],
                            *(w.double() for w in all_experts))
@@ -186,11 +187,11 @@ def small_types(rank, ranks):
 
 def overflow(rank, ranks):
     """Whether just the tokens without room are NaN, and what check() says, twice."""
-    x, weights, experts, all_experts, _ = case(ranks, (20, 6), 2, "random")
+    x, weights, experts, all_experts, _ = case(ranks, (20, 6), "random")
     room = ep.Capacity(8)
     y = call(x, weights, experts, all_experts, rank, ranks, capacity=room)
     wanted = reference(x[rank], weights[rank], experts[rank], *all_experts)
-    here = torch.stack([(experts[rank] // (EXPERTS // ranks) == r).any(1) for r in range(ranks)], 1)
+    here = torch.stack([(experts[rank] // EACH == r).any(1) for r in range(ranks)], 1)
     here[:, rank] = False  # needs no room
     lost = (here & (here.cumsum(0) > 8)).any(1)
     good = bool(y[lost].isnan().all()) and torch.allclose(y[~lost], wanted[~lost])
@@ -205,12 +206,12 @@ def overflow(rank, ranks):
 
 
 def another_call(rank, ranks):
-    x, weights, experts, all_experts, _ = case(ranks, (4, 4), 2, "random")
+    x, weights, experts, all_experts, _ = case(ranks, (4, 4), "random")
     return call(x, weights, experts, all_experts, rank, ranks, chunks=1 + rank)
 
 
 def wrong_type(rank, ranks):
-    x, weights, experts, all_experts, _ = case(ranks, (4, 4), 2, "random")
+    x, weights, experts, all_experts, _ = case(ranks, (4, 4), "random")
     call(x, weights, experts, all_experts, rank, ranks)
     if rank == 1:
         experts[1] = experts[1].float()
@@ -218,7 +219,7 @@ def wrong_type(rank, ranks):
 
 
 def ends(rank, ranks):
-    x, weights, experts, all_experts, _ = case(ranks, (4, 4, 4), 2, "random")
+    x, weights, experts, all_experts, _ = case(ranks, (4, 4, 4), "random")
     return ep.moe(x[rank], weights[rank], experts[rank], *all_experts, activation="wrong" if rank == 1
                   else "silu")
 
@@ -227,7 +228,7 @@ def of_a_mesh(rank, ranks):
     """Two groups of two: the largest error, with what is added meanwhile."""
     mesh = dist.init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "ep"))
     place = rank % 2
-    x, weights, experts, all_experts, _ = case(2, (7 + rank // 2, 9), 2, "random")
+    x, weights, experts, all_experts, _ = case(2, (7 + rank // 2, 9), "random")
     y = call(x, weights, experts, all_experts, place, 2, group=mesh["ep"], meanwhile=torch.sin)
     wanted = reference(x[place], weights[place], experts[place], *all_experts) + x[place].sin()
     try:
@@ -241,8 +242,8 @@ class Experts(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.gate_up_proj = nn.Parameter(torch.randn(EXPERTS, 2 * F, K) / 4)
-        self.down_proj = nn.Parameter(torch.randn(EXPERTS, K, F) / 4)
+        self.gate_up_proj = nn.Parameter(torch.randn(2 * EACH, 2 * F, K) / 4)
+        self.down_proj = nn.Parameter(torch.randn(2 * EACH, K, F) / 4)
         self.act_fn = nn.SiLU()
 
     def forward(self, hidden_states, top_k_index, top_k_weights):
@@ -271,8 +272,8 @@ class Block(nn.Module):
     def __init__(self):
         super().__init__()
         self.top_k = 2
-        self.gate = nn.Linear(K, EXPERTS, bias=False)
-        self.experts = nn.ModuleList(Expert() for _ in range(EXPERTS))
+        self.gate = nn.Linear(K, 2 * EACH, bias=False)
+        self.experts = nn.ModuleList(Expert() for _ in range(2 * EACH))
 
     def forward(self, x):
         weights, chosen = self.gate(x).float().softmax(1).topk(self.top_k, dim=-1)
@@ -287,10 +288,10 @@ class Block(nn.Module):
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
-        self.router, self.experts, self.block = nn.Linear(K, EXPERTS), Experts(), Block()
+        self.router, self.experts, self.block = nn.Linear(K, 2 * EACH), Experts(), Block()
 
     def forward(self, x):
-        weights, chosen = self.router(x).softmax(-1).topk(2)
+        weights, chosen = self.router(x).softmax(-1).topk(TOP)
         return self.block(x + self.experts(x, chosen, weights))
 
 
@@ -308,13 +309,12 @@ def models(rank, ranks):
     found = shared(x[rank])
     sum(y.square().sum() for y in wanted).backward()
     found.square().sum().backward()
-    each = EXPERTS // ranks
-    first = rank * each
+    first = rank * EACH
     pairs = [(found, wanted[rank])]
     for name in ("gate_up_proj", "down_proj"):
         pairs.append((getattr(shared.experts, name).grad,
-                      getattr(whole.experts, name).grad[first: first + each]))
-    for mine, theirs in zip(shared.block.experts, list(whole.block.experts)[first: first + each]):
+                      getattr(whole.experts, name).grad[first: first + EACH]))
+    for mine, theirs in zip(shared.block.experts, list(whole.block.experts)[first: first + EACH]):
         pairs += [(a.grad, b.grad) for a, b in zip(mine.parameters(), theirs.parameters())]
     router = shared.router.weight.grad.clone()
     dist.all_reduce(router)  # that of all ranks' tokens
@@ -335,22 +335,21 @@ class Values(unittest.TestCase):
                     self.assertLess(error, bound, (name, case))
 
     def test_two(self):
-        self.expect(2, [((20, 20), 2, "random", torch.float64, {}),
-                        ((20, 5), 3, "random", torch.float64, {"chunks": 3}),
-                        ((20, 5), 1, "random", torch.float64, {"chunks": 3}),
-                        ((0, 7), 2, "sentinels", torch.float64, {"chunks": 2}),
-                        ((9, 9), 2, "nobody", torch.float64, {}),
-                        ((20, 5), 3, "sentinels", torch.float64, {"chunks": 2, "capacity": 20})], 1e-12)
+        self.expect(2, [((20, 20), "random", {}), ((20, 5), "random", {"chunks": 3}),
+                        ((20, 5), "random", {"chunks": 3, "to_all": True}),
+                        ((0, 7), "sentinels", {"chunks": 2}),
+                        ((0, 7), "sentinels", {"chunks": 2, "to_all": True}), ((9, 9), "nobody", {}),
+                        ((20, 5), "sentinels", {"chunks": 2, "capacity": 20})], 1e-12)
 
     def test_four(self):
-        self.expect(4, [((20, 3, 0, 11), 4, "random", torch.float64, {"chunks": 2}),
-                        ((20, 3, 0, 11), 4, "one rank", torch.float64, {}),
-                        ((20, 3, 0, 11), 2, "one rank", torch.float64, {"capacity": 20}),
-                        ((20, 3, 0, 11), 2, "random", torch.float64, {"chunks": 2, "capacity": 18})], 1e-12)
+        tokens = 20, 3, 0, 11
+        self.expect(4, [(tokens, "random", {"chunks": 2}), (tokens, "one rank", {}),
+                        (tokens, "one rank", {"capacity": 20}),
+                        (tokens, "random", {"chunks": 2, "capacity": 18})], 1e-12)
 
     def test_symmetric(self):
         with tempfile.TemporaryDirectory() as folder:
-            cases = [((20, 5), 3, kind, torch.float64, {"chunks": 2, "capacity": room})
+            cases = [((20, 5), kind, {"chunks": 2, "capacity": room})
                      for kind, room in (("random", 20), ("sentinels", 18), ("one rank", 22))]
             self.expect(2, cases, 1e-12, folder)
 
@@ -380,7 +379,7 @@ class Models(unittest.TestCase):
         for rank, (names, error, ignored, shown) in enumerate(in_processes(2, models)):
             self.assertEqual(names, ["experts", "block"])
             self.assertLess(error, 1e-12)
-            self.assertEqual(ignored, 2 + 3 * EXPERTS // 2)
+            self.assertEqual(ignored, 2 + 3 * EACH)
             self.assertIn(f"experts {4 * rank} to {4 * rank + 3} of 8", shown)
 
 
