@@ -8,6 +8,7 @@ import torch
 import torch.distributed as dist
 
 from ..._library import Error
+from ._group import expect_no_capture
 from ._index import Whole
 
 
@@ -157,9 +158,7 @@ class Capacity:
     def keep(self, member, wanted, chunks, device):
         """Notes what a call wanted; None: it has room for all."""
         if self.most is None or self.most.device != device:
-            if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
-                raise Error("moe: a capacity is used in a CUDA graph that no call had before; "
-                            "call once with it before the capture")
+            expect_no_capture(device)
             self.most = torch.zeros((), dtype=torch.int32, device=device)
         if wanted is not None:
             torch.maximum(self.most, wanted, out=self.most)

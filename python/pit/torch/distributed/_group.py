@@ -112,6 +112,7 @@ class Member:
         of all: the rows for each of them and those of each, and the most tokens of a rank. Waits for
         the host. Counts are a tensor of the device, or tuples: then the CPU alone takes part, if the
         group has a backend for it."""
+        expect_no_capture(device)
         known = isinstance(counts, tuple)
         if known and self.on_cpu is None:
             self.on_cpu = has_backend(self.group, "cpu")
@@ -154,6 +155,12 @@ class Member:
         if failed:
             raise Error(f"moe: rank {self.rank} gives up, because rank "
                         f"{', '.join(map(str, failed))} has: {self.reason() or 'see its error'}")
+
+
+def expect_no_capture(device):
+    if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
+        raise Error("moe: exact sizes, and the first call of a kind, wait for the host, which a CUDA graph "
+                    "cannot; pass capacity=, and call once before the capture")
 
 
 def has_backend(group, device):

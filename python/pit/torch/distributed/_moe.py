@@ -226,13 +226,12 @@ def run(layer, x, router_weights, experts, where, capacity, chunks, wire, meanwh
     needs = grad and x.requires_grad, grad and router_weights.requires_grad
     header = (layer.each, x.shape[-1], layer.columns, experts.shape[-1], x.element_size(),
               chunks or 0, capacity.rows if capacity else 0,
-              symmetric, WIRES[wire], needs[0] + 2 * needs[1])
+              symmetric, WIRES[wire], needs[0] + 2 * needs[1] + 4 * layer.trained)
     tokens = here.tokens.get(header)
     if capacity is not None and tokens is None:
         *_, tokens = here.contact(header, len(x), here.nothing, x.device)
         here.tokens[header] = tokens
-    if chunks is None:  # of the first call with exact sizes nobody knows the others' tokens
-        chunks = 1 if tokens is None else _plan.chunks_of(here, layer, x, experts, tokens, capacity, wire)
+    chunks, parts = _plan.steps_of(here, layer, x, tokens, chunks, capacity, wire)
     experts = experts.to(torch.int32)
     room = capacity and capacity.of_chunk(chunks)
     if capacity is not None and capacity.rows >= len(x) or capacity is None and _plan.goes_to_all(
@@ -252,9 +251,9 @@ def run(layer, x, router_weights, experts, where, capacity, chunks, wire, meanwh
     with here.computing():
         tickets = Send.apply(step, x, router_weights, experts)
         other = None if meanwhile is None else meanwhile(x)
-        # The tokens of this rank itself are on no wire. Half of them are computed while the first
-        # rows come, and half while the last results return.
-        parts = [index.middle(), len(x) - index.middle()]
+        # The tokens of this rank itself are on no wire. They are computed while the first rows come,
+        # or half of them then, and half while the last results return.
+        parts = [index.middle(), len(x) - index.middle()] if parts == 2 else [len(x)]
         own = list(zip(x.split(parts), router_weights.split(parts), layer.own(experts).split(parts)))
         own_y = [layer.compute(*own[0]).to(x.dtype)]
         home, left = step.home("y", layer.columns, x.device), []
@@ -264,6 +263,9 @@ def run(layer, x, router_weights, experts, where, capacity, chunks, wire, meanwh
         own_y += [layer.compute(*part).to(x.dtype) for part in own[1:]]
         y = Collect.apply(step, home, *left, *own_y)
         return y if other is None else y + other
+
+
+run._torchdynamo_disable = True  # graphs of torch.compile end before it
 
 
 def check_chunks(chunks):

@@ -35,6 +35,7 @@ MACHINES = {"H200": Machine("H200"), "H100": Machine("H100", memory=2.6e12)}
 @dataclass(frozen=True)
 class Row:
     chunks: int
+    parts: int  # in which a rank's own tokens are computed
     exposed: float  # the wire's time that nothing hides, in seconds
     total: float
 
@@ -68,10 +69,10 @@ class Plan:
             f"{1e3 * self.products:.3f} ms; one GPU with all experts {1e3 * self.alone:.3f} ms",
             f"bound by the {'wire' if 2 * self.wire > self.products else 'products'}; "
             f"capacity={self.room} has room for random routings",
-            "chunks  exposed ms  total ms  rate"]
+            "chunks  own parts  exposed ms  total ms  rate"]
         for row in self.table:
             mark = "  <- chosen" if row is self.best else ""
-            lines.append(f"{row.chunks:6}  {1e3 * row.exposed:10.3f}  {1e3 * row.total:8.3f}  "
+            lines.append(f"{row.chunks:6}  {row.parts:9}  {1e3 * row.exposed:10.3f}  {1e3 * row.total:8.3f}  "
                          f"{self.alone / row.total:4.2f}{mark}")
         return "\n".join(lines)
 
@@ -117,14 +118,20 @@ def explain(tokens, experts, top, k, f, ranks, *, machine="H200", columns=None, 
         on_wire = passes = 0.0
     # Another part of the tokens reads weights again, and has half a tile of 128 rows of each expert.
     more = machine.part + weights / 2 / machine.memory + each * 64 * 2 * factors * k * f / machine.operations
-    own_half = own / ranks / 2 + more  # of a rank's own tokens, which no wire carries
+    own_tokens = own / ranks  # which no wire carries
     table, chunks = [], 1
     while chunks <= MAX_CHUNKS and chunks <= max(1, tokens // 256):
-        busy = own + (chunks + 1) * more
-        # The first chunk comes while own tokens are computed, the last one returns while others are.
         one = on_wire / chunks + machine.start
-        exposed = 2 * max(0, one - own_half) + max(0, 2 * on_wire * (1 - 1 / chunks) - busy)
-        table.append(Row(chunks, exposed, machine.setup + exposed + busy + passes))
+        rows_of = []
+        for parts in 1, 2:
+            busy = own + (chunks + parts - 1) * more
+            # The first chunk comes while own tokens are computed, and the last one returns while their
+            # second part is.
+            hidden = own_tokens / parts + more
+            exposed = max(0, one - hidden) + (max(0, one - hidden) if parts == 2 else one)
+            exposed += max(0, 2 * on_wire * (1 - 1 / chunks) - busy)
+            rows_of.append(Row(chunks, parts, exposed, machine.setup + exposed + busy + passes))
+        table.append(min(rows_of, key=lambda row: row.total))
         chunks *= 2
     best = min(table, key=lambda row: row.total)
     return Plan(machine, tokens, ranks, share, rows, sent, operations, weights, own, on_wire, alone, room,
@@ -147,17 +154,21 @@ def machine_of(device):
     return next((m for known, m in MACHINES.items() if known in name), MACHINES["H100"])
 
 
-def chunks_of(here, layer, x, experts, tokens, capacity, wire):
-    """The chunks of a call on the most tokens of a rank: the same on all ranks."""
-    if here.size == 1 or not x.is_cuda or tokens == 0:
-        return 1
-    key = layer.each, x.shape[1], layer.hidden, experts.shape[1], tokens, capacity and capacity.rows, wire
-    found = here.plans.get(key)
-    if found is None:
-        plan = explain(tokens, layer.each * here.size, min(experts.shape[1], layer.each * here.size),
-                       x.shape[1], layer.hidden or x.shape[1], here.size, machine=machine_of(x.device),
-                       columns=layer.columns, itemsize=x.element_size(), gated=layer.gated, wire=wire,
-                       capacity=capacity and capacity.rows)
-        # Each chunk adds to the gradients of weights.
-        found = here.plans[key] = min(2, plan.best.chunks) if layer.trained else plan.best.chunks
-    return found
+def steps_of(here, layer, x, tokens, chunks, capacity, wire):
+    """The chunks of a call, if they are not given, and the parts of own tokens. `tokens` are the most
+    that a rank had in the first call of this kind; None: this is that call. Chunks are the same on all
+    ranks."""
+    if layer.trained:
+        return chunks or 1, 1  # each part adds to the gradients of weights
+    if not x.is_cuda or not tokens:
+        return chunks or 1, 1 if chunks in (None, 1) else 2
+    key = layer.each, x.shape[1], layer.hidden, layer.top, tokens, capacity and capacity.rows, wire
+    plan = here.plans.get(key)
+    if plan is None:
+        plan = here.plans[key] = explain(
+            tokens, layer.each * here.size, min(layer.top, layer.each * here.size), x.shape[1],
+            layer.hidden or x.shape[1], here.size, machine=machine_of(x.device), columns=layer.columns,
+            itemsize=x.element_size(), gated=layer.gated, wire=wire, capacity=capacity and capacity.rows)
+    if chunks is None:
+        return plan.best.chunks, plan.best.parts
+    return chunks, min(plan.table, key=lambda row: abs(row.chunks - chunks)).parts

@@ -8,7 +8,9 @@ barrier a rank reaches when it has read all."""
 
 import torch
 
+from ..._library import Error
 from ._exchange import Padded, Pending
+from ._group import expect_no_capture
 
 
 def symmetric_memory():
@@ -40,9 +42,12 @@ class Symmetric(Padded):
         key = role, width, dtype, self.chunks, self.room
         found = self.member.buffers.get(key)
         if found is None:
-            torch_memory = symmetric_memory()
-            rows = torch_memory.empty((self.chunks * self.member.size * self.room + more, width),
-                                      dtype=dtype, device=device)
+            expect_no_capture(device)
+            torch_memory, size = symmetric_memory(), self.chunks * self.member.size * self.room + more
+            try:
+                rows = torch_memory.empty((size, width), dtype=dtype, device=device)
+            except (AttributeError, RuntimeError) as error:
+                raise Error(f"moe: torch has no symmetric memory on {device}: {error}") from None
             rows.zero_()
             if rows.is_cuda:
                 torch.cuda.synchronize(device)  # before others write to it
