@@ -179,8 +179,14 @@ LogicalResult OnlineTiler::chooseTile(std::string &why) {
   if (target.gpu && !isNarrow()) {
     rowTile = axisTile = whole <= 64 ? 32 : 16;
   } else if (target.gpu && target.gpu->wgmma) {
-    rowTile = gathers ? 64 : 128;
-    axisTile = gathers ? (whole <= 64 ? 128 : 64) : (whole <= 128 ? 128 : 64);
+    // Where wgmma multiplies, which takes lines of 64 elements, tiles are as
+    // large as registers and shared memory allow.
+    bool hasLines = whole % 64 == 0;
+    rowTile = gathers ? 64 : whole == 64 ? 192 : 128;
+    axisTile = whole <= 64              ? 128
+               : gathers || whole > 128 ? 64
+               : hasLines               ? 176
+                                        : 128;
   } else if (target.gpu && whole > 128) {
     rowTile = axisTile = 32;
   }

@@ -116,7 +116,7 @@ func.func @log_sum_exp(%x: tensor<?x?xf32>, %rows: tensor<?xf32>, %all: tensor<?
 // CHECK:     arith.mulf
 // CHECK:   pit.swrite
 // GPU-LABEL: func @causal(
-// GPU: pit.forall {{.*}} step (1, 128)
+// GPU: pit.forall {{.*}} step (1, 192)
 // GPU: pit.for {{.*}} step (128)
 func.func @causal(%q: tensor<?x?x64xf16>, %k: tensor<?x?x64xf16>, %v: tensor<?x?x64xf16>, %e: tensor<?x?x?xf32>,
                   %eh: tensor<?x?x?xf16>, %er: tensor<?x?xf32>, %eo: tensor<?x?x64xf16>) -> tensor<?x?x64xf16> {
