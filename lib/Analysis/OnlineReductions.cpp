@@ -585,11 +585,12 @@ std::optional<OnlineChain> ChainFinder::run(linalg::LinalgOp last,
   });
   // Nor does a product of products, but for one of exponentials of the first:
   // what an attention's gradients sum.
-  bool powers = llvm::any_of(chain.ops, isInnerContraction) &&
-                llvm::any_of(chain.ops, [](const ChainOp &op) {
-                  return op.linalgOp() &&
-                         !op.linalgOp().getBlock()->getOps<math::ExpOp>().empty();
-                });
+  bool powers =
+      llvm::any_of(chain.ops, isInnerContraction) &&
+      llvm::any_of(chain.ops, [](const ChainOp &op) {
+        return op.linalgOp() &&
+               !op.linalgOp().getBlock()->getOps<math::ExpOp>().empty();
+      });
   if (!powers && (reductions < 2 || !uses)) {
     why.clear();
     return std::nullopt;
