@@ -5,6 +5,7 @@ in f64 that shares no code with pit, for random and uneven routings, tokens with
 without tokens, and capacities; errors; and layers of a model that are sharded."""
 
 import contextlib
+import importlib.util
 import io
 import os
 import re
@@ -205,6 +206,22 @@ def overflow(rank, ranks):
     return good, int(lost.sum()), said
 
 
+def frozen(rank, ranks, folder):
+    """The errors of experts' gradients where tokens have none, through two layers of the same sizes."""
+    memory = SharedMemory(folder, rank, ranks)
+    _symmetric.symmetric_memory = lambda: memory
+    x, weights, experts, all_experts, dy = case(ranks, (20, 6), "random")
+    own = [w[rank * EACH: (rank + 1) * EACH].clone().requires_grad_() for w in all_experts]
+    room = ep.Capacity(20, symmetric=True)
+    ys = [ep.moe(factor * x[rank], weights[rank], experts[rank], *own, capacity=room) for factor in (1, 2)]
+    found = torch.autograd.grad(ys, own, [dy[rank], dy[rank]])
+    leaves = [w.clone().requires_grad_() for w in all_experts]
+    ys = [reference(factor * x[r], weights[r], experts[r], *leaves) for r in range(ranks) for factor in (1, 2)]
+    wanted = torch.autograd.grad(ys, leaves, [dy[r] for r in range(ranks) for _ in range(2)])
+    return [float((f - w[rank * EACH: (rank + 1) * EACH]).norm() / w.norm())
+            for f, w in zip(found, wanted)]
+
+
 def another_call(rank, ranks):
     x, weights, experts, all_experts, _ = case(ranks, (4, 4), "random")
     return call(x, weights, experts, all_experts, rank, ranks, chunks=1 + rank)
@@ -352,6 +369,9 @@ class Values(unittest.TestCase):
             cases = [((20, 5), kind, {"chunks": 2, "capacity": room})
                      for kind, room in (("random", 20), ("sentinels", 18), ("one rank", 22))]
             self.expect(2, cases, 1e-12, folder)
+        with tempfile.TemporaryDirectory() as folder:
+            for errors in in_processes(2, frozen, folder):
+                self.assertLess(max(errors), 1e-12)
 
     def test_small_types(self):
         for found in in_processes(2, small_types):
@@ -398,6 +418,33 @@ class Documents(unittest.TestCase):
         self.assertIn("<- chosen", printed.getvalue())
         named = set(re.findall(r"\bpit\.torch\.distributed\.(\w+)", text))
         self.assertEqual(named, set(ep.__all__) - {"Plan"})
+
+
+@unittest.skipUnless(importlib.util.find_spec("transformers"), "no transformers")
+class Transformers(unittest.TestCase):
+    def test_qwen3(self):
+        from transformers import Qwen3MoeConfig, Qwen3MoeForCausalLM
+
+        def run(rank, ranks):
+            torch.manual_seed(0)
+            config = Qwen3MoeConfig(
+                hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2,
+                num_key_value_heads=2, vocab_size=64, use_cache=False, num_experts=8, head_dim=16,
+                num_experts_per_tok=TOP, moe_intermediate_size=48)
+            whole, shared = Qwen3MoeForCausalLM(config), Qwen3MoeForCausalLM(config)
+            shared.load_state_dict(whole.state_dict())
+            names = ep.parallelize(shared)
+            ids = torch.randint(0, 64, (2, 7 + rank))
+            losses = [model(input_ids=ids, labels=ids).loss for model in (whole, shared)]
+            sum(losses).backward()
+            pairs = zip(whole.model.embed_tokens.parameters(), shared.model.embed_tokens.parameters())
+            return len(names), [float(x.detach()) for x in losses], max(
+                float((a.grad - b.grad).abs().max()) for a, b in pairs)
+
+        for count, (wanted, found), error in in_processes(2, run):
+            self.assertEqual(count, 2)
+            self.assertAlmostEqual(wanted, found, places=5)
+            self.assertLess(error, 1e-5)
 
 
 class Sums(unittest.TestCase):

@@ -54,6 +54,9 @@ class Transport:
         """Sends what is said of tokens, a row each. What each chunk has pending."""
         raise NotImplementedError
 
+    def settle(self, rows):
+        """Says that rows which came were read, where nothing is sent back for them."""
+
     def start(self, rows, chunk, role, back=False, out=None, same=False):
         """Sends rows, those for a rank together, in the order of ranks; `same`: all of them to each.
         `back`: those of what this rank got in that chunk return to where they came from, to `out`

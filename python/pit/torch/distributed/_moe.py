@@ -27,8 +27,9 @@ CAPACITY = HEADER.index("capacity")
 class Step:
     """One call: its index, its transport, and the rows that are under way."""
 
-    def __init__(self, index, transport, layer, x, wire):
+    def __init__(self, index, transport, layer, x, wire, needs):
         self.index, self.transport, self.layer, self.wire = index, transport, layer, wire
+        self.needs = needs  # gradients: of x, and of the router's weights
         self.chunks, self.dtype = range(index.chunks), x.dtype
         self.weight_type = torch.promote_types(x.dtype, torch.float32)
         self.out, self.back = {}, {}  # pending, by chunk
@@ -107,16 +108,16 @@ class Send(torch.autograd.Function):
 
 class Arrive(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, step, chunk, needs, ticket):
-        ctx.step, ctx.chunk, ctx.needs = step, chunk, needs
+    def forward(ctx, step, chunk, ticket):
+        ctx.step, ctx.chunk = step, chunk
         said, rows = step.out.pop(chunk)
         rows, said = step.arrived(rows), said.wait()
         ids, weights = said[:, : step.layer.top], said[:, step.layer.top:]
         ids = step.layer.own(ids)
         ctx.mark_non_differentiable(ids)
         weights = weights.clone(memory_format=torch.contiguous_format).view(step.weight_type)
-        if step.transport.in_place and step.wire is None and any(ctx.needs_input_grad):
-            rows = rows.clone()  # gradients read it
+        if step.transport.in_place and step.wire is None and step.layer.trained:
+            rows = rows.clone()  # gradients of experts read it, too
         ctx.sizes = rows.shape[1], weights.shape[1]
         return rows, weights, ids
 
@@ -128,12 +129,12 @@ class Arrive(torch.autograd.Function):
             columns, top = ctx.sizes
             device = drows.device
             step.homes = [
-                step.home("dx", columns, device) if ctx.needs[0] else None,
-                step.home("dweights", top, device, step.weight_type) if ctx.needs[1] else None]
+                step.home("dx", columns, device) if step.needs[0] else None,
+                step.home("dweights", top, device, step.weight_type) if step.needs[1] else None]
         step.back[chunk] = [
             None if home is None else step.send_back(rows, chunk, role, home)
             for rows, role, home in zip((drows, dweights), ("dx", "dweights"), step.homes)]
-        return None, None, None, step.ticket(drows)
+        return None, None, step.ticket(drows)
 
 
 class Leave(torch.autograd.Function):
@@ -149,7 +150,11 @@ class Leave(torch.autograd.Function):
         step = ctx.step
         rows = step.arrived(step.out.pop(ctx.chunk))
         # What the experts' gradient keeps of it may be read when others write here again.
-        return None, None, None, rows.clone() if step.transport.in_place and step.wire is None else rows
+        if step.transport.in_place and step.wire is None:
+            rows = rows.clone()
+        if not any(step.needs):
+            step.transport.settle(rows)
+        return None, None, None, rows
 
 
 class Collect(torch.autograd.Function):
@@ -247,7 +252,7 @@ def run(layer, x, router_weights, experts, where, capacity, chunks, wire, meanwh
     else:
         transport = (Symmetric if symmetric else Padded)(here, index)
         capacity.keep(here, index.wanted, chunks, x.device)
-    step = Step(index, transport, layer, x, wire)
+    step = Step(index, transport, layer, x, wire, needs)
     with here.computing():
         tickets = Send.apply(step, x, router_weights, experts)
         other = None if meanwhile is None else meanwhile(x)
@@ -258,7 +263,7 @@ def run(layer, x, router_weights, experts, where, capacity, chunks, wire, meanwh
         own_y = [layer.compute(*own[0]).to(x.dtype)]
         home, left = step.home("y", layer.columns, x.device), []
         for chunk, ticket in enumerate(tickets):
-            y = layer.compute(*Arrive.apply(step, chunk, needs, ticket))
+            y = layer.compute(*Arrive.apply(step, chunk, ticket))
             left.append(Leave.apply(step, chunk, home, y.to(x.dtype)))
         own_y += [layer.compute(*part).to(x.dtype) for part in own[1:]]
         y = Collect.apply(step, home, *left, *own_y)

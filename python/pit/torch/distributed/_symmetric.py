@@ -3,8 +3,8 @@ them, by copies that need no kernels of their own, and a barrier says that they 
 
 Memory is of a capacity, so no size is known to the host and a step can be captured in a CUDA
 graph. It is kept for all calls of equal sizes. A rank writes to it again when the others have
-read what was there: between two exchanges of one kind lies one of the other kind, whose
-barrier a rank reaches when it has read all."""
+read what was there: between two exchanges of one kind lies one of the other kind, or `settle`,
+whose barrier a rank reaches when it has read all."""
 
 import torch
 
@@ -58,6 +58,13 @@ class Symmetric(Padded):
 
     def home(self, role, width, dtype, device):
         return self.memory(role, width, dtype, device, more=2)[0]
+
+    def settle(self, rows):
+        handle = next(iter(self.member.buffers.values()))[1]
+        with self.member.beside(rows) as stream:
+            handle.barrier(0)
+            event = stream and stream.record_event()
+        Landed(rows, event).wait()
 
     def tell_all(self, rows, role, same):
         # Rows that follow bring the barrier.
