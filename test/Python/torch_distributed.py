@@ -224,7 +224,14 @@ def frozen(rank, ranks, folder):
 
 def another_call(rank, ranks):
     x, weights, experts, all_experts, _ = case(ranks, (4, 4), "random")
-    return call(x, weights, experts, all_experts, rank, ranks, chunks=1 + rank)
+    said = []
+    for options in {"chunks": 1 + rank}, {}:
+        try:
+            call(x, weights, experts, all_experts, rank, ranks, **options)
+        except pit.Error as error:
+            said.append(str(error))
+        x, all_experts = [[v.to((torch.bfloat16, torch.float16)[rank]) for v in vs] for vs in (x, all_experts)]
+    return said
 
 
 def wrong_type(rank, ranks):
@@ -465,7 +472,8 @@ class Sums(unittest.TestCase):
 class Errors(unittest.TestCase):
     def test_other_calls(self):
         for found in in_processes(2, another_call):
-            self.assertIn("chunks: rank", found)
+            self.assertIn("chunks: rank", found[0])
+            self.assertRegex(found[1], "element type: rank . has torch.b?float16, rank . has torch.b?float16")
 
     def test_wrong_arguments(self):
         first, second = in_processes(2, wrong_type)

@@ -11,8 +11,9 @@ from ..._library import Error
 
 # What a rank says of a call before anything is sent, by place.
 HEADER = ("experts on this rank", "columns of x", "columns of the result", "experts of a token",
-          "bytes of an element", "chunks", "capacity", "symmetric", "wire", "whether gradients are taken")
+          "element type", "chunks", "capacity", "symmetric", "wire", "whether gradients are taken")
 
+TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)  # a header has their numbers
 MAX_CHUNKS = 16
 
 
@@ -145,6 +146,8 @@ class Member:
         for rank, row in enumerate(theirs):
             for name, here, there in zip(HEADER, header, row[2:]):
                 if here != there:
+                    if name == "element type":
+                        here, there = TYPES[here], TYPES[there]
                     raise Error(f"moe: {name}: rank {self.rank} has {here}, rank {rank} has {there}; "
                                 "all ranks of a group make the same call")
         got = [[row[start + i] for row in theirs] for i in range(len(counts))]

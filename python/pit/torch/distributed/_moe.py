@@ -16,7 +16,7 @@ from ... import ops
 from ..._library import Error
 from . import _plan
 from ._exchange import Capacity, Exact, Padded, Transport
-from ._group import HEADER, MAX_CHUNKS, member
+from ._group import HEADER, MAX_CHUNKS, TYPES, member
 from ._index import Index, Whole, gather
 from ._symmetric import Symmetric
 from ._wire import WIRES, check_wire, pack, unpack
@@ -197,6 +197,8 @@ class Layer:
 
 
 def check(x, router_weights, experts):
+    if x.dtype not in TYPES:
+        raise Error(f"moe: x is {x.dtype}; it takes {', '.join(map(str, TYPES))}")
     if x.dim() != 2:
         raise Error(f"moe: x has shape {tuple(x.shape)}; it must be (tokens, k)")
     if experts.shape != router_weights.shape or experts.dim() != 2 or len(experts) != len(x):
@@ -229,7 +231,7 @@ def run(layer, x, router_weights, experts, where, capacity, chunks, wire, meanwh
         return y if meanwhile is None else y + meanwhile(x)
     symmetric = capacity is not None and capacity.symmetric
     needs = grad and x.requires_grad, grad and router_weights.requires_grad
-    header = (layer.each, x.shape[-1], layer.columns, experts.shape[-1], x.element_size(),
+    header = (layer.each, x.shape[-1], layer.columns, experts.shape[-1], TYPES.index(x.dtype),
               chunks or 0, capacity.rows if capacity else 0,
               symmetric, WIRES[wire], needs[0] + 2 * needs[1] + 4 * layer.trained)
     tokens = here.tokens.get(header)
