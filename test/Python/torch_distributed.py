@@ -82,6 +82,7 @@ def routing(kind, tokens, count, generator):
         experts[torch.rand(experts.shape, generator=generator) < 0.2] = -1
     if kind == "nobody":
         experts.fill_(count)
+        experts[:, 1:] = 2 ** 32 + 1
     return experts, torch.rand(experts.shape, generator=generator)
 
 
@@ -191,6 +192,7 @@ def overflow(rank, ranks):
     x, weights, experts, all_experts, _ = case(ranks, (20, 6), "random")
     room = ep.Capacity(8)
     y = call(x, weights, experts, all_experts, rank, ranks, capacity=room)
+    call(x, weights, experts, all_experts, rank, ranks, capacity=room, chunks=5)
     wanted = reference(x[rank], weights[rank], experts[rank], *all_experts)
     here = torch.stack([(experts[rank] // EACH == r).any(1) for r in range(ranks)], 1)
     here[:, rank] = False  # needs no room

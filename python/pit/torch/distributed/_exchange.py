@@ -152,32 +152,35 @@ class Capacity:
         if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
             raise Error(f"moe: capacity={rows!r}; it is a number of rows, at least 1")
         self.rows, self.symmetric = rows, symmetric
-        self.most = None  # on the device: the most rows of a chunk for a rank, over all calls
-        self.chunks, self.member = 1, None
+        # The most rows of a chunk for a rank, on the device, by the number of chunks of calls.
+        self.most = {}
+        self.member = None
 
     def of_chunk(self, chunks):
         return -(-self.rows // chunks)
 
     def keep(self, member, wanted, chunks, device):
         """Notes what a call wanted; None: it has room for all."""
-        if self.most is None or self.most.device != device:
+        if chunks not in self.most or self.most[chunks].device != device:
             expect_no_capture(device)
-            self.most = torch.zeros((), dtype=torch.int32, device=device)
+            self.most[chunks] = torch.zeros((), dtype=torch.int32, device=device)
         if wanted is not None:
-            torch.maximum(self.most, wanted, out=self.most)
-        self.chunks, self.member = chunks, member
+            torch.maximum(self.most[chunks], wanted, out=self.most[chunks])
+        self.member = member
 
     def check(self):
         """Raises an error if rows of any rank had no room. Waits for the host."""
         if self.member is None:
             return
-        most = self.most.clone()
-        self.most.zero_()
+        kinds = sorted(self.most)  # the same on all ranks, as calls are
+        most = torch.stack([self.most[chunks] for chunks in kinds])
+        for kept in self.most.values():
+            kept.zero_()
         if self.member.size > 1:
             with self.member.talking("they compared what room was wanted"):
                 dist.all_reduce(most, dist.ReduceOp.MAX, group=self.member.group)
-        most, room = int(most), self.of_chunk(self.chunks)
-        if most > room:
-            raise Error(f"moe: a rank had {most} rows for another in one of {self.chunks} chunks, and "
-                        f"capacity={self.rows} has room for {room}: the results of some tokens are "
-                        f"NaN; capacity={most * self.chunks} has room for all of them")
+        for chunks, wanted in zip(kinds, most.tolist()):
+            if wanted > self.of_chunk(chunks):
+                raise Error(f"moe: a rank had {wanted} rows for another in one of {chunks} chunks, and "
+                            f"capacity={self.rows} has room for {self.of_chunk(chunks)}: the results of "
+                            f"some tokens are NaN; capacity={wanted * chunks} has room for all of them")

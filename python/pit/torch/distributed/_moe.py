@@ -227,7 +227,7 @@ def run(layer, x, router_weights, experts, where, capacity, chunks, wire, meanwh
         raise
     layer.top, layer.first = experts.shape[1], here.rank * layer.each
     if here.size == 1:
-        y = layer.compute(x, router_weights, layer.own(experts.to(torch.int32))).to(x.dtype)
+        y = layer.compute(x, router_weights, layer.own(experts.clamp(-1, layer.each).to(torch.int32))).to(x.dtype)
         return y if meanwhile is None else y + meanwhile(x)
     symmetric = capacity is not None and capacity.symmetric
     needs = grad and x.requires_grad, grad and router_weights.requires_grad
@@ -239,7 +239,8 @@ def run(layer, x, router_weights, experts, where, capacity, chunks, wire, meanwh
         *_, tokens = here.contact(header, len(x), here.nothing, x.device)
         here.tokens[header] = tokens
     chunks, parts = _plan.steps_of(here, layer, x, tokens, chunks, capacity, wire)
-    experts = experts.to(torch.int32)
+    if experts.dtype == torch.int64:  # before their high halves are dropped
+        experts = experts.clamp(-1, here.size * layer.each).to(torch.int32)
     room = capacity and capacity.of_chunk(chunks)
     if capacity is not None and capacity.rows >= len(x) or capacity is None and _plan.goes_to_all(
             here.size, layer.each, layer.top):
