@@ -26,8 +26,10 @@ int64_t HopperPlan::producerRegisters() const {
   // What fills rows comes on top of these.
   if (a.kIsGathered || b.kIsGathered || (rows && fillsBetweenSteps()))
     return 88;
-  if (has(Loader::TmaRowGather))
-    return scales.empty() ? 72 : 88;
+  if (has(Loader::TmaRowGather) && !scales.empty())
+    return 88;
+  if (has(Loader::TmaRowGather) || has(Loader::CpAsyncGather))
+    return 72;
   return copiesByLanes() || rows ? 56 : 40;
 }
 

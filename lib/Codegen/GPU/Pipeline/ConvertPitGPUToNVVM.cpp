@@ -34,10 +34,10 @@ void pitgpu::populatePipelineTypes(TypeConverter &converter) {
     return words(type, 2, types);
   });
   converter.addConversion([=](StageType type, SmallVectorImpl<Type> &types) {
-    return words(type, 4, types);
+    return words(type, 3, types);
   });
   converter.addConversion([=](TileType type, SmallVectorImpl<Type> &types) {
-    return words(type, 2, types);
+    return words(type, 1, types);
   });
   converter.addConversion([](AccumulatorType type,
                              SmallVectorImpl<Type> &types) {
@@ -242,6 +242,10 @@ struct ConvertPitGPUToNVVMPass
         written.insert(acquire.getRing());
     });
     kernel.walk([&](WaitOp wait) {
+      bool isRead = !llvm::all_of(
+          wait->getUsers(), [](Operation *op) { return isa<ReleaseOp>(op); });
+      if (!isRead)
+        return;
       if (written.contains(wait.getRing()) ||
           carried.contains(wait.getStage().getType()))
         context.waitsForWrites.insert(wait);

@@ -36,14 +36,6 @@ static SmallVector<Value> toI32(Emitter &e, ValueRange coords) {
                              [&](Value coord) { return e.toI32(coord); });
 }
 
-/// The address of a tile of a stage.
-static Value addressInStage(Emitter &e, StageType type, ValueRange stage,
-                            unsigned number) {
-  int64_t bytes = type.getSize();
-  Value first = e.add(stage[0], e.mul(stage[1], bytes));
-  return e.add(first, type.getTileOffset(number));
-}
-
 /// Tiles of a row's width in boxes, as TMA takes them.
 struct LoadPattern : PipelinePattern<LoadOp> {
   using PipelinePattern::PipelinePattern;
@@ -74,8 +66,8 @@ private:
     int64_t rowDim = map.getRowDim();
     int64_t boxRows = rowDim < 0 ? tile.getRows() : map.getBox()[rowDim];
     int64_t rows = tile.getRows(), blocks = tile.getBlocks();
-    Value to = addressInStage(e, op.getStage().getType(), adaptor.getStage(),
-                              op.getNumber());
+    Value to = e.add(adaptor.getStage()[0],
+                     op.getStage().getType().getTileOffset(op.getNumber()));
     SmallVector<Value> first = toI32(e, op.getCoords());
     Value mask;
     if (parts > 1) {
@@ -99,7 +91,7 @@ private:
           at[rowDim] = e.add(at[rowDim], row);
         issueBox(e, adaptor.getMap().front(), at,
                  e.add(to, block * tile.getPitch() + row * tile.getSwizzle()),
-                 adaptor.getStage()[2], mask);
+                 adaptor.getStage()[1], mask);
       }
   }
 };
@@ -114,13 +106,14 @@ struct LoadRowsPattern : PipelinePattern<LoadRowsOp> {
     Emitter e(rewriter, op.getLoc());
     StageType stage = op.getStage().getType();
     int64_t line = stage.getTile(op.getNumber()).getSwizzle();
-    Value to = addressInStage(e, stage, adaptor.getStage(), op.getNumber());
+    Value to =
+        e.add(adaptor.getStage()[0], stage.getTileOffset(op.getNumber()));
     to = e.add(to, e.mul(op.getFirst(), line));
     SmallVector<Value> at = toI32(e, op.getCoords());
     for (auto [i, row] : llvm::enumerate(op.getRows())) {
       at[op.getDim()] = row;
       issueBox(e, adaptor.getMap().front(), at, e.add(to, i * line),
-               adaptor.getStage()[2]);
+               adaptor.getStage()[1]);
     }
     rewriter.eraseOp(op);
     return success();
@@ -190,7 +183,8 @@ struct GatherPattern : PipelinePattern<GatherOp> {
     const ThreadInRole &self = pipeline.threads.at(op);
     Matrix source(e, op.getSource());
     Value count = memref::DimOp::create(e.b, e.loc, op.getIds(), 0);
-    Value to = addressInStage(e, stage, adaptor.getStage(), op.getNumber());
+    Value to =
+        e.add(adaptor.getStage()[0], stage.getTileOffset(op.getNumber()));
     int64_t lineChunks = tile.getSwizzle() / kChunk;
     int64_t rowChunks = tile.getBlocks() * lineChunks;
     int64_t perChunk = kChunk / source.bytes;

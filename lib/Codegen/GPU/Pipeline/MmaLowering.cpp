@@ -21,14 +21,10 @@ static NVVM::WGMMATypes wgmmaType(Type element) {
                                           : NVVM::WGMMATypes::e5m2;
 }
 
-/// Descriptors of stages differ by a constant: that of the first one stays in
-/// uniform registers, from where wgmma takes it.
-SharedFactor::SharedFactor(Emitter &e, TileType tile, ValueRange place,
-                           bool kIsCol, int64_t descriptor)
+SharedFactor::SharedFactor(Emitter &e, TileType tile, Value place, bool kIsCol,
+                           int64_t descriptor)
     : tile(tile), kIsCol(kIsCol),
-      first(e.add(
-          cuda::describeInShared(e, place[0], descriptor),
-          arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), place[1]))) {}
+      first(cuda::describeInShared(e, place, descriptor)) {}
 
 Value SharedFactor::at(Emitter &e, int64_t outer, int64_t step) const {
   int64_t line = tile.getLineElements();
@@ -42,7 +38,7 @@ Value SharedFactor::at(Emitter &e, int64_t outer, int64_t step) const {
   return cuda::advanceDescriptor(e, first, bytes);
 }
 
-static SharedFactor factorOfWgmma(Emitter &e, TileType tile, ValueRange place,
+static SharedFactor factorOfWgmma(Emitter &e, TileType tile, Value place,
                                   bool kIsCol) {
   return {e, tile, place, kIsCol,
           cuda::wgmmaDescriptor(kIsCol, tile.getPitch(), tile.getSwizzle())};
@@ -108,7 +104,7 @@ struct MmaPattern : PipelinePattern<MmaOp> {
       return failure();
     TileType tileB = op.getB().getType();
     SharedFactor b =
-        factorOfWgmma(e, tileB, adaptor.getB(), op.getTransposeB());
+        factorOfWgmma(e, tileB, adaptor.getB().front(), op.getTransposeB());
     int64_t k = op.getTransposeB() ? tileB.getCols() : tileB.getRows();
     int64_t depth = 32 / tileB.getElementBytes(), steps = k / depth;
     auto tileA = dyn_cast<TileType>(op.getA().getType());
@@ -126,7 +122,7 @@ struct MmaPattern : PipelinePattern<MmaOp> {
     bool replaces = isZero(op.getAcc());
     if (tileA) {
       SharedFactor a =
-          factorOfWgmma(e, tileA, adaptor.getA(), !op.getTransposeA());
+          factorOfWgmma(e, tileA, adaptor.getA().front(), !op.getTransposeA());
       if (replaces)
         for (Value &sum : sums)
           sum = LLVM::UndefOp::create(e.b, e.loc, sum.getType());

@@ -6,11 +6,9 @@
 //
 //   ring         where its stages and its barriers lie (i32, shared memory)
 //
-//   stage        where the first stage lies, this one's number, and its
-//                barriers, full and empty (i32)
+//   stage        where its tiles lie, and its barriers, full and empty (i32)
 //
-//   tile         where it lies in the first stage (i32, bytes), and how much
-//                later in its own (i32, chunks of 16 bytes)
+//   tile         where it lies (i32)
 //
 //   accumulator  for each 64 rows a struct of a thread's sums; in tensor memory
 //                where it lies (i32: the lane in the upper half, the column)
@@ -123,14 +121,11 @@ protected:
 void inOneThread(cuda::Emitter &e, const ThreadInRole &self,
                  function_ref<void()> body);
 
-/// The address of a tile (i32).
-Value addressOf(cuda::Emitter &e, ValueRange tile);
-
 /// A factor in shared memory, as tensor cores read it: `kIsCol` if k runs along
 /// lines. `descriptor` says all but where it lies.
 class SharedFactor {
 public:
-  SharedFactor(cuda::Emitter &e, TileType tile, ValueRange place, bool kIsCol,
+  SharedFactor(cuda::Emitter &e, TileType tile, Value place, bool kIsCol,
                int64_t descriptor);
 
   /// The descriptor of the part from position `outer` along m or n on, a

@@ -11,10 +11,6 @@ using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
 using cuda::Emitter;
 
-Value pitgpu::addressOf(Emitter &e, ValueRange tile) {
-  return e.add(tile[0], e.mul(tile[1], 16));
-}
-
 namespace {
 
 /// Where the kernel's shared memory starts (i32).
@@ -89,15 +85,16 @@ struct SharedPattern : PipelinePattern<SharedOp> {
 /// The stage of use `number`, and the parity of the phases of its barriers that
 /// end before it.
 struct Use {
-  Use(Emitter &e, RingType type, ValueRange ring, Value number)
-      : first(ring[0]), stage(e.rem(number, type.getStages())),
-        full(e.add(ring[1], e.mul(stage, 8))),
-        empty(e.add(full, 8 * type.getStages())),
-        round(e.bitAnd(e.div(number, type.getStages()), 1)) {}
+  Use(Emitter &e, RingType type, ValueRange ring, Value number) {
+    Value stage = e.rem(number, type.getStages());
+    address = e.add(ring[0], e.mul(stage, type.getStageSize()));
+    full = e.add(ring[1], e.mul(stage, 8));
+    empty = e.add(full, 8 * type.getStages());
+    round = e.bitAnd(e.div(number, type.getStages()), 1);
+  }
+  SmallVector<Value> values() const { return {address, full, empty}; }
 
-  SmallVector<Value> values() const { return {first, stage, full, empty}; }
-
-  Value first, stage, full, empty, round;
+  Value address, full, empty, round;
 };
 
 /// Waits for the end of a phase: of the even ones, if `parity` (i32) is 0.
@@ -183,7 +180,7 @@ struct CommitPattern : PipelinePattern<CommitOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
     runIf(e, op.getCondition(),
-          [&] { arrive(e, op, e.sharedPointer(adaptor.getStage()[2])); });
+          [&] { arrive(e, op, e.sharedPointer(adaptor.getStage()[1])); });
     rewriter.eraseOp(op);
     return success();
   }
@@ -227,7 +224,7 @@ struct ReleasePattern : PipelinePattern<ReleaseOp> {
     Emitter e(rewriter, op.getLoc());
     const ThreadInRole &self = pipeline.threads.at(op);
     if (op.getAfterProducts()) {
-      arriveAfterProducts(e, self, e.sharedPointer(adaptor.getStage()[3]));
+      arriveAfterProducts(e, self, e.sharedPointer(adaptor.getStage()[2]));
       rewriter.eraseOp(op);
       return success();
     }
@@ -241,7 +238,7 @@ struct ReleasePattern : PipelinePattern<ReleaseOp> {
     if (op.getCondition())
       speaks = e.logicalAnd(speaks, op.getCondition());
     e.ifThen(speaks, [&] {
-      Value empty = e.sharedPointer(adaptor.getStage()[3]);
+      Value empty = e.sharedPointer(adaptor.getStage()[2]);
       if (cluster == 1) {
         NVVM::MBarrierArriveOp::create(e.b, e.loc, Type(), empty, Value(),
                                        NVVM::MemScopeKind::CTA);
@@ -272,16 +269,8 @@ struct TilePattern : PipelinePattern<TileOp> {
   matchAndRewrite(TileOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
-    StageType stage = op.getStage().getType();
-    Value first =
-        e.add(adaptor.getStage()[0], stage.getTileOffset(op.getNumber()));
-    Value number = adaptor.getStage()[1];
-    if (stage.isInTensorMemory()) {
-      rewriter.replaceOp(op, e.add(first, e.mul(number, stage.getSize())));
-      return success();
-    }
-    int64_t chunks = stage.getSize() / 16;
-    rewriter.replaceOpWithMultiple(op, {{first, e.mul(number, chunks)}});
+    int64_t offset = op.getStage().getType().getTileOffset(op.getNumber());
+    rewriter.replaceOp(op, e.add(adaptor.getStage()[0], offset));
     return success();
   }
 };
@@ -297,8 +286,8 @@ struct SubtilePattern : PipelinePattern<SubtileOp> {
     Value rows = e.mul(op.getRow(), tile.getSwizzle());
     Value blocks =
         e.mul(e.div(op.getCol(), tile.getLineElements()), tile.getPitch());
-    Value first = e.add(adaptor.getSource()[0], e.add(rows, blocks));
-    rewriter.replaceOpWithMultiple(op, {{first, adaptor.getSource()[1]}});
+    Value place = adaptor.getSource().front();
+    rewriter.replaceOp(op, e.add(place, e.add(rows, blocks)));
     return success();
   }
 };
@@ -309,8 +298,7 @@ struct AddressPattern : PipelinePattern<AddressOp> {
   LogicalResult
   matchAndRewrite(AddressOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    rewriter.replaceOp(op, addressOf(e, adaptor.getTile()));
+    rewriter.replaceOp(op, adaptor.getTile().front());
     return success();
   }
 };

@@ -137,7 +137,7 @@ static int64_t describeProduct(MmaOp op) {
 /// The descriptor of a factor (PTX, "Shared memory descriptor"): distances as
 /// wgmma has them, a constant, and the kind of swizzle: 2, 4 and 6 for 128, 64
 /// and 32 bytes.
-static SharedFactor factor(Emitter &e, TileType tile, ValueRange place,
+static SharedFactor factor(Emitter &e, TileType tile, Value place,
                            bool kIsCol) {
   constexpr int64_t kDistances = (int64_t(1) << 62) - 1;
   int64_t distances =
@@ -174,8 +174,10 @@ struct TensorMmaPattern : PipelinePattern<MmaOp> {
     TileType tileB = op.getB().getType();
     Value place = adaptor.getAcc().front();
     inOneThread(e, pipeline.threads.at(op), [&] {
-      SharedFactor a = factor(e, tileA, adaptor.getA(), !op.getTransposeA());
-      SharedFactor b = factor(e, tileB, adaptor.getB(), op.getTransposeB());
+      SharedFactor a =
+          factor(e, tileA, adaptor.getA().front(), !op.getTransposeA());
+      SharedFactor b =
+          factor(e, tileB, adaptor.getB().front(), op.getTransposeB());
       int64_t k = op.getTransposeB() ? tileB.getCols() : tileB.getRows();
       Value always = e.constant(rewriter.getBoolAttr(true));
       Value sums = tensorPointer(e, place),

@@ -91,15 +91,15 @@ module @pit_kernels attributes {pit.kernels} {
   // PLAN-NEXT: a: operand 0, 128 rows x 1 blocks by chunks, k along lines
   // PLAN-NEXT: b: operand 1, 64 rows x 2 blocks by boxes, k along rows
   // PLAN-NEXT: consumers: 1 wgmmas of 64 x 128, split along m
-  // PLAN-NEXT: registers: 56, 224; arrivals: 129
+  // PLAN-NEXT: registers: 72, 216; arrivals: 129
   // CHECK-LABEL: gpu.func @narrow_rows_hopper(
-  // CHECK: nvvm.setmaxregister decrease 56
+  // CHECK: nvvm.setmaxregister decrease 72
   // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} multicast_mask
   // CHECK-NOT: nvvm.cp.async.bulk
   // CHECK-COUNT-8: nvvm.cp.async.shared.global {{.*}}, 16, cache = cg
   // CHECK-NEXT: llvm.inttoptr
   // CHECK-NEXT: nvvm.cp.async.mbarrier.arrive {{.*}}noinc = true
-  // CHECK: nvvm.setmaxregister increase 224
+  // CHECK: nvvm.setmaxregister increase 216
   // CHECK: nvvm.mbarrier.try_wait.parity
   // CHECK: nvvm.fence.proxy
   // CHECK: nvvm.wgmma.fence.aligned

@@ -20,7 +20,7 @@ gpu.module @kernels {
   gpu.func @kinds(%f: f32, %p: i32, %n: i32) kernel {
     pit_gpu.roles {
       role "all" warps 4 registers 248 {
-        %s = builtin.unrealized_conversion_cast %p, %n, %p, %p : i32, i32, i32, i32 to !stage
+        %s = builtin.unrealized_conversion_cast %p, %n, %n : i32, i32, i32 to !stage
         %v = pit_gpu.splat %f : f32 -> !values
         %acc = pit_gpu.accumulate %v : !values -> !sums
         %x = pit_gpu.tile %s[1] : !stage -> !f16
@@ -56,17 +56,14 @@ gpu.module @kernels {
         // CHECK-DAG: %[[C128:.*]] = arith.constant 128 : i64
         // CHECK-DAG: %[[C384:.*]] = arith.constant 384 : i64
         // CHECK-DAG: %[[BITS:.*]] = arith.constant 4611686293338849280 : i64
-        %s = builtin.unrealized_conversion_cast %p, %n, %p, %p : i32, i32, i32, i32 to !stage
+        %s = builtin.unrealized_conversion_cast %p, %n, %n : i32, i32, i32 to !stage
         %zero = arith.constant 0.0 : f32
         %i = arith.constant 0 : i32
         %v = pit_gpu.splat %zero : f32 -> !pit_gpu.fragment<64x128xf32>
         %acc = pit_gpu.accumulate %v : !pit_gpu.fragment<64x128xf32> -> !wide
         %b = pit_gpu.tile %s[0] : !stage -> !bf16
         %a = pit_gpu.subtile %b[%i, %i] : !bf16 -> !a
-        // The stage's number says how much later it is than in the first stage.
-        // CHECK: %[[FIRST:.*]] = arith.ori %{{.*}}, %[[BITS]]
-        // CHECK: %[[LATER:.*]] = arith.extui %{{.*}} : i32 to i64
-        // CHECK: %[[D:.*]] = arith.addi %[[FIRST]], %[[LATER]]
+        // CHECK: %[[D:.*]] = arith.ori %{{.*}}, %[[BITS]]
         // Sums of zeros are replaced by the first step.
         // CHECK: nvvm.wgmma.mma_async %[[D]], %[[D]], {{.*}}D[<f32>, <zero>], A[<bf16>, <one>, <col>], B[<bf16>, <one>, <row>]
         // CHECK: %[[NEXT:.*]] = arith.addi %[[D]], %[[C128]]
@@ -93,7 +90,7 @@ gpu.module @kernels {
         // CHECK-DAG: %[[C256:.*]] = arith.constant 256 : i64
         // CHECK-DAG: %[[C258:.*]] = arith.constant 258 : i64
         // CHECK-DAG: %[[BITS:.*]] = arith.constant -9223371899415756800 : i64
-        %s = builtin.unrealized_conversion_cast %p, %n, %p, %p : i32, i32, i32, i32 to !stage
+        %s = builtin.unrealized_conversion_cast %p, %n, %n : i32, i32, i32 to !stage
         %one = arith.constant 1.0 : f32
         %v = pit_gpu.splat %one : f32 -> !pit_gpu.fragment<128x64xf32>
         %acc = pit_gpu.accumulate %v : !pit_gpu.fragment<128x64xf32> -> !two
@@ -120,7 +117,7 @@ gpu.module @kernels {
   gpu.func @fragment(%x: bf16, %y: f32, %p: i32, %n: i32) kernel {
     pit_gpu.roles {
       role "all" warps 4 registers 248 {
-        %s = builtin.unrealized_conversion_cast %p, %n, %p, %p : i32, i32, i32, i32 to !stage
+        %s = builtin.unrealized_conversion_cast %p, %n, %n : i32, i32, i32 to !stage
         %v = pit_gpu.splat %y : f32 -> !pit_gpu.fragment<64x128xf32>
         %acc = pit_gpu.accumulate %v : !pit_gpu.fragment<64x128xf32> -> !wide
         %f = pit_gpu.splat %x : bf16 -> !factor

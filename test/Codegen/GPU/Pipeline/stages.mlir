@@ -24,7 +24,7 @@ gpu.module @kernels {
     // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : i32
     // CHECK-DAG: %[[C8:.*]] = arith.constant 8 : i32
     // CHECK-DAG: %[[C24:.*]] = arith.constant 24 : i32
-    // CHECK-DAG: %[[STAGE:.*]] = arith.constant 2048 : i32
+    // CHECK-DAG: %[[STAGE:.*]] = arith.constant 32768 : i32
     // CHECK-DAG: %[[TILE:.*]] = arith.constant 16384 : i32
     // CHECK-DAG: %[[BLOCK_B:.*]] = arith.constant 8192 : i32
     // CHECK-DAG: %[[LINE:.*]] = arith.constant 64 : i32
@@ -58,10 +58,7 @@ gpu.module @kernels {
         // CHECK: %[[P:.*]] = llvm.inttoptr %[[OWN_EMPTY]]
         // CHECK: nvvm.mbarrier.try_wait.parity %[[P]], %[[PARITY]]
         %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
-        // What threads write lies as far behind the first stage as its number says.
-        // CHECK: %[[LATER:.*]] = arith.muli %[[USE]], %c32768_i32
-        // CHECK: %[[PLACE:.*]] = arith.addi %[[SHARED]], %[[LATER]]
-        // CHECK: llvm.inttoptr %[[PLACE]]
+        // CHECK: llvm.store
         %t = pit_gpu.tile %s[0] : !stage -> !tile
         %at = pit_gpu.address %t : !tile
         %p = llvm.inttoptr %at : i32 to !llvm.ptr<3>
@@ -75,6 +72,8 @@ gpu.module @kernels {
         %zeros = pit_gpu.splat %zero : f32 -> !pit_gpu.fragment<64x64xf32>
         %acc = pit_gpu.accumulate %zeros : !pit_gpu.fragment<64x64xf32> -> !sums
         // CHECK: %[[USE:.*]] = arith.remui %{{.*}}, %[[C3]]
+        // CHECK: %[[BYTES:.*]] = arith.muli %[[USE]], %[[STAGE]]
+        // CHECK: %[[PLACE:.*]] = arith.addi %[[SHARED]], %[[BYTES]]
         // CHECK: %[[OWN_EMPTY:.*]] = arith.addi %{{.*}}, %[[C24]]
         // CHECK: %[[ROUND:.*]] = arith.divui %{{.*}}, %[[C3]]
         // CHECK: %[[PARITY:.*]] = arith.andi %[[ROUND]], %[[C1]]
@@ -84,15 +83,13 @@ gpu.module @kernels {
         %s = pit_gpu.wait %ring[%n] : !ring -> !stage
         %a = pit_gpu.tile %s[0] : !stage -> !tile
         %own = pit_gpu.subtile %a[%row, %col] : !tile -> !half
-        // In chunks of 16 bytes, so much later than in the first stage.
-        // CHECK: arith.muli %[[USE]], %[[STAGE]]
         // Rows of 128 bytes, and blocks of the whole tile's rows.
         // CHECK: %[[ROWS:.*]] = arith.muli %{{.*}}, %[[C128]]
         // CHECK: %[[BLOCKS:.*]] = arith.divui %{{.*}}, %[[LINE]]
         // CHECK: %[[COLS:.*]] = arith.muli %[[BLOCKS]], %[[TILE]]
         // CHECK: %[[PART:.*]] = arith.addi %[[ROWS]], %[[COLS]]
-        // CHECK: arith.addi %[[SHARED]], %[[PART]]
-        // CHECK: %[[SECOND:.*]] = arith.addi %[[SHARED]], %[[TILE]]
+        // CHECK: arith.addi %[[PLACE]], %[[PART]]
+        // CHECK: %[[SECOND:.*]] = arith.addi %[[PLACE]], %[[TILE]]
         // CHECK: %[[COLS:.*]] = arith.muli %[[BLOCKS]], %[[BLOCK_B]]
         // CHECK: %[[PART:.*]] = arith.addi %[[ROWS]], %[[COLS]]
         // CHECK: arith.addi %[[SECOND]], %[[PART]]
@@ -134,6 +131,8 @@ gpu.module @kernels {
         // CHECK-COUNT-2: nvvm.cp.async.mbarrier.arrive
         // CHECK: nvvm.fence.proxy
         %s = pit_gpu.wait %ring[%first] : !ring -> !stage
+        %t = pit_gpu.tile %s[0] : !stage -> !tile
+        %at = pit_gpu.address %t : !tile
         pit_gpu.release %s : !stage
       }
     }
