@@ -164,7 +164,7 @@ struct ConvertPitGPUToNVVMPass
       cuda::getDynamicShared(rewriter, getOperation(), kSharedName,
                              kSwizzleRepeat);
     }
-    info.cluster = clusterOf(kernel);
+    info.cluster = std::max(info.cluster, clusterOf(kernel));
     if (info.cluster > 1)
       kernel->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
                       rewriter.getDenseI32ArrayAttr(

@@ -78,12 +78,13 @@ private:
     int64_t loaded = 0;    ///< bytes, by loads
     int64_t arrivals = 0;  ///< of commits
     int64_t given = 0;     ///< releases, or commits that end the use
-    bool isCounted = true; ///< else loads are in loops
+    bool isCounted = true; ///< else loads are in loops, or bytes not known
+    int64_t blocks = 1;    ///< that multicasts load for, or releases speak to
 
     bool operator<(const Path &other) const {
       auto key = [](const Path &path) {
         return std::tie(path.announced, path.loaded, path.arrivals, path.given,
-                        path.isCounted);
+                        path.isCounted, path.blocks);
       };
       return key(*this) < key(other);
     }
@@ -101,6 +102,7 @@ private:
         sum.arrivals += next.arrivals;
         sum.given += next.given;
         sum.isCounted &= next.isCounted;
+        sum.blocks = std::max(sum.blocks, next.blocks);
         joined.insert(sum);
       }
     return joined;
@@ -162,6 +164,7 @@ private:
     if (auto load = dyn_cast<LoadOp>(op)) {
       StageType stage = load.getStage().getType();
       path.loaded = stage.getTile(load.getNumber()).getCopiedBytes();
+      path.blocks = static_cast<int64_t>(load.getMulticast());
     } else if (auto commit = dyn_cast<CommitOp>(op)) {
       bool isOne = commit.getKind() == CommitKind::Products;
       bool isTma = commit.getKind() == CommitKind::Tma;
@@ -172,10 +175,9 @@ private:
     } else if (auto release = dyn_cast<ReleaseOp>(op)) {
       bool isOne = release.getAfterProducts();
       path.given = isOne || !leader; // one lane of each warp, not any
-      path.arrivals = isOne                       ? 1
-                      : release.getByWarpgroups() ? warps() / 4
-                                                  : warps();
-      path.arrivals *= static_cast<int64_t>(release.getCluster());
+      path.blocks = static_cast<int64_t>(release.getCluster());
+      int64_t speakers = release.getByWarpgroups() ? warps() / 4 : warps();
+      path.arrivals = isOne ? 1 : speakers * path.blocks;
     } else if (isa<scf::YieldOp, YieldOp>(op) || isLoop(op)) {
       bool isInit = isLoop(op);
       Operation *carrier = isInit ? op : parent;
@@ -258,6 +260,18 @@ private:
     });
   }
 
+  /// Are the blocks of a path the ring's cluster?
+  LogicalResult checkBlocks(Operation *op, RingOp ring, int64_t blocks) {
+    int64_t cluster = ring ? static_cast<int64_t>(ring.getCluster()) : blocks;
+    if (blocks == cluster)
+      return success();
+    return note(violates(roles, "protocol 6")
+                    << "role \"" << name() << "\" "
+                    << (isa<WaitOp>(op) ? "speaks to " : "loads for ") << blocks
+                    << " blocks, and the ring's cluster has " << cluster,
+                op->getLoc(), "the stage");
+  }
+
   //===--- Producers ------------------------------------------------------===//
 
   LogicalResult checkAcquired(AcquireOp acquire) {
@@ -271,6 +285,9 @@ private:
                         << path.announced
                         << " bytes of a stage, and loads bring " << path.loaded,
                     acquire.getLoc(), "the stage");
+      auto ring = acquire.getRing().getDefiningOp<RingOp>();
+      if (path.blocks > 1 && failed(checkBlocks(acquire, ring, path.blocks)))
+        return failure();
       if (failed(count(full, acquire.getRing(), path.arrivals)))
         return failure();
     }
@@ -299,7 +316,8 @@ private:
     if (failed(paths))
       return failure();
     for (const Path &path : *paths)
-      if (failed(count(empty, wait.getRing(), path.arrivals)))
+      if (failed(checkBlocks(wait, ring, path.blocks)) ||
+          failed(count(empty, wait.getRing(), path.arrivals)))
         return failure();
     if (wait.getRing().getType().isInTensorMemory())
       return checkSums(wait.getStage(), /*isFilled=*/false);
@@ -345,7 +363,7 @@ private:
           collectUses(tile.getResult(), uses);
       for (Operation *use : uses) {
         if (isa<MmaOp>(use) != isFilled)
-          return note(violates(roles, "protocol 6")
+          return note(violates(roles, "protocol 7")
                           << "role \"" << name() << "\" "
                           << (isFilled ? "reads sums of a stage that it fills"
                                        : "adds products to sums that it reads"),

@@ -489,3 +489,43 @@ func.func @arrivals_of_a_cluster(%n: i32) {
   }
   return
 }
+
+// -----
+
+!tile = !pit_gpu.tile<64x128xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+!stage = !pit_gpu.stage<[!tile]>
+!map = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+
+func.func @multicast_to_more(%n: i32, %k: index, %map: !map) {
+  %ring = pit_gpu.ring full 1 empty 8 : !ring
+  // expected-error @below {{[protocol 6] role "producers" loads for 2 blocks, and the ring's cluster has 1}}
+  pit_gpu.roles {
+    role "producers" warps 4 registers 128 {
+      // expected-note @below {{the stage}}
+      %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
+      pit_gpu.commit %s after tma bytes 16384 : !stage
+      pit_gpu.load %map[%k, %k] into %s[0] multicast 2 : !map, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!ring = !pit_gpu.ring<2, [!tile]>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @release_to_one(%n: i32) {
+  %ring = pit_gpu.ring full 1 empty 8 cluster 2 : !ring
+  // expected-error @below {{[protocol 6] role "consumers" speaks to 1 blocks, and the ring's cluster has 2}}
+  pit_gpu.roles {
+    role "consumers" warps 8 registers 128 {
+      // expected-note @below {{the stage}}
+      %s = pit_gpu.wait %ring[%n] : !ring -> !stage
+      pit_gpu.release %s : !stage
+    }
+  }
+  return
+}

@@ -304,7 +304,7 @@ func.func @wgmma_after_products(%ring: !ring, %acc: !sums, %n: i32) {
 !values = !pit_gpu.fragment<128x64xf32, warp_rows = 32>
 
 func.func @reads_what_it_fills(%ring: !ring, %n: i32, %c: i32) {
-  // expected-error @below {{[protocol 6] role "products" reads sums of a stage that it fills}}
+  // expected-error @below {{[protocol 7] role "products" reads sums of a stage that it fills}}
   pit_gpu.roles {
     role "products" warps 4 registers 128 {
       %t = pit_gpu.acquire %ring[%n] : !ring -> !stage
@@ -326,7 +326,7 @@ func.func @reads_what_it_fills(%ring: !ring, %n: i32, %c: i32) {
 !stage = !pit_gpu.stage<[!sums]>
 
 func.func @fills_what_it_reads(%ring: !ring, %a: !a, %b: !b, %n: i32) {
-  // expected-error @below {{[protocol 6] role "epilogue" adds products to sums that it reads}}
+  // expected-error @below {{[protocol 7] role "epilogue" adds products to sums that it reads}}
   pit_gpu.roles {
     role "epilogue" warps 4 registers 128 {
       %t = pit_gpu.wait %ring[%n] : !ring -> !stage

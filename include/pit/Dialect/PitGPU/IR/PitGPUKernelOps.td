@@ -147,7 +147,9 @@ def PitGPU_RolesOp : PitGPU_Op<"roles", [NoTerminator, NoRegionArguments]> {
     - [protocol 4] the arrivals of a ring are those that its roles make in a use;
     - [protocol 5] a stage is released after a `mma_wait` for all that reads it, or, if
       products into tensor memory read it, by a `release after products` behind them;
-    - [protocol 6] products go to a stage of tensor memory that was acquired, and
+    - [protocol 6] the blocks of a multicast, and those that a release speaks to, are the
+      ring's cluster;
+    - [protocol 7] products go to a stage of tensor memory that was acquired, and
       `read` reads one that was waited for.
   }];
   let arguments = (ins StrArrayAttr:$names, DenseI64ArrayAttr:$warps,
