@@ -85,7 +85,7 @@ class Documents(unittest.TestCase):
     def test_names(self):
         """Each name of the package that the page has, and the other way round."""
         # pit.sparse is an op of MLIR.
-        known = set(pit.__all__) | {"__version__", "sparse", "torch", "jax"}
+        known = set(pit.__all__) | {"__version__", "sparse", "torch", "jax", "transformers"}
         named = set(re.findall(r"\bpit\.(\w+)", TEXT))
         self.assertEqual(named - known, set())
         # What these functions return is described with them.
