@@ -130,7 +130,7 @@ class Classes(unittest.TestCase):
             self.close(found, expected, name, 1e-5)
 
     def test_changes(self):
-        """What was noted of a module is looked at in each call."""
+        """Each call looks whether what was noted of a module is still so."""
         module = build(class_of("DeepseekV4Experts"))
         x, chosen, weights = inputs(torch.float32)
         for change in (lambda: setattr(module, "limit", 0.25),

@@ -67,7 +67,7 @@ def inputs(mask):
 
 
 def results(model, given, wanted):
-    """What is there of the last layer's states, and gradients of all parameters."""
+    """The last layer's states that are there, and gradients of all parameters."""
     y = model(**given).last_hidden_state[wanted != 0]
     parameters = list(model.parameters())
     grads = torch.autograd.grad(y.square().sum(), parameters, allow_unused=True)
@@ -191,6 +191,64 @@ class Unpad(unittest.TestCase):
             self.assertIs(type(model).dense, transformers.BertModel)
             pit.torch.densify(model)
             self.assertIs(type(model), transformers.BertModel)
+
+
+class Skip(unittest.TestCase):
+    def test_block(self):
+        """A block that sees each token alone; the router's gradient by the scales."""
+        block = torch.nn.Linear(8, 8)
+        x = torch.randn(2, 6, 8, requires_grad=True)
+        kept, scales = torch.rand(2, 6) < 0.5, torch.rand(2, 6, requires_grad=True)
+        change = block(x) - x
+        expected = x + change * (scales * kept)[..., None]
+        asked = [x, scales, *block.parameters()]
+        grads = torch.autograd.grad(expected.square().sum(), asked)
+        names = list(block.state_dict())
+        pit.torch.skip_tokens(block, lambda x: (kept, scales))
+        found = block(x)
+        torch.testing.assert_close(found, expected)
+        for one, other in zip(torch.autograd.grad(found.square().sum(), asked), grads):
+            torch.testing.assert_close(one, other)
+        self.assertEqual(list(block.state_dict()), names)
+        pit.torch.skip_tokens(block, lambda x: torch.zeros(2, 6))
+        self.assertTrue(torch.equal(block(x), x))
+        with self.assertRaisesRegex(pit.Error, r"`where` gives \(2, 5\) for \(2, 6, 8\)"):
+            pit.torch.skip_tokens(block, lambda x: torch.zeros(2, 5))(x)
+        self.assertIs(type(pit.torch.densify(block)), torch.nn.Linear)
+
+    def test_layers(self):
+        """Layers of decoders, of which kept tokens are as a sequence of their own."""
+        for name, implementation in (("Llama", "pit"), ("Mistral", "pit"), ("Gemma2", "pit_eager")):
+            model = made(name, MODELS[name][0], "eager")
+            given, kept = inputs(RIGHT), torch.rand(RIGHT.shape) < 0.6
+            kept[1, :2] = True
+            reference = copy.deepcopy(model)
+            layer = reference.layers[1]
+            real = layer.forward
+
+            def forward(x, attention_mask, position_embeddings, layer=layer, real=real, **kwargs):
+                y = x.clone()
+                for row, mask in enumerate(kept & (RIGHT != 0)):
+                    at = mask.nonzero().flatten()
+                    if len(at):
+                        places = tuple(v.expand(3, -1, -1)[row, at][None] for v in position_embeddings)
+                        seen = attention_mask[row, :, at][:, :, at][None]
+                        y[row, at] = real(x[row, at][None], attention_mask=seen,
+                                          position_embeddings=places)[0]
+                return y
+
+            layer.forward = forward
+            expected = results(reference, given, RIGHT)
+            model.set_attn_implementation(implementation)
+            pit.transformers.skip_tokens(model.layers[1], lambda x: kept)
+            found = results(model, given, RIGHT)
+            for one, other in zip(found, expected):
+                scale = other.abs().max().item()
+                torch.testing.assert_close(one, other, rtol=0, atol=2e-5 * scale + 1e-6)
+            with self.assertRaisesRegex(pit.Error, "a cache of keys and values"):
+                model(**given, use_cache=True)
+        with self.assertRaisesRegex(pit.Error, "attn_implementation='sdpa'; it must be 'pit'"):
+            pit.transformers.skip_tokens(made("Llama", ROTARY).layers[0], lambda x: kept)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from .._library import Error
 from ._activations import ACTIVATIONS, VALUES_AND_SLOPES
 
 VARIABLES = ("gate", "up")
-# Of two operands; the second one of `min` and `max` is a number.
+# These have two operands; the second one of `min` and `max` is a number.
 PAIRS = ("add", "sub", "mul", "div", "min", "max")
 SINGLES = ("neg", "exp", *ACTIVATIONS)
 

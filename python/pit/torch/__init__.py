@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     from ._masked import MaskedLinear
     from ._modules import Linear
     from ._padding import Padding, pack, unpack
+    from ._skipping import skip_tokens
     from ._sparsify import densify, sparsify
     from ._table import Row, Table
 
 __all__ = ["FixedFanInLinear", "Linear", "MaskedLinear", "Padding", "Row", "Table", "densify",
-           "distributed", "pack", "sparsify", "unpack"]
+           "distributed", "pack", "skip_tokens", "sparsify", "unpack"]
 # Imported when they are asked for: a first call needs none of these.
 HOMES = {"FixedFanInLinear": "_fan_in", "Linear": "_modules", "MaskedLinear": "_masked",
          "Padding": "_padding", "Row": "_table", "Table": "_table", "densify": "_sparsify",
-         "pack": "_padding", "sparsify": "_sparsify", "unpack": "_padding"}
+         "pack": "_padding", "skip_tokens": "_skipping", "sparsify": "_sparsify", "unpack": "_padding"}
 
 
 def __getattr__(name):

@@ -5,6 +5,7 @@ between the products is a formula, else in two with the module's own code betwee
 Nothing is kept of a module: each call reads its weights, and looks whether what the program was
 chosen for is still so."""
 
+import ctypes
 import inspect
 import weakref
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from torch import nn
 from ..ops import _op
 from ..ops._einsum import expert_product_op
 from ..ops._gates import check_formula
-from ..ops._operand import constant_in_graphs
+from ..ops._operand import constant_in_graphs, is_traced
 from . import _formulas, _known, _training
 from ._run import PLAIN, count_modes, exports_to_onnx, in_transform
 
@@ -89,7 +90,7 @@ def form_of(module, cls):
 
 
 def argument_names(cls):
-    """Of a forward: of hidden states, choices and their weights."""
+    """A forward's names of hidden states, choices and their weights."""
     return tuple(inspect.signature(inspect.unwrap(cls.forward)).parameters)[1:4]
 
 
@@ -120,7 +121,7 @@ def usual_gate(function, both):
 
 
 def state_of(module):
-    """What a Form was made of, beside the class of the module."""
+    """The values that a Form was made of, beside the class of the module."""
     function = module._modules.get("act_fn", module.__dict__.get("act_fn"))
     found = [type(module), function]
     for each in (module, *(function.modules() if isinstance(function, nn.Module) else ())):
@@ -139,15 +140,25 @@ def known_form(module, cls):
     return found[1]
 
 
-@constant_in_graphs
-def ops_of(module, cls):
-    return known_form(module, cls).ops
-
-
-@constant_in_graphs
-def flags_of(module, cls):
+def parts_of(module, cls):
+    """A Form's ops and flags, as graphs may hold them."""
     form = known_form(module, cls)
-    return form.gated, form.transposed, form.bias, form.norm, form.own_gate
+    return form.ops, (form.gated, form.transposed, form.bias, form.norm, form.own_gate)
+
+
+@constant_in_graphs
+def parts_by_id(number, cls):
+    # In torch 2.11 functions that graphs take the results of get no modules.
+    return parts_of(ctypes.cast(number, ctypes.py_object).value, cls)
+
+
+def told(module, cls):
+    return parts_by_id(id(module), cls) if is_traced() else parts_of(module, cls)
+
+
+def ops_of(module, cls):
+    """The strings of a module's ops, or None (Form.ops)."""
+    return told(module, cls)[0]
 
 
 def cannot_hold_calls():
@@ -172,8 +183,7 @@ def is_made_at_once(x):
 
 def run(module, cls, x, choices, scales):
     """The result of a module for x (tokens, k), choices and scales (tokens, top)."""
-    ops = ops_of(module, cls)
-    gated, transposed, bias, norm, own_gate = flags_of(module, cls)
+    ops, (gated, transposed, bias, norm, own_gate) = told(module, cls)
     names = ("gate_up_proj" if gated else "up_proj", "down_proj")
     weights = [getattr(module, name) for name in names]
     if ops is None:

@@ -281,8 +281,8 @@ def fake_moe_of_lists(x, scales, experts, gate, up, down, activation):
 
 
 class Experts:
-    """A module that holds the weights of all experts. What is between and after its two products is
-    part of the program, if it is a formula; else its own code runs there."""
+    """A module that holds the weights of all experts. The code between and after its two products
+    is part of the program, if it is a formula; else it runs as it is."""
 
     def take(self):
         dense = type(self).dense

@@ -28,7 +28,7 @@ class Padding:
 
     @functools.cached_property
     def bounds(self):
-        """Where the sequences that have a position begin and end, as numbers of Python."""
+        """Begins and ends of the sequences that have a position, as numbers of Python."""
         ends = self.offsets.tolist()
         return [(a, b) for a, b in zip(ends, ends[1:]) if a < b]
 
@@ -68,7 +68,7 @@ def pack(x, mask):
 
 
 def unpack(rows, mask, fill=0):
-    """What `pack` was called with, of its result or of what was computed of that, row by row: rows
+    """The inverse of `pack`, for its result or for rows that were computed of that: rows
     (tokens, ...); the result is (batch, positions, ...), `fill` where nothing is there."""
     padding = padding_of(mask)
     if rows.shape[0] != padding.index.shape[0]:

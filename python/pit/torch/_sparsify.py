@@ -396,7 +396,7 @@ def compare(layer, take, training):
 
 
 def results(layer):
-    """What a layer makes of its inputs, without what it makes of padding."""
+    """The results of a layer for its inputs, without those of padding."""
     found = []
     for args, kwargs in layer.inputs:
         made = flat(layer.module(*args, **kwargs))

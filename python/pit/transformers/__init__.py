@@ -26,9 +26,10 @@ except ImportError as error:
     raise ImportError(f"pit.transformers needs transformers {NEEDED} or later; {found} installed: "
                       "pip install -U transformers") from error
 
+from ._skipping import skip_tokens  # noqa: E402
 from ._unpadded import pad, unpad  # noqa: E402
 
-__all__ = ["experts_forward", "pad", "unpad"]
+__all__ = ["experts_forward", "pad", "skip_tokens", "unpad"]
 NAME = "pit"
 HALF = {torch.float16, torch.bfloat16}
 FLOATS = {torch.float64, torch.float32, *HALF}
@@ -36,8 +37,8 @@ FLOATS = {torch.float64, torch.float32, *HALF}
 
 def experts_forward(self, hidden_states, top_k_index, top_k_weights):
     """The forward of a module of experts: the result for hidden_states (tokens, k), where
-    top_k_index and top_k_weights (tokens, top) say which experts a token has and by how much. What
-    pit does not take, or not faster than torch, goes to "grouped_mm"."""
+    top_k_index and top_k_weights (tokens, top) say which experts a token has and by how much. The
+    forward of "grouped_mm" runs where pit does not take a call, or is slower."""
     given = hidden_states, top_k_index, top_k_weights
     trained = _experts.is_trained(self, given)
 

@@ -15,6 +15,7 @@ from .._library import Error
 
 try:
     from torch.nn.attention.varlen import varlen_attn
+    TAKEN = frozenset(inspect.signature(varlen_attn).parameters)
 except ImportError:  # an older torch
     varlen_attn = None
 
@@ -22,7 +23,7 @@ except ImportError:  # an older torch
 NAMES = {"sdpa": "pit", "eager": "pit_eager"}
 PADDING = "pit_padding"  # the keyword argument by which layers pass a Padding on to their attention
 is_packed = contextvars.ContextVar("is_packed", default=False)  # while a model makes its masks
-# What attentions may be told without a change of what they compute.
+# Arguments that attentions may get without a change of their results.
 IGNORED = {"use_cache", "position_ids", "cache_position", "output_attentions", "return_dict",
            "cache", "past_key_values", "output_hidden_states", "num_items_in_batch", "is_causal",
            "sliding_window"}
@@ -95,7 +96,7 @@ def by_sequences(function, padding, module, query, key, value, window, **kwargs)
     parts = []
     for start, end in padding.bounds:
         q, k, v = (x[:, :, start:end] for x in (query, key, value))
-        mask = mask_of_sequence(padding.columns[start:end], window, causal)
+        mask = mask_of_sequence(padding, start, end, window, causal)
         if mask is not None and function is not sdpa_attention_forward:
             mask = torch.zeros(mask.shape, dtype=q.dtype, device=q.device).masked_fill(
                 ~mask, torch.finfo(q.dtype).min)
@@ -107,12 +108,13 @@ def by_sequences(function, padding, module, query, key, value, window, **kwargs)
     return torch.cat(parts, 1), None
 
 
-def mask_of_sequence(columns, window, causal):
+def mask_of_sequence(padding, start, end, window, causal):
     """(1, 1, queries, keys), or None: every position sees every other."""
+    columns = padding.columns[start:end]
     q, k = columns[:, None], columns[None]
     if window is not None:
-        zero = columns.new_zeros(())
-        return window.function(zero, zero, q, k)[None, None]
+        row = padding.index[start] // padding.shape[1]
+        return window.function(row, torch.zeros_like(row), q, k)[None, None]
     return (k <= q)[None, None] if causal else None
 
 
@@ -123,12 +125,11 @@ def varlen(padding, module, query, key, value, window, causal, scaling=None, dro
             or query.shape[-1] > 256 or query.shape[-1] % 8
             or any(value is not None for name, value in kwargs.items() if name not in IGNORED)):
         return None
-    parameters = inspect.signature(varlen_attn).parameters
     options = {}
     if causal:
-        options = {"window_size": (-1, 0)} if "window_size" in parameters else {"is_causal": True}
+        options = {"window_size": (-1, 0)} if "window_size" in TAKEN else {"is_causal": True}
     if query.shape[1] != key.shape[1]:
-        if "enable_gqa" in parameters:
+        if "enable_gqa" in TAKEN:
             options["enable_gqa"] = True
         else:
             groups = query.shape[1] // key.shape[1]
@@ -136,7 +137,7 @@ def varlen(padding, module, query, key, value, window, causal, scaling=None, dro
     q, k, v = (x[0].transpose(0, 1).contiguous() for x in (query, key, value))
     offsets = padding.offsets
     if scaling is not None:
-        if "scale" in parameters:
+        if "scale" in TAKEN:
             options["scale"] = scaling
         else:
             q = q * (scaling * q.shape[-1] ** 0.5)

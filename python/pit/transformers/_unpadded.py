@@ -19,7 +19,7 @@ REFUSED = ("cache", "past_key_values", "encoder_hidden_states", "encoder_attenti
 
 
 class Unpadded:
-    """The body of a model (BertModel, LlamaModel). Where a call has an `attention_mask` with padding,
+    """The body of a model (BertModel, LlamaModel). If a call has an `attention_mask` with padding,
     its layers see one row of all positions that are there; results are 0 elsewhere."""
 
     def take(self):

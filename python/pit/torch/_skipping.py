@@ -1,0 +1,104 @@
+"""Layers that some tokens skip: those that are kept are gathered once, go through the layer, and are put
+back between the others."""
+
+import functools
+
+import torch
+
+from .._library import Error
+from ._padding import Padding, pack, unpack
+
+
+class Skipping:
+    """A layer of (batch, positions, hidden). `where` is called with its input: which tokens are kept, and
+    perhaps how much of its change each gets."""
+
+    def take(self, where):
+        self.where = where
+
+    def give_back(self):
+        del self.where
+
+    def __reduce_ex__(self, protocol):
+        return restore, (type(self).dense, type(self).kind), self.__dict__
+
+    def forward(self, x, *args, **kwargs):
+        if not isinstance(self, Skipping):  # of what was taken back, by a hook that has kept this method
+            return type(self).forward(self, x, *args, **kwargs)
+        if x.dim() != 3:
+            raise Error(f"{type(self).dense.__name__}: its input is {tuple(x.shape)}; tokens skip a layer of "
+                        "(batch, positions, hidden)")
+        kept = self.where(x)
+        kept, scales = kept if isinstance(kept, tuple) else (kept, None)
+        kept = self.there(kept != 0, args, kwargs)
+        if tuple(kept.shape) != tuple(x.shape[:2]):
+            raise Error(f"{type(self).dense.__name__}: `where` gives {tuple(kept.shape)} for "
+                        f"{tuple(x.shape)}; it says of each of (batch, positions) whether it is kept")
+        padding = Padding(kept)
+        if not len(padding.index):
+            return x  # nobody is there: the layer's code need not take that
+        rows = pack(x, padding)
+        args, kwargs = self.packed(padding, args, kwargs)
+        made = super().forward(rows[None], *args, **kwargs)
+        y, *rest = made if isinstance(made, tuple) else (made,)
+        if y.shape != (1, *rows.shape):
+            raise Error(f"{type(self).dense.__name__}: its result is {tuple(y.shape)} for "
+                        f"{(1, *rows.shape)}; tokens skip layers whose result is as their input")
+        change = y[0] - rows
+        if scales is not None:
+            change = change * pack(scales, padding).reshape(-1, 1).to(change.dtype)
+            y = (rows + change)[None]
+        place = padding.index[:, None].expand(-1, x.shape[2])
+        y = x.flatten(0, 1).scatter(0, place, y[0]).unflatten(0, x.shape[:2])
+        return (y, *rest) if isinstance(made, tuple) else y
+
+    def there(self, kept, args, kwargs):
+        """The tokens that are kept, without those that a mask among the arguments says are none."""
+        return kept
+
+    def packed(self, padding, args, kwargs):
+        """The other arguments for rows that are packed."""
+        return [packed(a, padding) for a in args], {k: packed(a, padding) for k, a in kwargs.items()}
+
+
+def packed(x, padding):
+    """An argument that has something for each position, packed."""
+    if isinstance(x, (tuple, list)):
+        return type(x)(packed(each, padding) for each in x)
+    if isinstance(x, torch.Tensor) and x.dim() >= 2 and x.shape[1] == padding.shape[1] and x.shape[0] in (
+            1, padding.shape[0]):
+        return pack(x.expand(padding.shape[0], *x.shape[1:]), padding)[None]
+    return x
+
+
+@functools.lru_cache(maxsize=None)
+def skipping_class(base, kind):
+    return type(f"Skipping{base.__name__}", (kind, base), {"dense": base, "kind": kind})
+
+
+def restore(base, kind):
+    """An object of the class that pickle does not find by its name; its state follows."""
+    cls = skipping_class(base, kind)
+    return cls.__new__(cls)
+
+
+def skip_tokens(layer, where, kind=Skipping):
+    """Has tokens skip a layer that sees each token alone, as a feed-forward block with its residual:
+
+        pit.torch.skip_tokens(block, lambda x: router(x).squeeze(-1) > 0)
+
+    layer  a module whose first argument and result are (batch, positions, hidden). It is changed in
+           place; its parameters keep their names. pit.torch.densify takes it back
+    where  a function, or a module, of the layer's input: (batch, positions), not 0 where a token is
+           kept; or that and (batch, positions) of floats, by which a kept token's change is multiplied, as
+           mixtures of depths do for the router's gradient
+    Result the layer. Tokens that skip it pass unchanged; arguments that have something for each position
+           are packed, too. Layers with attention of transformers: pit.transformers.skip_tokens.
+    """
+    if isinstance(layer, Skipping):
+        layer.take(where)
+        return layer
+    cls = skipping_class(type(layer), kind)
+    layer.__class__ = cls
+    layer.take(where)
+    return layer
