@@ -241,6 +241,42 @@ class Sparsify(unittest.TestCase):
             pit.torch.densify(other)
             self.close(other(samples[0]), before)
 
+    def test_layout(self):
+        """For few rows a weight is tried that lies as (k, n). It is that of no other module."""
+        def timed(step, repeats, device):
+            step()
+            return 1 + ("exchanged" not in vars(model.down)) - 0.5 * bool(sparse_layers(model))
+
+        model = Mlp().eval()
+        other = copy.deepcopy(model)
+        x = torch.randn(4, 32)
+        names, before = dict(model.state_dict()), model(x)
+        with mock.patch.object(_sparsify, "timed", timed), mock.patch.object(
+                _sparsify, "chosen_rule", lambda *_: "1x1 along axis 1"):
+            table = pit.torch.sparsify(model, [x], verbose=False)
+            self.assertIn("down", table.taken)
+            self.assertEqual(model.down.weight.stride(), (1, 32))
+            self.close(model(x), before)
+            self.assertEqual(list(names), list(model.state_dict()))
+            for name, value in model.state_dict().items():
+                self.assertTrue(torch.equal(value, names[name]), name)
+            model.load_state_dict(other.state_dict())
+            self.assertEqual(model.down.weight.stride(), (1, 32))
+            self.assertEqual(copy.deepcopy(model).down.weight.stride(), (1, 32))
+            asked = list(model.down.parameters())
+            grads = torch.autograd.grad(model(x).square().sum(), asked)
+            pit.torch.densify(model)
+            for one, two in zip(grads, torch.autograd.grad(model(x).square().sum(), asked)):
+                self.close(one, two)
+            self.assertTrue(model.down.weight.is_contiguous())
+            for rows, tied in ((100, False), (4, True)):
+                if tied:
+                    model.twin = nn.Embedding(32, 256)
+                    model.twin.weight = model.down.weight
+                pit.torch.sparsify(model, [torch.randn(rows, 32)], verbose=False)
+                self.assertTrue(model.down.weight.is_contiguous())
+                pit.torch.densify(model)
+
     def test_mixtures(self):
         model, samples = Mixture().eval(), [torch.randn(2, 20, 16) for _ in range(2)]
         names = list(model.state_dict())

@@ -1,6 +1,7 @@
 """Layers that skip zeros, in place of torch's. They keep parameters, names and hooks:
 a layer changes its class, and nothing else."""
 
+import torch
 from torch import fx, nn
 
 from ..ops._products import linear
@@ -41,9 +42,21 @@ class Linear(nn.Linear):
         return f"{super().extra_repr()}, sparse={self.sparse!r}"
 
 
-def make_sparse(layer, sparse):
+def make_sparse(layer, sparse, exchanged=False):
+    """`exchanged`: the weight, which keeps its shape, lies in memory as (in_features, out_features),
+    as products of few rows read it."""
     layer.__class__ = Linear
     layer.sparse = sparse
+    if exchanged:
+        layer.exchanged = True
+        lay_out(layer.weight, True)
+
+
+@torch.no_grad()
+def lay_out(weight, exchanged):
+    made = weight.data.t().contiguous().t() if exchanged else weight.data.contiguous()
+    if made.data_ptr() != weight.data_ptr():
+        weight.data = made
 
 
 def make_dense(layer):
@@ -51,6 +64,8 @@ def make_dense(layer):
     if type(layer) is Linear:
         layer.__class__ = nn.Linear
         del layer.sparse
+        if layer.__dict__.pop("exchanged", False):
+            lay_out(layer.weight, False)
     elif hasattr(type(layer), "give_back"):  # Block, Experts, or Unpadded of pit.transformers
         layer.give_back()
         layer.__class__ = type(layer).dense

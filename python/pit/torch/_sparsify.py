@@ -24,6 +24,7 @@ GAIN = 1.05  # less than this much faster is not taken
 ROUNDS = 9  # of the interleaved measurement
 ROUNDS_FASTER = 7  # of them, at least
 ROUND_SECONDS = 0.004  # that one form of a layer takes in a round, at least
+FEW_ROWS = 64  # of an input, for which a weight is tried that lies in memory as (k, n)
 KEPT = 2  # inputs of a layer that are measured
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-4, torch.float16: 2e-2,
              torch.bfloat16: 5e-2}
@@ -42,6 +43,7 @@ class Layer:
     rows: int = 0
     calls: int = 0
     inputs: list = None  # arguments of calls
+    shared: bool = False  # its weight is a parameter of another module, too
 
     @property
     def part(self):
@@ -184,6 +186,9 @@ def look(model, samples):
         kind = kind_of(module)
         if kind is not None and module not in layers:
             layers[module] = Layer(name, module, kind, inputs=[])
+    owners = collections.Counter(id(p) for m in model.modules() for p in m._parameters.values())
+    for layer in layers.values():
+        layer.shared = layer.kind == "linear" and owners[id(layer.module.weight)] > 1
 
     def count(module, args, kwargs):
         layer = layers[module]
@@ -306,7 +311,7 @@ def judge(model, layer, training):
             _modules.make_dense(layer.module)
         if isinstance(found, str):
             row.why = found
-        elif best is None or found[1] < best[0][1]:
+        elif best is None or (found[2] == "dense", found[1]) < (best[0][2] == "dense", best[0][1]):
             best = found, take
     if best is None:
         return row, None
@@ -349,9 +354,13 @@ def forms(layer, row):
     """Functions that replace a layer, in the ways that are worth a try."""
     module = layer.module
     if layer.kind == "linear":
-        return [lambda which=which: _modules.make_sparse(module, which)
-                for which, part in (("x", row.zeros), ("weight", row.weight_zeros))
-                if part >= FEW_ZEROS]
+        found = [lambda which=which: _modules.make_sparse(module, which)
+                 for which, part in (("x", row.zeros), ("weight", row.weight_zeros))
+                 if part >= FEW_ZEROS]
+        # A zero of x skips a row of a weight, if that lies as one piece.
+        if row.zeros >= FEW_ZEROS and row.rows <= FEW_ROWS and not layer.shared:
+            found.append(lambda: _modules.make_sparse(module, "x", exchanged=True))
+        return found
     if layer.kind == "padding":
         return [lambda: unpadded().make_unpadded(module)]
     if layer.kind == "experts":
@@ -453,7 +462,8 @@ def chosen_rule(module, layer):
         if choice.micro_tile is None:
             return "dense"
         tile = "x".join("*" if size == 0 else str(size) for size in choice.micro_tile)
-        return f"{tile} along axis {choice.axis}"
+        lies = " of (k, n)" if getattr(module, "exchanged", False) else ""
+        return f"{tile} along axis {choice.axis}{lies}"
     return "one rule"
 
 
