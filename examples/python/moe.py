@@ -4,7 +4,8 @@
 
 The usual way in torch sorts tokens by expert and runs one product after another, on batches
 of sizes that are known when the router has spoken: the host waits for them. `pit.moe` is one
-call. It gathers the tokens of each expert tile by tile, and pads nothing.
+call. It gathers the tokens of each expert tile by tile, and pads nothing. A model of
+transformers takes a line for that: docs/YourModel.md.
 """
 
 import sys

@@ -4,7 +4,8 @@
 
 A small model learns the letters of a Python module. What its ReLUs give is mostly zero.
 `pit.torch.sparsify` looks at the layers on a few samples, measures, and replaces those that
-are faster if they skip zeros. It prints what it found, and takes nothing that loses.
+are faster if they skip zeros. It prints what it found, and takes nothing that loses. The
+same lines do for a model that is there: docs/YourModel.md.
 """
 
 import argparse

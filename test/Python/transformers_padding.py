@@ -9,6 +9,7 @@ import pickle
 import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 import torch  # noqa: E402
@@ -18,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
 
 import pit.transformers  # noqa: E402
-from pit.transformers import _attention, _unpadded  # noqa: E402
+from pit.transformers import _attention, _choice  # noqa: E402
 
 SMALL = dict(vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, pad_token_id=1,
              intermediate_size=48, max_position_embeddings=64)
@@ -122,7 +123,7 @@ class Unpad(unittest.TestCase):
             for implementation in implementations:
                 with self.subTest(name, implementation=implementation):
                     model = made(name, values, implementation)
-                    other = pit.transformers.unpad(copy.deepcopy(model))
+                    other = pit.transformers.unpad(copy.deepcopy(model), measured=False)
                     self.assertEqual(other.right_alone, not is_any)
                     for mask in (RIGHT, ANY):
                         with Counted() as packed:
@@ -148,7 +149,7 @@ class Unpad(unittest.TestCase):
         model = made("Llama", ROTARY)
         given, mask = inputs(ANY), ANY != 0
         before = model(**given).last_hidden_state
-        pit.transformers.unpad(pit.transformers.unpad(model))
+        pit.transformers.unpad(pit.transformers.unpad(model, measured=False))
         with Counted() as packed:
             self.assertIsNotNone(model(**given, use_cache=True).past_key_values)
             model(input_ids=given["input_ids"])
@@ -163,6 +164,21 @@ class Unpad(unittest.TestCase):
         self.assertEqual((type(model).__name__, model.config._attn_implementation), ("LlamaModel", "sdpa"))
         self.assertTrue(torch.equal(model(**given).last_hidden_state, before))
 
+    def test_measured(self):
+        """The first calls of a kind take turns."""
+        model = pit.transformers.unpad(made("Llama", ROTARY))
+        for slow in (0, 1):
+            _choice.kinds.clear()
+            late = 1 if slow else 3  # the second tick of a call as before, or of a packed one
+            clock = (tick + (tick % 4 == late) / 2 for tick in range(100)).__next__
+            called = []
+            with mock.patch.object(_choice.time, "perf_counter", clock), torch.no_grad():
+                for _ in range(7):
+                    with Counted() as packed:
+                        model(**inputs(ANY))
+                    called.append(bool(packed.count))
+            self.assertEqual(called, [True, False, True, False, True] + [slow == 1] * 2)
+
     def test_heads(self):
         """A model with a head, and its loss; what generates."""
         config = transformers.LlamaConfig(**ROTARY)
@@ -172,7 +188,7 @@ class Unpad(unittest.TestCase):
         labels = given["input_ids"].masked_fill(RIGHT == 0, -100)
         tokens = model.generate(**inputs(ANY), max_new_tokens=3, do_sample=False, use_cache=True)
         loss = model(**given, labels=labels).loss
-        pit.transformers.unpad(model)
+        pit.transformers.unpad(model, measured=False)
         with Counted() as packed:
             torch.testing.assert_close(model(**given, labels=labels).loss, loss)
         self.assertEqual(packed.count, 2)

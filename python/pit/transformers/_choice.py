@@ -1,8 +1,8 @@
-"""Which of two ways computes a call on a CPU: the faster one, as the first calls of its kind tell.
+"""Which of two ways computes a call: the faster one, as the first calls of its kind tell.
 
-A kind is a program, its weights' shapes and types, and how many rows there are, as a power of two. Calls
-take turns until each way was timed twice; so the layers of a model decide in its first pass. Both ways
-compute the same, up to rounding."""
+A kind is what is computed, and how many rows there are, as a power of two. Calls take turns until each way
+was timed twice; so the layers of a model decide in its first pass. Both ways compute the same, up to
+rounding."""
 
 import time
 
@@ -16,24 +16,30 @@ class Kind:
         self.started = False
         self.faster = None  # of the ways, 0 or 1
 
-    def run(self, *ways):
+    def run(self, ways, wait):
         if self.faster is not None:
             return ways[self.faster]()
         if not self.started:  # the program is compiled
             self.started = True
             return ways[0]()
         which = int(len(self.times[1]) <= len(self.times[0]))
+        wait()
         start = time.perf_counter()
         result = ways[which]()
+        wait()
         self.times[which].append(time.perf_counter() - start)
         if min(map(len, self.times)) >= TIMED:
             self.faster = int(min(self.times[1]) < min(self.times[0]))
         return result
 
 
-def run(kind, *ways):
-    """Calls one of two functions."""
+def nothing():
+    pass
+
+
+def run(kind, *ways, wait=nothing):
+    """Calls one of two functions; `wait` returns when all has been computed."""
     found = kinds.get(kind)
     if found is None:
         found = kinds[kind] = Kind()
-    return found.run(*ways)
+    return found.run(ways, wait)

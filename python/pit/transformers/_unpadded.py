@@ -2,13 +2,14 @@
 
 import functools
 import inspect
+import math
 
 import torch
 from torch import nn
 
 from .._library import Error
 from ..torch._padding import INTEGERS, Padding, pack, unpack
-from . import _attention
+from . import _attention, _choice
 
 TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 5e-2}
 MIXING = nn.Conv1d, nn.Conv2d, nn.RNNBase  # whose results depend on positions beside each other
@@ -28,12 +29,12 @@ class Unpadded:
             raise Error(f"attn_implementation={implementation!r}; padding is skipped with 'sdpa' and 'eager'")
         if getattr(self.config, "is_encoder_decoder", False):
             raise Error("an encoder with a decoder, which sees padding by a mask of its own")
-        self.before, self.right_alone = implementation, False
+        self.before, self.right_alone, self.measured = implementation, False, False
         self.config._attn_implementation = _attention.NAMES[implementation]
 
     def give_back(self):
         self.config._attn_implementation = self.before
-        del self.before, self.right_alone
+        del self.before, self.right_alone, self.measured
 
     def __reduce_ex__(self, protocol):
         return restore, (type(self).dense,), self.__dict__
@@ -48,13 +49,25 @@ class Unpadded:
             padding = padding_of(self, given)
         if padding is None:
             return super().forward(*args, **kwargs)
+        if not self.measured:
+            return self.run_packed(given, padding)
+        dense = super().forward
+        rows = len(padding.index)
+        kind = (id(self), padding.shape[0].bit_length(), padding.shape[1].bit_length(), rows.bit_length(),
+                8 * rows // max(1, math.prod(padding.shape)), padding.index.device,
+                next(self.parameters()).dtype, torch.is_grad_enabled() and self.training)
+        wait = torch.cuda.synchronize if padding.index.is_cuda else _choice.nothing
+        return _choice.run(kind, lambda: self.run_packed(given, padding),
+                           lambda: dense(*args, **kwargs), wait=wait)
+
+    def run_packed(self, given, padding):
         packed = {name: packed_argument(x, padding) for name, x in given.items()}
         packed["attention_mask"] = torch.ones_like(padding.index)[None]
         packed["position_ids"] = pack_rows(positions_of(self, given, padding), padding)
         token = _attention.is_packed.set(True)
         padding.calls = 0
         try:
-            found = super().forward(**packed, **{_attention.PADDING: padding})
+            found = type(self).dense.forward(self, **packed, **{_attention.PADDING: padding})
         finally:
             _attention.is_packed.reset(token)
         if not padding.calls:
@@ -177,7 +190,7 @@ def why_not(module):
     return f"it has layers of {', '.join(sorted(others))}" if others else ""
 
 
-def unpad(model):
+def unpad(model, measured=True):
     """Has a model of transformers compute padded batches packed, where it is called with an
     `attention_mask` of (batch, positions) that has zeros, on either side or between others.
 
@@ -186,18 +199,20 @@ def unpad(model):
         pit.transformers.pad(model)                  # takes it back
 
     Only the positions that are there are computed, from the embeddings to the last layer; what
-    follows that, as a head, sees results that are 0 elsewhere. A call runs as before that has no
+    follows that, as a head, then sees results that are 0 elsewhere. A call runs as before that has no
     padding, keeps keys and values for generation (`use_cache`), returns attentions, recomputes
-    layers in `backward`, or is traced. `attn_implementation` is "sdpa" or "eager". A small batch
+    layers in `backward`, or is traced. While `measured`, the first calls of each kind (how many positions
+    there are, and which part of them) take turns, and the faster way computes the later ones: for
+    short texts on a GPU the host's time counts. `attn_implementation` is "sdpa" or "eager". A small batch
     is run both ways first: where results agree only if padding is on the right, as those of a
     pooler do, other padding is computed as before. Returns the model. Raises pit.Error if pit
     does not know such a model, or results differ.
     """
-    make_unpadded(model.base_model)
+    make_unpadded(model.base_model, measured)
     return model
 
 
-def make_unpadded(body):
+def make_unpadded(body, measured=False):
     if isinstance(body, Unpadded):
         return
     name, why = type(body).__name__, why_not(body)
@@ -213,6 +228,7 @@ def make_unpadded(body):
     if why:
         pad(body)
         raise Error(f"unpad: {name}: {why}")
+    body.measured = measured
 
 
 def verify(body):
