@@ -6,7 +6,7 @@ import functools
 import torch
 
 from .._library import Error
-from ._padding import Padding, pack, unpack
+from ._padding import Padding, pack
 
 
 class Skipping:

@@ -20,8 +20,8 @@ class SkippingLayer(_skipping.Skipping):
             raise Error(f"{type(self).dense.__name__}: pass all but hidden states by their names")
         for name in ("cache", "past_key_values"):
             if kwargs.get(name) is not None:
-                raise Error(f"{type(self).dense.__name__}: a cache of keys and values; tokens skip layers with "
-                            "use_cache=False")
+                raise Error(f"{type(self).dense.__name__}: a cache of keys and values; tokens skip "
+                            "layers with use_cache=False")
         if mask is None:
             return kept
         if mask.dim() != 4:
