@@ -21,6 +21,10 @@ class Gradient(Scores):
                 Argument("logs", rows, LAYER_FLOATS, alike=False),
                 Argument("delta", rows, LAYER_FLOATS, alike=False)]
 
+    def rows(self):
+        """Keys go along queries, which a product with few rows would not."""
+        return ()
+
     def slopes_of(self, builder, found, letters):
         """The probabilities, and the gradients of q k.T, with dims in this order."""
         sizes = found.sizes

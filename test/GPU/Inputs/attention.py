@@ -1,4 +1,5 @@
-"""pit.attention with options drawn at random, on the emulator, compared with numpy in float64.
+"""pit.attention and its gradients with options drawn at random, on the emulator, compared with numpy
+in float64.
 
     attention.py [--one-of=N] PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
 
@@ -6,11 +7,13 @@ The last line says how many layers were right.
 """
 
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 
 from pit.ops import _attention, _op
+from pit.ops._attention_gradients import KeyGradient, QueryGradient
 from pit_run import check_layers
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Python" / "Inputs"))
@@ -25,13 +28,12 @@ class Taken(Exception):
     """Ends a call when its program is known."""
 
 
-def text_of(arrays, options):
-    """The program of a call of pit.attention, and what is passed to it."""
+def op_of(arrays, options):
+    """The op of a call of pit.attention, and what is passed to it."""
     taken = []
 
     def take(op, given, out):
-        infos = [_op._operand.info(op.name, x) for x in given]
-        taken.extend([_op.plan_of(op, infos).text, given])
+        taken.extend([op, given])
         raise Taken
 
     run, _attention.run = _attention.run, take
@@ -44,21 +46,48 @@ def text_of(arrays, options):
     return taken
 
 
-def check(pit_run, rng, dtype, head_sizes, sizes):
-    arrays, options, wanted = reference.draw(rng, dtype, sizes, head_sizes)
-    text, given = text_of(arrays, options)
-    found = pit_run.results(text, [np.ascontiguousarray(x) for x in given], 2)
+def results(pit_run, op, given, count):
+    infos = [_op._operand.info(op.name, x) for x in given]
+    return pit_run.results(_op.plan_of(op, infos).text, [np.ascontiguousarray(x) for x in given],
+                           count)
+
+
+def difference(dtype, found, wanted):
+    """What is wrong with results, or nothing."""
     if not found:
         return "no result"
-    with np.errstate(invalid="ignore"):
-        for made, right in zip(found, reference.attention(*arrays, **wanted)):
-            nothing = np.isneginf(right)
-            if (np.isneginf(made) != nothing).any():
-                return "rows of nothing differ"
-            off = abs(made.astype("d") - right)[~nothing].max(initial=0)
-            if not off <= (4e-3 if dtype == "f2" else 1e-4) * max(1, abs(right[~nothing]).max(initial=0)):
-                return f"off by {off}: {[x.shape for x in arrays]}, {sorted(options)}"
+    for made, right in zip(found, wanted):
+        nothing = np.isneginf(right)
+        if (np.isneginf(made) != nothing).any():
+            return "rows of nothing differ"
+        off = abs(made.astype("d")[~nothing] - right[~nothing]).max(initial=0)
+        if not off <= (8e-3 if dtype == "f2" else 1e-4) * max(1, abs(right[~nothing]).max(initial=0)):
+            return f"off by {off}"
     return None
+
+
+def check(pit_run, rng, dtype, head_sizes, sizes):
+    arrays, options, wanted = reference.draw(rng, dtype, sizes, head_sizes)
+    op, given = op_of(arrays, options)
+    found = results(pit_run, op, given, 2)
+    with np.errstate(invalid="ignore"):
+        result, logs = reference.attention(*arrays, **wanted)
+    wrong = difference(dtype, found, (result, logs))
+    if not wrong:
+        dy = rng.standard_normal(result.shape).astype(dtype)
+        given = [*given, dy, np.where(np.isneginf(logs), 0, logs).astype("f"),
+                 (dy * result).sum(-1).astype("f")]
+        changed = {"whole": False, "with_lse": False}
+        found = []
+        for kind, count in ((QueryGradient, 1), (KeyGradient, 2)):
+            gradient = _op.make(kind, *(changed.get(f.name, getattr(op, f.name)) for f in fields(op)))
+            found += results(pit_run, gradient, given, count) or []
+        if len(found) < 3:
+            wrong = "no gradients"
+        else:
+            wrong = difference(dtype, found, reference.gradients(*arrays, dy, **wanted))
+            wrong = wrong and f"gradients: {wrong}"
+    return wrong and f"{wrong}: {[x.shape for x in arrays]}, {sorted(options)}"
 
 
 check_layers(LAYERS, check)

@@ -3,15 +3,17 @@
 import numpy as np
 
 
-def attention(q, k, v, *, mask=None, causal=False, align="start", window=None, sinks=None,
-              sink_logits=None, alibi=None, bias=None, lengths=None, scale=None, softcap=None):
-    """The result, and the logarithms of sums; `mask` says for each query and key whether it counts."""
-    q, k, v = (x.astype("d") for x in (q, k, v))
+def chances(q, k, *, mask=None, causal=False, align="start", window=None, sinks=None,
+            sink_logits=None, alibi=None, bias=None, lengths=None, scale=None, softcap=None):
+    """The probabilities, the logarithms of sums, and how much of a gradient a softcap lets through;
+    `mask` says for each query and key whether it counts."""
     (_, heads, queries, d), (_, groups, keys, _) = q.shape, k.shape
-    k, v = (np.repeat(x, heads // groups, 1) for x in (k, v))
-    scores = q @ k.swapaxes(2, 3) * (d ** -0.5 if scale is None else scale)
+    k = np.repeat(k.astype("d"), heads // groups, 1)
+    scores = q.astype("d") @ k.swapaxes(2, 3) * (d ** -0.5 if scale is None else scale)
+    slope = 1
     if softcap is not None:
-        scores = softcap * np.tanh(scores / softcap)
+        capped = np.tanh(scores / softcap)
+        scores, slope = softcap * capped, 1 - capped ** 2
     if bias is not None:
         scores = scores + np.asarray(bias, "d")
     i = np.arange(queries)[:, None] + (keys - queries if align == "end" else 0)
@@ -33,12 +35,36 @@ def attention(q, k, v, *, mask=None, causal=False, align="start", window=None, s
     base = np.where(most == -np.inf, 0, most)
     powers = np.exp(scores - base)
     sums = powers.sum(-1, keepdims=True)
-    nothing = sums == 0
     if sink_logits is not None:
         sums = sums + np.exp(np.asarray(sink_logits, "d")[:, None, None] - base)
     with np.errstate(divide="ignore"):
         logs = (base + np.log(sums))[..., 0]
-    return np.where(nothing, 0, powers @ v / np.where(sums == 0, 1, sums)), logs
+    return powers / np.where(sums == 0, 1, sums), logs, slope
+
+
+def attention(q, k, v, **options):
+    """The result, 0 where a row is nothing, and the logarithms of sums."""
+    each = q.shape[1] // k.shape[1]
+    found, logs, _ = chances(q, k, **options)
+    return found @ np.repeat(v.astype("d"), each, 1), logs
+
+
+def gradients(q, k, v, dy, **options):
+    """Of q, k and v."""
+    each, groups = q.shape[1] // k.shape[1], k.shape[1]
+    found, _, slope = chances(q, k, **options)
+    q, dy = (x.astype("d") for x in (q, dy))
+    wide_k, wide_v = (np.repeat(x.astype("d"), each, 1) for x in (k, v))
+    back = dy @ wide_v.swapaxes(2, 3)
+    of_scores = found * (back - (found * back).sum(-1, keepdims=True)) * slope
+    scale = options.get("scale")
+    of_scores = of_scores * (q.shape[3] ** -0.5 if scale is None else scale)
+
+    def of_groups(x):
+        return x.reshape(x.shape[0], groups, each, *x.shape[2:]).sum(2)
+
+    return (of_scores @ wide_k, of_groups(of_scores.swapaxes(2, 3) @ q),
+            of_groups(found.swapaxes(2, 3) @ dy))
 
 
 def repeat(blocks, block, queries, keys):

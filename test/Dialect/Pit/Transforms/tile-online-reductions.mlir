@@ -249,8 +249,7 @@ func.func @masked(%q: tensor<?x32xf32>, %k: tensor<?x32xf32>, %v: tensor<?x16xf3
 
 // -----
 
-// A softmax whose probabilities are stored: the sum is that of the values so far
-// (O4), and nothing becomes a loop.
+// A softmax whose powers are stored (O4): nothing becomes a loop.
 
 #all = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
@@ -281,4 +280,60 @@ func.func @stored(%x: tensor<?x?xf32>, %rows: tensor<?xf32>, %all: tensor<?x?xf3
     linalg.yield %b : f32
   } -> tensor<?xf32>
   return %p, %l : tensor<?x?xf32>, tensor<?xf32>
+}
+
+// -----
+
+// What an attention's gradients sum: an exponential of a product is multiplied
+// again. No reduction uses another, but no scores are stored.
+
+#qd = affine_map<(i, j, d) -> (i, d)>
+#kd = affine_map<(i, j, d) -> (j, d)>
+#ij = affine_map<(i, j, d) -> (i, j)>
+#vj = affine_map<(i, e, j) -> (i, j)>
+#ve = affine_map<(i, e, j) -> (j, e)>
+#ie = affine_map<(i, e, j) -> (i, e)>
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+// CHECK-LABEL: func @gradient(
+// CHECK-SAME: %[[Q:[^:]*]]: tensor<?x32xf32>, %[[K:[^:]*]]: tensor<?x32xf32>, %[[LOGS:[^:]*]]: tensor<?xf32>
+// CHECK: pit.forall (%[[I:.*]]) = {{.*}} step (64)
+// CHECK:   pit.for (%[[J:.*]]) = {{.*}} step (64) iter_args({{.*}}) -> (tensor<64x32xf32>)
+// CHECK:     pit.sread %[[Q]][%[[I]], %c0]
+// CHECK:     pit.sread %[[K]][%[[J]], %c0]
+// CHECK:     pit.sread %[[LOGS]][%[[I]]]
+// CHECK:     math.exp
+// Beyond the end powers of 0 are not 0.
+// CHECK:     arith.cmpi slt
+// CHECK:     arith.select
+// CHECK:     linalg.generic {{.*}}"reduction"
+// GPU-LABEL: func @gradient(
+// GPU: pit.for
+func.func @gradient(%q: tensor<?x32xf32>, %k: tensor<?x32xf32>, %logs: tensor<?xf32>,
+                    %e: tensor<?x?xf32>, %eo: tensor<?x32xf32>) -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %s = linalg.generic {indexing_maps = [#qd, #kd, #ij], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<?x32xf32>, tensor<?x32xf32>) outs(%z : tensor<?x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %m = arith.mulf %x, %y : f32
+    %a = arith.addf %o, %m : f32
+    linalg.yield %a : f32
+  } -> tensor<?x?xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%s, %logs : tensor<?x?xf32>, tensor<?xf32>) outs(%e : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %c: f32, %o: f32):
+    %b = arith.subf %a, %c : f32
+    %d = math.exp %b : f32
+    linalg.yield %d : f32
+  } -> tensor<?x?xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %r = linalg.generic {indexing_maps = [#vj, #ve, #ie], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%p, %k : tensor<?x?xf32>, tensor<?x32xf32>) outs(%zo : tensor<?x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %a = arith.mulf %x, %y : f32
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?x32xf32>
+  return %r : tensor<?x32xf32>
 }

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""pit.attention beside the tile program that is written by hand (../attentions.py), torch's SDPA and
+flex_attention: dense, causal, blocks of 64 queries by 64 keys, and the gradients. f16, 32 heads. All
+contestants take turns; prints microseconds (the median of rounds), TFLOP/s of what is multiplied,
+and the error against float64. The compiler has to be there. --check compares random calls, of
+any options, and their gradients, with float64 before.
+
+    attention_op.py [--sizes 4096,16384] [--rounds 7] [--only REGEX] [--check 20] [--seconds 200]
+"""
+
+import argparse
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import pit
+import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "test" / "Python" / "Inputs"))
+from attentions import dense, listed  # noqa: E402
+from attention import HEADS, flex_call, race, torch_calls, wanted  # noqa: E402
+
+LIVE = (50, 10, 5)  # percent of the blocks of keys
+
+
+def check(count):
+    """Random calls on the device."""
+    import attention_reference as reference
+    import numpy as np
+
+    rng, wrong = np.random.default_rng(), 0
+    for _ in range(count):
+        dtype = rng.choice(["f2", "f4"])
+        arrays, options, exact = reference.draw(rng, dtype, None if rng.random() < 0.3 else (
+            int(rng.integers(1, 700)), int(rng.integers(1, 700))), (16, 64, 128))
+        with np.errstate(invalid="ignore"):
+            result, _ = reference.attention(*arrays, **exact)
+
+        def to_device(x):
+            return torch.from_numpy(np.ascontiguousarray(x)).cuda() if isinstance(x, np.ndarray) else x
+
+        given = [to_device(x) for x in arrays]
+        options = {name: to_device(x) for name, x in options.items()}
+        limit, bad = 5e-3 if dtype == "f2" else 1e-4, []
+
+        def compare(name, made, right):
+            off = abs(made.double().cpu().numpy() - right).max(initial=0)
+            if not off <= limit * max(1, abs(right).max(initial=0)):
+                bad.append(f"{name} off by {off:.1e}")
+
+        compare("result", pit.attention(*given, **options), result)
+        if 0 not in arrays[0].shape and 0 not in arrays[1].shape:
+            grad = torch.randn(result.shape, device="cuda").to(given[0].dtype)
+            leaves = [x.clone().requires_grad_() for x in given]
+            found = torch.autograd.grad(pit.attention(*leaves, **options), leaves, grad)
+            # The same by pit in f64 on the CPU, whose gradients tests compare with torch's.
+            leaves = [x.double().cpu().requires_grad_() for x in given]
+            on_cpu = {name: x.cpu() if isinstance(x, torch.Tensor) else x for name, x in options.items()}
+            right = torch.autograd.grad(pit.attention(*leaves, **on_cpu), leaves, grad.double().cpu())
+            for name, made, each in zip("qkv", found, right):
+                compare(f"gradient of {name}", made, each.numpy())
+        wrong += bool(bad)
+        if bad:
+            print("wrong:", dtype, [x.shape for x in arrays],
+                  {name: getattr(x, "shape", x) for name, x in options.items()}, bad, flush=True)
+    print(f"{count - wrong} of {count} random calls are right", flush=True)
+
+
+def report(title, operations, calls, exact, rounds):
+    usable = {}
+    for name, call in calls.items():
+        try:
+            usable[name] = (call, ((call()[:2].double() - exact).norm() / exact.norm()).item())
+        except (RuntimeError, pit.Error, torch._dynamo.exc.TorchDynamoException) as error:
+            print(f"{title} {name}: {str(error).splitlines()[0][:150]}", flush=True)
+    times = race({name: call for name, (call, _) in usable.items()}, rounds)
+    for name, taken in times.items():
+        print(f"{title:24} {name:16} {taken * 1e6:8.1f} us {operations / taken * 1e-12:5.0f} TFLOP/s"
+              f"  off by {usable[name][1]:.1e}  its time over pit's "
+              f"{taken / times['pit.attention']:.2f}", flush=True)
+
+
+def whole(d, size, causal, rounds):
+    q, k, v = (torch.randn(HEADS, size, d, device="cuda", dtype=torch.float16) for _ in range(3))
+    out = torch.empty_like(q)
+    mask = torch.ones(size, size, dtype=torch.bool, device="cuda").tril() if causal else None
+    calls = {"pit.attention": lambda: pit.attention(q[None], k[None], v[None], causal=causal,
+                                                    out=out[None])[0],
+             "tile program": lambda: dense(q, k, v, D=d, m=128, n=128, causal=causal, out=out)}
+    report(f"{'causal' if causal else 'dense'} {d} {size}",
+           4.0 * HEADS * size * size * d * (0.5 if causal else 1),
+           calls | torch_calls(q, k, v, causal), wanted(q, k, v, mask), rounds)
+
+
+def blocks_of(d, size, percent, rounds):
+    q, k, v = (torch.randn(HEADS, size, d, device="cuda", dtype=torch.float16) for _ in range(3))
+    out = torch.empty_like(q)
+    blocks = torch.rand(size // 64, size // 64, device="cuda") < percent / 100
+    blocks.fill_diagonal_(True)
+    mask = blocks.repeat_interleave(64, 0).repeat_interleave(64, 1)
+    index = pit.build_index(mask, (64, 1), 1, source="mask")
+    calls = {"pit.attention": lambda: pit.attention(q[None], k[None], v[None], blocks=blocks,
+                                                    out=out[None])[0],
+             "tile program": lambda: listed(q, k, v, index, D=d, m=64, n=8192 // d, out=out),
+             "flex_attention": flex_call(q, k, v, blocks)}
+    report(f"blocks {d} {size}, {percent} %",
+           4.0 * HEADS * size * size * d * blocks.double().mean().item(), calls,
+           wanted(q, k, v, mask), rounds)
+
+
+def gradients(d, size, rounds):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.nn.functional import scaled_dot_product_attention as sdpa
+
+    q, k, v = (torch.randn(1, HEADS, size, d, device="cuda", dtype=torch.float16,
+                           requires_grad=True) for _ in range(3))
+    grad = torch.randn_like(q)
+
+    def call(function):
+        result = function()
+        return lambda: torch.autograd.grad(result, (q, k, v), grad, retain_graph=True)[0][0]
+
+    def by_torch(backend):
+        with sdpa_kernel(backend):
+            return sdpa(q, k, v)
+
+    with torch.no_grad():
+        heads = [x[0, :2].double() for x in (q, k, v)]
+    heads = [x.requires_grad_() for x in heads]
+    scores = heads[0] @ heads[1].mT * d ** -0.5
+    exact, = torch.autograd.grad(scores.softmax(-1) @ heads[2], heads[:1], grad[0, :2].double())
+    calls = {"pit.attention": call(lambda: pit.attention(q, k, v)),
+             "torch, flash": call(lambda: by_torch(SDPBackend.FLASH_ATTENTION)),
+             "torch, cuDNN": call(lambda: by_torch(SDPBackend.CUDNN_ATTENTION))}
+    report(f"gradients {d} {size}", 10.0 * HEADS * size * size * d, calls, exact, rounds)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default="4096,16384")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--check", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=1e9, help="no case begins after these")
+    arguments = parser.parse_args()
+    begin = time.monotonic()
+    torch.manual_seed(0)
+    print(torch.cuda.get_device_name(), torch.__version__)
+    if arguments.check:
+        check(arguments.check)
+    cases = [(f"{kind} {d} {size}", lambda d=d, size=size, kind=kind: whole(
+        d, size, kind == "causal", arguments.rounds))
+        for d in (128, 64) for size in map(int, arguments.sizes.split(","))
+        for kind in ("dense", "causal")]
+    cases += [(f"gradients {d} {size}", lambda d=d, size=size: gradients(d, size, arguments.rounds))
+              for d in (128, 64) for size in (4096,)]
+    cases += [(f"blocks {d} {size}, {percent} %", lambda d=d, size=size, percent=percent: blocks_of(
+        d, size, percent, arguments.rounds))
+        for size in map(int, arguments.sizes.split(",")) for d in (128, 64) for percent in LIVE]
+    for name, case in cases:
+        if re.search(arguments.only, name) and time.monotonic() - begin < arguments.seconds:
+            case()
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PIT_PROGRESS", "0")
+    main()
