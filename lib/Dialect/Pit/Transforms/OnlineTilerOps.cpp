@@ -163,7 +163,12 @@ OnlineTiler::Tile OnlineTiler::computeSelection(const ChainOp &op) {
   if (from.scale != 1 && !(number && (number.getValue().isInfinity() ||
                                       number.getValue().isZero())))
     from = {materialize(from, dims), 1};
-  if (marked.getSource() == Source::Index)
+  // What is listed is selected, where micro-tiles are single elements of a
+  // mask.
+  bool isListed = marked.getSource() == Source::Index ||
+                  (ids && llvm::all_of(listed.getMicroTile(),
+                                       [](int64_t size) { return size == 1; }));
+  if (isListed)
     return masked(from, dims, background);
   SmallVector<std::pair<Value, Dims>> inputs = {{from.tensor, dims}};
   bool isLength = marked.getSource() == Source::Lengths;
