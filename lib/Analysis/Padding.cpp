@@ -5,6 +5,7 @@
 #include "pit/Analysis/Combiner.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SmallSet.h"
 
@@ -27,8 +28,17 @@ static bool isIntegerDivision(Operation *inner) {
       inner);
 }
 
+/// Is an integer divided by a constant that is neither 0 nor -1?
+static bool hasHarmlessDivisor(Operation *op) {
+  llvm::APInt divisor;
+  return matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) &&
+         !divisor.isZero() && !divisor.isAllOnes();
+}
+
 bool pit::mayTrap(Operation *op) {
-  return isIntegerDivision(op) || !isSpeculatable(op);
+  if (isIntegerDivision(op))
+    return !hasHarmlessDivisor(op);
+  return !isSpeculatable(op);
 }
 
 /// [P2] True if no operation of the body can trap where `dim` is padded.

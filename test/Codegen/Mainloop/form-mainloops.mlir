@@ -208,3 +208,51 @@ func.func @scales(%s: memref<?x?xf32>, %a: memref<?x?x32xf16>, %b: memref<?x?x32
   bufferization.materialize_in_destination %r in writable %out : (tensor<?x?xf32>, memref<?x?xf32>) -> ()
   return
 }
+
+// -----
+
+// A quotient by a constant cannot trap, so it may stand beside the loop: here rows
+// of A share a group of B's, as places of a block share a list.
+
+// CHECK-LABEL: func.func @quotient
+// CHECK: %[[GROUP:.*]] = arith.floordivsi %{{.*}}, %c128
+// CHECK: pit.mainloop
+// CHECK:   pit.view %arg1[%[[GROUP]], {{.*}}]
+func.func @quotient(%a: memref<?x?xf16>, %b: memref<?x?x?xf16>, %out: memref<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant 0.0 : f32
+  %m = memref.dim %a, %c0 : memref<?x?xf16>
+  %k = memref.dim %a, %c1 : memref<?x?xf16>
+  %n = memref.dim %b, %c2 : memref<?x?x?xf16>
+  %at = bufferization.to_tensor %a restrict : memref<?x?xf16> to tensor<?x?xf16>
+  %bt = bufferization.to_tensor %b restrict : memref<?x?x?xf16> to tensor<?x?x?xf16>
+  %ot = bufferization.to_tensor %out restrict writable : memref<?x?xf32> to tensor<?x?xf32>
+  %r = pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (64, 64) iter_args(%o = %ot) -> (tensor<?x?xf32>) {
+    %group = arith.floordivsi %i, %c128 : index
+    %e = tensor.empty() : tensor<64x64xf32>
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %sum = pit.for (%p) = (%c0) to (%k) step (32) iter_args(%acc = %init) -> (tensor<64x64xf32>) {
+      %x = pit.sread %at[%i, %p] : tensor<?x?xf16> -> tensor<64x32xf16>
+      %y = pit.sread %bt[%group, %p, %j] : tensor<?x?x?xf16> -> tensor<1x32x64xf16>
+      %s = linalg.generic {indexing_maps = [affine_map<(i, j, g, p) -> (i, p)>, affine_map<(i, j, g, p) -> (g, p, j)>,
+                                            affine_map<(i, j, g, p) -> (i, j)>],
+                           iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+          ins(%x, %y : tensor<64x32xf16>, tensor<1x32x64xf16>) outs(%acc : tensor<64x64xf32>) {
+      ^bb0(%l: f16, %h: f16, %old: f32):
+        %lw = arith.extf %l : f16 to f32
+        %hw = arith.extf %h : f16 to f32
+        %t = arith.mulf %lw, %hw : f32
+        %u = arith.addf %old, %t : f32
+        linalg.yield %u : f32
+      } -> tensor<64x64xf32>
+      pit.yield %s : tensor<64x64xf32>
+    }
+    %w = pit.swrite %sum into %o[%i, %j] : tensor<64x64xf32> into tensor<?x?xf32>
+    pit.yield %w : tensor<?x?xf32>
+  }
+  bufferization.materialize_in_destination %r in writable %out : (tensor<?x?xf32>, memref<?x?xf32>) -> ()
+  return
+}
