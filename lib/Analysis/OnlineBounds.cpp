@@ -68,6 +68,8 @@ std::optional<Place> BoundFinder::resolve(Place place) {
   OpOperand &operand = place.op->getOpOperand(number);
   if (!isa<ShapedType>(operand.get().getType()))
     return Place{place.op, place.dims, operand.get()};
+  if (getScalarConstant(place.op, place.value))
+    return place;
   ChainInput input = lookThrough(place.op, operand);
   auto def = input.value.getDefiningOp<linalg::LinalgOp>();
   if (!def || !isElementwiseOp(def))
@@ -88,7 +90,9 @@ std::optional<LinearSum> BoundFinder::matchSum(Place place) {
     return std::nullopt;
   Value value = resolved->value;
   LinearSum sum;
-  if (llvm::APInt number; matchPattern(value, m_ConstantInt(&number))) {
+  if (auto constant = dyn_cast_or_null<IntegerAttr>(
+          getScalarConstant(resolved->op, value))) {
+    llvm::APInt number = constant.getValue();
     if (number.getSignificantBits() > 62)
       return std::nullopt;
     sum.constant = number.getSExtValue();
@@ -183,6 +187,16 @@ void BoundFinder::addCondition(Place condition, bool negated) {
     return both();
   if (isa<arith::OrIOp>(op) && negated)
     return both();
+  // A condition as a number, and back.
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    auto yes = dyn_cast_or_null<IntegerAttr>(
+             getScalarConstant(resolved->op, select.getTrueValue())),
+         no = dyn_cast_or_null<IntegerAttr>(
+             getScalarConstant(resolved->op, select.getFalseValue()));
+    if (yes && no && !yes.getValue().isZero() && no.getValue().isZero())
+      addCondition(resolved->at(select.getCondition()), negated);
+    return;
+  }
   if (isa<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One()))
     return addCondition(resolved->at(op->getOperand(0)), !negated);
   auto compare = dyn_cast<arith::CmpIOp>(op);
@@ -202,8 +216,9 @@ void BoundFinder::findConditions(const ChainOp &op, Place place, bool exact) {
   if (!def || def->getBlock() != place.op.getBlock())
     return;
   auto isNone = [&](Value value) {
-    TypedAttr constant;
-    if (!matchPattern(value, m_Constant(&constant)))
+    auto constant =
+        dyn_cast_or_null<TypedAttr>(getScalarConstant(place.op, value));
+    if (!constant)
       return false;
     auto number = dyn_cast<FloatAttr>(constant);
     bool isLowest = number && number.getValue().isInfinity() &&
@@ -236,9 +251,10 @@ void BoundFinder::findConditions(const ChainOp &op, Place place, bool exact) {
   if (isa<arith::ExtFOp, arith::TruncFOp>(def))
     return findConditions(op, place.at(def->getOperand(0)), /*exact=*/false);
   if (auto product = dyn_cast<arith::MulFOp>(def)) {
-    FloatAttr factor;
-    if (matchPattern(product.getRhs(), m_Constant(&factor)) &&
-        !factor.getValue().isNegative() && factor.getValue().isFiniteNonZero())
+    auto factor = dyn_cast_or_null<FloatAttr>(
+        getScalarConstant(place.op, product.getRhs()));
+    if (factor && !factor.getValue().isNegative() &&
+        factor.getValue().isFiniteNonZero())
       findConditions(op, place.at(product.getLhs()), /*exact=*/false);
   }
 }

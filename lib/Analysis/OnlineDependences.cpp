@@ -63,8 +63,9 @@ private:
 } // namespace
 
 std::optional<double> BodyDependences::constantOf(Value value) const {
-  FloatAttr constant;
-  if (!matchPattern(value, m_Constant(&constant)))
+  auto constant =
+      dyn_cast_or_null<FloatAttr>(getScalarConstant(op.linalgOp(), value));
+  if (!constant)
     return std::nullopt;
   llvm::APFloat number = constant.getValue();
   bool loses = false;

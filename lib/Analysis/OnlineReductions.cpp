@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -163,6 +164,103 @@ ChainInput mlir::pit::lookThrough(linalg::LinalgOp op, OpOperand &operand) {
   return input;
 }
 
+Attribute mlir::pit::getScalarConstant(linalg::LinalgOp op, Value value) {
+  Attribute constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return constant;
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != op.getBlock() ||
+      argument.getArgNumber() >= op.getNumDpsInputs())
+    return {};
+  OpOperand &operand = op->getOpOperand(argument.getArgNumber());
+  if (!isa<RankedTensorType>(operand.get().getType()))
+    return getUniformConstant(operand.get());
+  return getUniformConstant(lookThrough(op, operand).value);
+}
+
+/// The tensor that a scalar of a body is an element of, by its operand.
+static OpOperand *operandOf(linalg::LinalgOp op, Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != op.getBlock() ||
+      argument.getArgNumber() >= op.getNumDpsInputs())
+    return nullptr;
+  OpOperand &operand = op->getOpOperand(argument.getArgNumber());
+  return isa<RankedTensorType>(operand.get().getType()) ? &operand : nullptr;
+}
+
+/// Is a condition that an element of `value` is finite? As |x| < inf.
+static bool isFiniteness(linalg::LinalgOp op, Value condition, Value value) {
+  if (OpOperand *operand = operandOf(op, condition)) {
+    auto def =
+        lookThrough(op, *operand).value.getDefiningOp<linalg::LinalgOp>();
+    return def && isElementwiseOp(def) &&
+           isFiniteness(def, getYielded(def, 0), value);
+  }
+  auto compare = condition.getDefiningOp<arith::CmpFOp>();
+  if (!compare)
+    return false;
+  using Predicate = arith::CmpFPredicate;
+  Predicate predicate = compare.getPredicate();
+  bool isBelow = predicate == Predicate::OLT || predicate == Predicate::ONE ||
+                 predicate == Predicate::UNE || predicate == Predicate::ULT;
+  auto magnitude = compare.getLhs().getDefiningOp<math::AbsFOp>();
+  auto bound =
+      dyn_cast_or_null<FloatAttr>(getScalarConstant(op, compare.getRhs()));
+  if (!isBelow || !magnitude || !bound || !bound.getValue().isPosInfinity())
+    return false;
+  OpOperand *operand = operandOf(op, magnitude.getOperand());
+  return operand && lookThrough(op, *operand).value == value;
+}
+
+/// The operand that an op gives as it is, but perhaps 0 where that is infinite,
+/// and whether it does. So do softmaxes of frameworks with a maximum, lest -inf
+/// be subtracted from itself.
+static std::optional<std::pair<OpOperand *, bool>>
+matchFinite(linalg::LinalgOp op) {
+  Operation *def = getYielded(op, 0).getDefiningOp();
+  if (isa_and_nonnull<arith::MaximumFOp, arith::MaxNumFOp>(def))
+    for (unsigned i : {0u, 1u}) {
+      auto low = dyn_cast_or_null<FloatAttr>(
+          getScalarConstant(op, def->getOperand(1 - i)));
+      OpOperand *operand = operandOf(op, def->getOperand(i));
+      if (operand && low && low.getValue().isInfinity() &&
+          low.getValue().isNegative())
+        return std::pair(operand, false);
+    }
+  auto select = dyn_cast_or_null<arith::SelectOp>(def);
+  if (!select)
+    return std::nullopt;
+  OpOperand *operand = operandOf(op, select.getTrueValue());
+  auto zero = dyn_cast_or_null<FloatAttr>(
+      getScalarConstant(op, select.getFalseValue()));
+  if (!operand || !zero || !zero.getValue().isZero() ||
+      !isFiniteness(op, select.getCondition(), lookThrough(op, *operand).value))
+    return std::nullopt;
+  return std::pair(operand, true);
+}
+
+/// Goes from a row that is subtracted to the maximum that it is.
+static void lookThroughFinite(ChainInput &input) {
+  while (auto def = input.value.getDefiningOp<linalg::LinalgOp>()) {
+    if (!isElementwiseOp(def))
+      return;
+    auto found = matchFinite(def);
+    if (!found)
+      return;
+    AffineMap result = def.getMatchingIndexingMap(def.getDpsInitOperand(0));
+    SmallVector<AffineExpr> loops(def.getNumLoops());
+    for (auto [position, expr] : llvm::enumerate(result.getResults()))
+      loops[cast<AffineDimExpr>(expr).getPosition()] =
+          input.map.getResult(position);
+    input.map =
+        def.getMatchingIndexingMap(found->first)
+            .replaceDimsAndSymbols(loops, {}, input.map.getNumDims(), 0);
+    input.value = found->first->get();
+    input.isFinite |= found->second;
+    lookThroughMoves(input.value, input.map);
+  }
+}
+
 bool mlir::pit::isInnerContraction(const ChainOp &op) {
   linalg::LinalgOp computed = op.linalgOp();
   return op.role == ChainRole::Elements && computed &&
@@ -197,6 +295,7 @@ private:
   bool addUsers();
   bool addUser(OpOperand &use);
   bool note(Value value, ArrayRef<int64_t> dims);
+  bool readsAxis(AffineMap map, ArrayRef<int64_t> loops) const;
   bool addFollowing();
   bool dependsOnChain(Value value);
   bool checkUses(Operation *&culprit);
@@ -223,6 +322,16 @@ bool ChainFinder::note(Value value, ArrayRef<int64_t> dims) {
   return isNew || ArrayRef<int64_t>(it->second) == dims || !chain.find(value);
 }
 
+/// Is an input of an op whose loops have these dims read along the axis, or
+/// along dims that are not known yet?
+bool ChainFinder::readsAxis(AffineMap map, ArrayRef<int64_t> loops) const {
+  return llvm::any_of(map.getResults(), [&](AffineExpr expr) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    return dim && (loops[dim.getPosition()] < 0 ||
+                   loops[dim.getPosition()] == int64_t(chain.axis));
+  });
+}
+
 bool ChainFinder::add(Operation *op, ChainRole role,
                       ArrayRef<int64_t> resultDims) {
   ChainOp made;
@@ -236,8 +345,20 @@ bool ChainFinder::add(Operation *op, ChainRole role,
       if (auto loop = dyn_cast<AffineDimExpr>(expr))
         dims[loop.getPosition()] = dim;
     for (OpOperand *input : computed.getDpsInputOperands())
-      if (isa<RankedTensorType>(input->get().getType()))
+      if (isa<RankedTensorType>(input->get().getType())) {
         made.inputs.push_back(lookThrough(computed, *input));
+        // A number is none to read.
+        if (computed.getNumReductionLoops() == 0 &&
+            getUniformConstant(made.inputs.back().value)) {
+          made.inputs.pop_back();
+          continue;
+        }
+        // What runs along the axis reads rows as exponents are shifted by.
+        ChainInput row = made.inputs.back();
+        lookThroughFinite(row);
+        if (role != ChainRole::Rows && !readsAxis(row.map, dims))
+          made.inputs.back() = row;
+      }
     if (role == ChainRole::Reduction)
       for (auto [d, kind] : llvm::enumerate(computed.getIteratorTypesArray()))
         if (kind == utils::IteratorType::reduction)

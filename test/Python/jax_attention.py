@@ -65,6 +65,28 @@ class Attention(unittest.TestCase):
         found = jax.vmap(lambda q, k, v: pit.attention(q, k, v, causal=True))(q, k, v)
         self.close(found, jax.vmap(lambda q, k, v: reference(q, k, v, mask))(q, k, v))
 
+    def test_stablehlo(self):
+        """What JAX prints of a softmax between two products, with broadcast constants and ops of one
+        operation each, becomes one loop, which ends at the diagonal."""
+        q, k, v = (draw(2, 2, 70, 16) for _ in range(3))
+
+        def attend(q, k, v):
+            return reference(q, k, v, jnp.tril(jnp.ones((70, 70), bool)))
+
+        compiler = pit.Compiler()
+        program = compiler.compile(jax.jit(attend).lower(q, k, v).as_text(), explain=True)
+        self.assertIn("3 reductions in one loop", compiler.diagnostics)
+        self.assertIn("ends where a comparison says", compiler.diagnostics)
+        found = program[program.entries[0]](*map(np.asarray, (q, k, v)))
+        self.close(found, attend(q, k, v))
+        program = compiler.compile(jax.jit(lambda x: jax.nn.logsumexp(x, -1)).lower(q).as_text(),
+                                   explain=True)
+        self.assertIn("2 reductions in one loop", compiler.diagnostics)
+        x = np.array(q)
+        x[0, 0, 3], x[0, 1, 4, 5] = -np.inf, np.inf
+        with np.errstate(divide="ignore"):
+            self.close(program[program.entries[0]](x), np.asarray(jax.nn.logsumexp(x, -1)))
+
     def test_errors(self):
         q, k, v = (draw(1, 1, 8, 8) for _ in range(3))
         with self.assertRaisesRegex(pit.Error, "the gradient of bias is not computed"):

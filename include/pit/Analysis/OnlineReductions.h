@@ -50,6 +50,8 @@ struct ChainInput {
   unsigned number; ///< of the op's operand
   Value value;
   AffineMap map; ///< from the op's loops
+  /// It is 0 where the value is infinite.
+  bool isFinite = false;
 };
 
 /// The result of an earlier op, which does not run along the axis, in an
@@ -164,6 +166,10 @@ std::optional<OnlineChain> findOnlineChain(linalg::LinalgOp op,
 /// Goes from a value, read by `map`, to what it is moved from by ops that only
 /// broadcast, transpose or reshape by dims of one element.
 void lookThroughMoves(Value &value, AffineMap &map);
+
+/// The constant that a scalar of a body is, by itself or as an element of a
+/// tensor of one number. Null if it is none.
+Attribute getScalarConstant(linalg::LinalgOp op, Value value);
 
 /// Is `op` a chain's contraction of something else than the axis?
 bool isInnerContraction(const ChainOp &op);

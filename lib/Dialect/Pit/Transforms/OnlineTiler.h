@@ -122,6 +122,9 @@ private:
   Value accumulate(const ChainOp &op, unsigned number, Tile before);
 
   Type accumulatorOf(const ChainOp &op) const;
+  /// Maps arguments of a body that are numbers, or elements of tensors of one.
+  void mapNumbers(OpBuilder &b, Location loc, linalg::LinalgOp op,
+                  IRMapping &mapping);
   bool isSumOfExponentials(Value value) const;
   bool isContractionBody(const ChainOp &op) const;
   bool startsFromNothing(const ChainOp &op) const;

@@ -257,20 +257,34 @@ struct ScaledBody {
 } // namespace
 
 /// The number that `value` is, if it is finite, positive, and of f32 or f64.
-static std::optional<double> positiveConstant(Value value) {
-  FloatAttr number;
-  if (!matchPattern(value, m_Constant(&number)) ||
-      !(value.getType().isF32() || value.getType().isF64()) ||
+static std::optional<double> positiveConstant(linalg::LinalgOp op,
+                                              Value value) {
+  auto number = dyn_cast_or_null<FloatAttr>(getScalarConstant(op, value));
+  if (!number || !(value.getType().isF32() || value.getType().isF64()) ||
       !number.getValue().isFiniteNonZero() || number.getValue().isNegative())
     return std::nullopt;
   return number.getValueAsDouble();
 }
 
 /// Is `value` an infinity or zero, which no scale changes?
-static bool isFixed(Value value) {
-  FloatAttr number;
-  return matchPattern(value, m_Constant(&number)) &&
+static bool isFixed(linalg::LinalgOp op, Value value) {
+  auto number = dyn_cast_or_null<FloatAttr>(getScalarConstant(op, value));
+  return number &&
          (number.getValue().isInfinity() || number.getValue().isZero());
+}
+
+void OnlineTiler::mapNumbers(OpBuilder &b, Location loc, linalg::LinalgOp op,
+                             IRMapping &mapping) {
+  for (auto [i, operand] : llvm::enumerate(op.getDpsInputs())) {
+    BlockArgument argument = op.getBlock()->getArgument(i);
+    if (!isa<ShapedType>(operand.getType()))
+      mapping.map(argument, operand);
+    else if (op.getNumReductionLoops() > 0)
+      continue;
+    else if (auto constant =
+                 dyn_cast_or_null<TypedAttr>(getScalarConstant(op, argument)))
+      mapping.map(argument, arith::ConstantOp::create(b, loc, constant));
+  }
 }
 
 OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
@@ -365,9 +379,7 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
           body.mapping.map(argument.first, in[i]);
           body.scales[argument.first] = argument.second;
         }
-        for (auto [i, operand] : llvm::enumerate(computed->getOperands()))
-          if (!isa<ShapedType>(operand.getType()))
-            body.mapping.map(computed.getBlock()->getArgument(i), operand);
+        mapNumbers(b, loc, computed, body.mapping);
         size_t shift = shiftsFrom;
         llvm::DenseMap<Operation *, Value> shiftOfScalar;
         for (const Power *power : powers)
@@ -417,9 +429,9 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
           bool isProduct = isa<arith::MulFOp>(inner);
           if (isProduct || isa<arith::DivFOp>(inner)) {
             Value x = inner.getOperand(0), y = inner.getOperand(1);
-            if (isProduct && positiveConstant(x))
+            if (isProduct && positiveConstant(computed, x))
               std::swap(x, y);
-            if (std::optional<double> scale = positiveConstant(y)) {
+            if (std::optional<double> scale = positiveConstant(computed, y)) {
               body.mapping.map(inner.getResult(0), body.raw(x));
               body.scales[inner.getResult(0)] = isProduct
                                                     ? body.scaleOf(x) * *scale
@@ -429,8 +441,10 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
           }
           if (auto select = dyn_cast<arith::SelectOp>(inner)) {
             Value x = select.getTrueValue(), y = select.getFalseValue();
-            double scale = isFixed(x) ? body.scaleOf(y) : body.scaleOf(x);
-            if (scale == body.scaleOf(y) || isFixed(x) || isFixed(y)) {
+            double scale =
+                isFixed(computed, x) ? body.scaleOf(y) : body.scaleOf(x);
+            if (scale == body.scaleOf(y) || isFixed(computed, x) ||
+                isFixed(computed, y)) {
               Value made = arith::SelectOp::create(
                   b, loc, body.raw(select.getCondition()), body.raw(x),
                   body.raw(y));

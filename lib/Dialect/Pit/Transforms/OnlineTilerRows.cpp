@@ -76,9 +76,7 @@ Value OnlineTiler::computeRows(const ChainOp &op, Epoch epoch) {
             given = arith::TruncFOp::create(b, loc, argument.getType(), given);
           mapping.map(argument, given);
         }
-        for (auto [i, operand] : llvm::enumerate(computed->getOperands()))
-          if (!isa<ShapedType>(operand.getType()))
-            mapping.map(computed.getBlock()->getArgument(i), operand);
+        mapNumbers(b, loc, computed, mapping);
         for (Operation &inner : computed.getBlock()->without_terminator()) {
           auto quotient = dyn_cast<arith::DivFOp>(inner);
           if (!quotient || !divisors.contains(quotient.getRhs())) {
@@ -133,7 +131,11 @@ Value OnlineTiler::shiftOf(const Power &power) {
   return known = elementwise(
              {{now.tensor, dims}}, dims, elementOf(now.tensor),
              [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
-               Value none = isInfinity(b, loc, in[0], /*negative=*/true);
+               Value none =
+                   input.isFinite
+                       ? isInfinity(b, loc, math::AbsFOp::create(b, loc, in[0]),
+                                    /*negative=*/false)
+                       : isInfinity(b, loc, in[0], /*negative=*/true);
                Value zero = constant(b, loc, in[0].getType(), 0);
                Value value = times(b, loc, in[0], unit);
                return arith::SelectOp::create(b, loc, none, zero, value);
@@ -145,7 +147,8 @@ Value OnlineTiler::rescale(const ChainOp &op) {
   Value product;
   Dims of;
   for (const Power &power : op.dependence.powers) {
-    const ChainInput &input = chain.ops[power.op].inputs[power.shift.input];
+    const ChainInput &input =
+        chain.ops[power.shift.op].inputs[power.shift.input];
     const Dims &dims = dimsOf(input.value);
     Value &known = scaled[power.scalar];
     if (!known) {
@@ -367,6 +370,7 @@ Value OnlineTiler::factorOf(const RowFactor &factor) {
         IRMapping mapping;
         for (auto [i, argument] : llvm::enumerate(arguments))
           mapping.map(argument, times(b, loc, in[i], factors[i]));
+        mapNumbers(b, loc, computed, mapping);
         // The ops that the factor is computed by.
         llvm::SetVector<Operation *> needed;
         SmallVector<Value> worklist = {factor.row};
