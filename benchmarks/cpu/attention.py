@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Attentions as tile programs of Python (../attentions.py), beside torch's on the CPU: dense,
-causal, and of the keys that an index lists for each block of 64 queries. The compiler and torch
+"""pit.attention and attentions as tile programs of Python (../attentions.py), beside torch's on the
+CPU: dense, causal, and of blocks of keys for each block of 64 queries, which the tile program has an
+index of. The compiler and torch
 have to be there. All contestants take turns; prints milliseconds (the median of rounds),
 GFLOP/s of what is multiplied, and the error against torch in f64.
 
@@ -58,7 +59,9 @@ def measure(name, d, keys, rounds):
     operations = 4.0 * HEADS * keys * keys * d
     tiles = {"D": d, "m": QUERIES, "n": KEYS}
     for causal in (False, True):
-        calls = {"pit": lambda: dense(q, k, v, out=out, causal=causal, **tiles),
+        calls = {"pit.attention": lambda: pit.attention(q[None], k[None], v[None], causal=causal,
+                                                        out=out[None])[0],
+                 "tile program": lambda: dense(q, k, v, out=out, causal=causal, **tiles),
                  "torch": torch_call(q, k, v, is_causal=causal)}
         report(f"{name} {d} {'causal' if causal else 'dense'}", operations * (0.5 if causal else 1),
                calls, torch_call(q64, k64, v64, is_causal=causal)(), rounds)
@@ -67,8 +70,10 @@ def measure(name, d, keys, rounds):
         blocks.fill_diagonal_(True)
         mask = blocks.repeat_interleave(QUERIES, 0).repeat_interleave(KEYS, 1)
         index = pit.build_index(mask, (QUERIES, 1), 1, source="mask")
-        calls = {"pit": lambda: listed(q, k, v, index, out=out, **tiles),
-                 "pit, and index": lambda: listed(q, k, v, index.rebuild(mask), out=out, **tiles),
+        calls = {"pit.attention": lambda: pit.attention(q[None], k[None], v[None], blocks=blocks,
+                                                        out=out[None])[0],
+                 "tile program": lambda: listed(q, k, v, index, out=out, **tiles),
+                 "and index": lambda: listed(q, k, v, index.rebuild(mask), out=out, **tiles),
                  "torch": torch_call(q, k, v, attn_mask=mask)}
         report(f"{name} {d} listed, {percent} %", operations * blocks.double().mean().item(), calls,
                torch_call(q64, k64, v64, attn_mask=mask)(), rounds)
