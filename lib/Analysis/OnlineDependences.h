@@ -25,6 +25,9 @@ bool isElementwiseOp(linalg::LinalgOp op);
 /// The input behind ops that only move elements.
 ChainInput lookThrough(linalg::LinalgOp op, OpOperand &operand);
 
+/// Goes from a row that is subtracted to the maximum that it is.
+void lookThroughFinite(ChainInput &input);
+
 /// Comparisons of places that leave out a part of the axis.
 void findBounds(OnlineChain &chain);
 
