@@ -90,6 +90,38 @@ bool mlir::pit::isInnerContraction(const ChainOp &op) {
          computed.getNumReductionLoops() > 0;
 }
 
+/// Do all operands that a scalar of an op's body depends on have fewer dims
+/// than the op?
+static bool isOfVectors(linalg::LinalgOp op, Value scalar) {
+  auto argument = dyn_cast<BlockArgument>(scalar);
+  if (argument && argument.getOwner() == op.getBlock()) {
+    OpOperand &operand = op->getOpOperand(argument.getArgNumber());
+    unsigned dims = op.getMatchingIndexingMap(&operand).getNumResults();
+    return dims > 0 && dims < op.getNumLoops();
+  }
+  Operation *defined = scalar.getDefiningOp();
+  return !defined || defined->getBlock() != op.getBlock() ||
+         llvm::all_of(defined->getOperands(),
+                      [&](Value operand) { return isOfVectors(op, operand); });
+}
+
+/// Computes an op powers relative to a number of the row, as probabilities of
+/// an attention are from the logarithms of sums? The power of an activation has
+/// no such number.
+static bool hasRelativePowers(const ChainOp &op) {
+  linalg::LinalgOp computed = op.linalgOp();
+  return computed &&
+         llvm::any_of(computed.getBlock()->getOps<math::ExpOp>(),
+                      [&](math::ExpOp power) {
+                        auto difference =
+                            power.getOperand().getDefiningOp<arith::SubFOp>();
+                        return difference &&
+                               !matchPattern(difference.getRhs(),
+                                             m_Constant()) &&
+                               isOfVectors(computed, difference.getRhs());
+                      });
+}
+
 //===----------------------------------------------------------------------===//
 // The ops of a chain
 //===----------------------------------------------------------------------===//
@@ -527,14 +559,10 @@ std::optional<OnlineChain> ChainFinder::run(linalg::LinalgOp last,
              return from && from->role != ChainRole::Elements;
            });
   });
-  // Nor does a product of products, but for one of exponentials of the first:
-  // what an attention's gradients sum.
-  bool powers =
-      llvm::any_of(chain.ops, isInnerContraction) &&
-      llvm::any_of(chain.ops, [](const ChainOp &op) {
-        return op.linalgOp() &&
-               !op.linalgOp().getBlock()->getOps<math::ExpOp>().empty();
-      });
+  // Nor does a product of products, but for one of probabilities that are made
+  // of the first: what an attention's gradients sum.
+  bool powers = llvm::any_of(chain.ops, isInnerContraction) &&
+                llvm::any_of(chain.ops, hasRelativePowers);
   if (!powers && (reductions < 2 || !uses)) {
     why.clear();
     return std::nullopt;

@@ -59,7 +59,11 @@ FRAGMENT = """pit_gpu.map () -> !fragment {
           %z = arith.addi %u, %v : i32
           %r = arith.remui %z, %c7 : i32
           %q = arith.subi %r, %c3 : i32
-          %e = arith.sitofp %q : i32 to ELEMENT
+          %few = arith.constant FILLED : i32
+          %filled = arith.cmpi slt, %j, %few : i32
+          %none = arith.constant 0 : i32
+          %p = arith.select %filled, %q, %none : i32
+          %e = arith.sitofp %p : i32 to ELEMENT
           pit_gpu.yield %e : ELEMENT
         }"""
 
@@ -75,9 +79,10 @@ def types_of_sums(m, n, in_tensor_memory):
 
 def product(a="bf16", b=None, sa=128, sb=128, ta=False, tb=False, m=64, n=64, tile_k=64, k=150,
             copy="load", rows_of_box=None, groups=1, halves=1, fragment=False, turns=False,
-            in_tensor_memory=False):
+            filled=1024, in_tensor_memory=False):
     """A kernel for one tile, and what it has of each operand: m rows for each of the
-    warpgroups, n columns in each of the halves. Sums in tensor memory have 128 rows."""
+    warpgroups, n columns in each of the halves. A fragment is 0 from column `filled` on, which LLVM
+    knows. Sums in tensor memory have 128 rows."""
     b = b or a
     all_m, all_n = m * groups, n * halves
     if fragment:
@@ -143,9 +148,9 @@ def product(a="bf16", b=None, sa=128, sb=128, ta=False, tb=False, m=64, n=64, ti
     if in_tensor_memory:
         text = text.replace("    pit_gpu.roles {", RING_OF_SUMS) + tensor_roles(m, n, ta, tb)
     else:
-        text += registers_role(m, n, ta, tb, a, groups, halves, fragment, turns)
+        text += registers_role(m, n, ta, tb, a, groups, halves, fragment and filled, turns)
     text += "    }\n    gpu.return\n  }\n}\n"
-    return text, product_case(a, b, ta, tb, all_m, all_n, m, k, tile_k, copy, groups, fragment)
+    return text, product_case(a, b, ta, tb, all_m, all_n, m, k, tile_k, copy, groups, fragment and filled)
 
 
 RING_OF_SUMS = """    %ring_of_sums = pit_gpu.ring full 1 empty 4 : !ring_of_sums
@@ -198,7 +203,7 @@ def registers_role(m, n, ta, tb, a, groups, halves, fragment, turns):
         %begin = pit_gpu.accumulate %zeros : !values -> !sums
 """
     if fragment:
-        text += "        %fragment = " + FRAGMENT.replace("ELEMENT", a) + "\n"
+        text += "        %fragment = " + FRAGMENT.replace("ELEMENT", a).replace("FILLED", str(fragment)) + "\n"
     names = [f"%sums{i}" for i in range(halves)]
     text += f"""        {', '.join(names)} = scf.for %k = %c0 to %depth step %step
             iter_args({', '.join(f'%acc{i} = %begin' for i in range(halves))}) -> ({', '.join(['!sums'] * halves)}) {{
@@ -253,6 +258,7 @@ def product_case(a, b, ta, tb, all_m, all_n, m, k, tile_k, copy, groups, fragmen
             x = numpy.where(ids[:, None] < 0, 0, x[ids])
         if fragment:
             x = (3 * numpy.arange(m)[:, None] + 5 * numpy.arange(tile_k)) % 7 - 3.0
+            x[:, fragment:] = 0
             x = numpy.tile(x, (groups, 1))
         if ta:
             x = x.T
@@ -276,7 +282,7 @@ def columns(element="f32", m=128, n=24, shift=1):
     %next = arith.constant {shift + n + 1} : index
     pit_gpu.roles {{
       role "all" warps 4 registers 248 {{
-        %f = {FRAGMENT.replace('ELEMENT', element)}
+        %f = {FRAGMENT.replace('ELEMENT', element).replace('FILLED', str(n))}
         %sum = pit_gpu.reduce_rows %f : !values -> !column {{
         ^bb0(%x: {element}, %y0: {element}):
           %z = arith.addf %x, %y0 : {element}
@@ -355,6 +361,8 @@ HOPPER = {
     "gather-narrow": P(copy="gather", tile_k=32, sa=128), "gather-f8": P("f8E4M3FN", copy="gather", tb=True, tile_k=128),
     "fragment": P(fragment=True), "fragment-f16": P("f16", fragment=True, tb=True, tile_k=32, n=128, sb=64),
     "fragment-parts": P(fragment=True, m=128, tile_k=48, sa=32, n=64),
+    # Registers of zeros are no sums that begin as zeros.
+    "fragment-zeros": P(fragment=True, filled=8, tb=True),
     "fragment-32": P(fragment=True, sb=32, tile_k=64), "fragment-groups": P(fragment=True, groups=2),
     "turns": P(groups=2, turns=True), "turns-3": P(groups=3, halves=2, turns=True), "turn": P(turns=True),
     "columns": columns(), "columns-f16": columns("f16"), "columns-bf16": columns("bf16", m=64, n=8, shift=2),

@@ -21,11 +21,6 @@ class Gradient(Scores):
                 Argument("logs", rows, LAYER_FLOATS, alike=False),
                 Argument("delta", rows, LAYER_FLOATS, alike=False)]
 
-    def rows(self):
-        """The number of queries stays open: a loop over them that is known to have one step gives
-        wrong sums on an sm_90a."""
-        return ()
-
     def slopes_of(self, builder, found, letters):
         """The probabilities, and the gradients of q k.T, with dims in this order."""
         sizes = found.sizes

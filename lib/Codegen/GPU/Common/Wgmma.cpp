@@ -66,8 +66,9 @@ static SmallVector<Value> runAssembly(Emitter &e, const std::string &text,
                                       ArrayRef<Value> others) {
   Type type = sums.empty() ? e.b.getF32Type() : sums.front().getType();
   std::string letter = type.isF32() ? "f" : "r";
-  SmallVector<std::string> constraints(count,
-                                       (sums.empty() ? "=&" : "=") + letter);
+  // Written before all is read: else what is only read, and has the value with
+  // which a sum begins, as a zero may, would share that sum's register.
+  SmallVector<std::string> constraints(count, "=&" + letter);
   for (size_t i = 0; i < sums.size(); ++i)
     constraints.push_back(std::to_string(i));
   for (Value value : others)

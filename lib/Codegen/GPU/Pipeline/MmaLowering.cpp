@@ -135,7 +135,7 @@ struct MmaPattern : PipelinePattern<MmaOp> {
         }
       NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
     } else {
-      multiplyFragment(e, op, adaptor, wgmma, b, steps, replaces, sums);
+      multiplyFragment(e, op, adaptor, wgmma, b, steps, sums);
     }
     rewriter.replaceOpWithMultiple(op, {sums});
     return success();
@@ -144,8 +144,7 @@ struct MmaPattern : PipelinePattern<MmaOp> {
 private:
   static void multiplyFragment(Emitter &e, MmaOp op, Adaptor adaptor,
                                const cuda::Wgmma &wgmma, const SharedFactor &b,
-                               int64_t steps, bool replaces,
-                               MutableArrayRef<Value> sums) {
+                               int64_t steps, MutableArrayRef<Value> sums) {
     auto type = cast<FragmentType>(op.getA().getType());
     AccumulatorType acc = op.getAcc().getType();
     int64_t perPart = acc.getElementsPerPart();

@@ -151,6 +151,11 @@ LogicalResult OnlineTiler::planSelection(std::string &why) {
     return success();
   }
   auto type = cast<RankedTensorType>(selector.getType());
+  // Lengths end the dim behind those that they have.
+  if (marked.getSource() == Source::Lengths &&
+      kinds[op.dims[type.getRank()]] != Kind::Axis)
+    return notTaken(why, code(OnlineCondition::Selection) +
+                             "lengths end another dim");
   AffineMap map =
       AffineMap::getMultiDimIdentityMap(op.dims.size(), rewriter.getContext())
           .getMajorSubMap(type.getRank());

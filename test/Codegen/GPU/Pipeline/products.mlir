@@ -39,7 +39,7 @@ gpu.module @kernels {
         // CHECK: nvvm.wgmma.commit.group.sync.aligned
         %2 = pit_gpu.mma %z, %w transpose, %1 : !e4m3, !e5m2, !sums
         // The registers of the sums go through the wait.
-        // CHECK: llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 0;", "=f,=f,{{.*}},0,1,
+        // CHECK: llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 0;", "=&f,=&f,{{.*}},0,1,
         %r = pit_gpu.mma_wait pending 0 of %2 : !sums -> !values
       }
     }

@@ -220,3 +220,44 @@ func.func @independent(%x: tensor<64x80xf32>, %rows: tensor<64xf32>) -> (tensor<
   } -> tensor<64xf32>
   return %m, %l : tensor<64xf32>, tensor<64xf32>
 }
+
+// -----
+
+// A layer of two products with an activation between them is no chain, though the activation has
+// a power: it is relative to no number of the row. Without a remark, each product is tiled by itself.
+#all = affine_map<(i, j) -> (i, j)>
+#a = affine_map<(i, j, k) -> (i, k)>
+#b = affine_map<(i, j, k) -> (j, k)>
+#c = affine_map<(i, j, k) -> (i, j)>
+func.func @activation(%x: tensor<64x24xf32>, %w: tensor<40x24xf32>, %bias: tensor<40xf32>, %down: tensor<24x40xf32>,
+                      %h0: tensor<64x40xf32>, %y0: tensor<64x24xf32>) -> tensor<64x24xf32> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %first = linalg.fill ins(%zero : f32) outs(%h0 : tensor<64x40xf32>) -> tensor<64x40xf32>
+  %h = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<64x24xf32>, tensor<40x24xf32>) outs(%first : tensor<64x40xf32>) {
+  ^bb0(%e: f32, %f: f32, %o: f32):
+    %p = arith.mulf %e, %f : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<64x40xf32>
+  %g = linalg.generic {indexing_maps = [#all, affine_map<(i, j) -> (j)>, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%h, %bias : tensor<64x40xf32>, tensor<40xf32>) outs(%h0 : tensor<64x40xf32>) {
+  ^bb0(%e: f32, %f: f32, %o: f32):
+    %t = arith.addf %e, %f : f32
+    %n = arith.subf %zero, %t : f32
+    %p = math.exp %n : f32
+    %d = arith.addf %p, %one : f32
+    %r = arith.divf %t, %d : f32
+    linalg.yield %r : f32
+  } -> tensor<64x40xf32>
+  %second = linalg.fill ins(%zero : f32) outs(%y0 : tensor<64x24xf32>) -> tensor<64x24xf32>
+  %y = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%g, %down : tensor<64x40xf32>, tensor<24x40xf32>) outs(%second : tensor<64x24xf32>) {
+  ^bb0(%e: f32, %f: f32, %o: f32):
+    %p = arith.mulf %e, %f : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<64x24xf32>
+  return %y : tensor<64x24xf32>
+}
