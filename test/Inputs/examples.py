@@ -23,11 +23,13 @@ ALIASES = {
     "!b": "!pit_gpu.tile<64x256xbf16, swizzle = 128>",
     "!ring": "!pit_gpu.ring<4, [!pit_gpu.tile<128x64xbf16, swizzle = 128>, !b]>",
     "!stage": "!pit_gpu.stage<[!pit_gpu.tile<128x64xbf16, swizzle = 128>, !b]>",
+    "!stage_of_sums": "!pit_gpu.stage<[!pit_gpu.accumulator<128x256xf32, tensor_memory>]>",
     "!map": "!pit_gpu.tensor_map<128x64xbf16, swizzle = 128>",
     "!sums": "!pit_gpu.accumulator<64x256xf32>",
 }
 #: Errors of an op that stands alone: it has no role, and no argument of a kernel.
-ALONE = re.compile(r"\[(roles 4|protocol \d|tensor_map 1|warpgroup 1|in_turn 1)\]")
+ALONE = re.compile(r"\[(roles 4|protocol \d|tensor_map 1|warpgroup 1|in_turn 1|"
+                   r"load_rows 3|thread 1|warp 1)\]")
 UNVERIFIED = ["--mlir-very-unsafe-disable-verifier-on-parsing", "--verify-each=false"]
 
 

@@ -252,33 +252,32 @@ struct ConvertPitGPUToNVVMPass
     });
   }
 
-  /// Finds the stages of a role that one of its threads gives on.
+  /// Does one thread of the role all that the role does with a stage or a tile?
+  /// This is so where copies by TMA fill it, and where products with sums in
+  /// tensor memory read it.
+  static bool isOfOneThread(Value value) {
+    return !value.use_empty() &&
+           llvm::all_of(value.getUsers(), [](Operation *op) {
+             if (auto commit = dyn_cast<CommitOp>(op)) {
+               auto leader = commit->getParentOfType<LeaderOp>();
+               return (commit.getKind() == CommitKind::Tma ||
+                       commit.getKind() == CommitKind::Products) &&
+                      !(leader && leader.getOfWarps());
+             }
+             if (auto release = dyn_cast<ReleaseOp>(op))
+               return release.getAfterProducts();
+             if (auto product = dyn_cast<MmaOp>(op))
+               return product.getAcc().getType().getInTensorMemory();
+             if (isa<TileOp, SubtileOp>(op))
+               return isOfOneThread(op->getResult(0));
+             return isa<LoadOp>(op);
+           });
+  }
+
+  /// Finds the stages that the role takes for one of its threads.
   static void findTakesOfOneWarp(Region &body, PipelineContext &context) {
-    llvm::DenseSet<Value> givenByAll;
-    llvm::DenseSet<Type> carried;
-    auto give = [&](Value stage) {
-      Operation *take = stage.getDefiningOp();
-      if (isa_and_nonnull<AcquireOp, WaitOp>(take))
-        givenByAll.insert(stage);
-      else
-        carried.insert(stage.getType());
-    };
     body.walk([&](Operation *op) {
-      if (auto commit = dyn_cast<CommitOp>(op)) {
-        auto leader = commit->getParentOfType<LeaderOp>();
-        if (commit.getKind() == CommitKind::Copies ||
-            commit.getKind() == CommitKind::Writes ||
-            (leader && leader.getOfWarps()))
-          give(commit.getStage());
-      } else if (auto release = dyn_cast<ReleaseOp>(op)) {
-        if (!release.getAfterProducts())
-          give(release.getStage());
-      }
-    });
-    body.walk([&](Operation *op) {
-      if (isa<AcquireOp, WaitOp>(op) &&
-          !givenByAll.contains(op->getResult(0)) &&
-          !carried.contains(op->getResult(0).getType()))
+      if (isa<AcquireOp, WaitOp>(op) && isOfOneThread(op->getResult(0)))
         context.takesOfOneWarp.insert(op);
     });
   }

@@ -167,7 +167,7 @@ def PitGPU_TileOp : PitGPU_Op<"tile", [Pure]> {
     ```mlir
     %b = pit_gpu.tile %s[1] : !stage -> !pit_gpu.tile<64x256xbf16, swizzle = 128>
     %c = pit_gpu.tile %t[0]
-           : !sums -> !pit_gpu.accumulator<128x256xf32, tensor_memory>
+           : !stage_of_sums -> !pit_gpu.accumulator<128x256xf32, tensor_memory>
     ```
 
     Constraints:
