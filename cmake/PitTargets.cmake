@@ -49,6 +49,15 @@ function(pit_add_compiler_library name)
   endif()
 endfunction()
 
+# pit_embed_tables(NAME...): NAME.json of this folder as a C++ string, NAME.inc.
+function(pit_embed_tables)
+  foreach(name ${ARGN})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${name}.json)
+    file(READ ${name}.json table)
+    file(CONFIGURE OUTPUT ${name}.inc CONTENT "R\"json(@table@)json\"\n" @ONLY)
+  endforeach()
+endfunction()
+
 # Flags of every C++ target that includes MLIR.
 function(pit_compiler_options name)
   target_compile_options(${name} PRIVATE ${PIT_WARNINGS} -Wno-unused-parameter)

@@ -277,8 +277,7 @@ TileChoice mlir::pit::chooseTile(
     if (!isOfEntry)
       continue;
     // Either all entries have a modelled time for the op, or none has.
-    ModelledTile one = {tile,
-                        model(op, extents, tile, *sizes, table.processors)};
+    ModelledTile one = {tile, model(op, extents, tile, *sizes, table)};
     // The op's extents may have cut two entries to the same tile.
     auto *same = llvm::find_if(choice.tiles, [&](const ModelledTile &other) {
       return other.tile == one.tile;

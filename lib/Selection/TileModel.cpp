@@ -14,7 +14,7 @@ std::optional<double> mlir::pit::modelCycles(linalg::LinalgOp op,
                                              ArrayRef<int64_t> extents,
                                              ArrayRef<int64_t> tile,
                                              const TileSizes &sizes,
-                                             int64_t processors) {
+                                             const TileTable &table) {
   double tiles = 1, steps = 1;
   for (auto [d, size] : llvm::enumerate(extents)) {
     bool isReduced = isReducedDim(op, d);
@@ -26,16 +26,9 @@ std::optional<double> mlir::pit::modelCycles(linalg::LinalgOp op,
       return std::nullopt;
     (isReduced ? steps : tiles) *= llvm::divideCeil(extent, tile[d]);
   }
-  return std::ceil(tiles / processors) * (steps * sizes.step + sizes.fixed);
+  return std::ceil(tiles / table.processors) *
+         (steps * sizes.step + sizes.fixed);
 }
-
-/// What a multiprocessor of an H100 reads of memory in a cycle, and what it
-/// writes and reads of sums that it shares; the cycles that awaiting the other
-/// blocks takes (measured, docs/performance/few-rows.md).
-static constexpr double kMemoryBytes = 12.5, kSharedSumBytes = 13,
-                        kSharing = 1700;
-/// So large a part of the multiprocessors reads as fast as memory is.
-static constexpr double kReading = 0.85;
 
 /// Cycles of an op whose blocks may share the tiles of the last turn along the
 /// reduced dims, as those of wgmma do.
@@ -43,7 +36,9 @@ std::optional<double> mlir::pit::modelSharedCycles(linalg::LinalgOp op,
                                                    ArrayRef<int64_t> extents,
                                                    ArrayRef<int64_t> tile,
                                                    const TileSizes &sizes,
-                                                   int64_t processors) {
+                                                   const TileTable &table) {
+  const TileSharing &sharing = table.sharing;
+  int64_t processors = table.processors;
   double tiles = 1, steps = 1, sums = 1, bytes = 0;
   for (auto [d, extent] : llvm::enumerate(extents)) {
     if (ShapedType::isDynamic(extent))
@@ -60,11 +55,12 @@ std::optional<double> mlir::pit::modelSharedCycles(linalg::LinalgOp op,
       bytes += tileElements(op.getMatchingIndexingMap(&operand), extents) *
                llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   }
-  double memory = bytes / kMemoryBytes / processors;
+  double memory = bytes / sharing.memoryBytes / processors;
   double turns = std::floor(tiles / processors);
   double left = tiles - turns * processors;
   // Where tiles are not shared, only those that have one read.
-  double idle = turns == 0 ? std::max(1.0, kReading * processors / left) : 1.0;
+  double idle =
+      turns == 0 ? std::max(1.0, sharing.reading * processors / left) : 1.0;
   double allTurns = std::ceil(tiles / processors);
   double alone = std::max(allTurns * steps * sizes.step, memory * idle) +
                  allTurns * sizes.fixed;
@@ -72,7 +68,7 @@ std::optional<double> mlir::pit::modelSharedCycles(linalg::LinalgOp op,
     return alone;
   double ownSteps = turns * steps + std::ceil(left * steps / processors);
   double shared = std::max(ownSteps * sizes.step, memory) +
-                  (turns + 1) * sizes.fixed + kSharing +
-                  sums * 2 * sizeof(float) / kSharedSumBytes;
+                  (turns + 1) * sizes.fixed + sharing.await +
+                  sums * 2 * sizeof(float) / sharing.sumBytes;
   return std::min(alone, shared);
 }

@@ -18,14 +18,15 @@ namespace mlir::pit {
 /// that cannot be told.
 using TileModel = llvm::function_ref<std::optional<double>(
     linalg::LinalgOp op, ArrayRef<int64_t> extents, ArrayRef<int64_t> tile,
-    const TileSizes &sizes, int64_t processors)>;
+    const TileSizes &sizes, const TileTable &table)>;
 
 /// Whole tiles, one after another on each processor. What an index skips is
 /// counted like the rest. Nothing if an extent is not known.
 std::optional<double> modelCycles(linalg::LinalgOp op,
                                   ArrayRef<int64_t> extents,
                                   ArrayRef<int64_t> tile,
-                                  const TileSizes &sizes, int64_t processors);
+                                  const TileSizes &sizes,
+                                  const TileTable &table);
 
 /// For a GPU whose blocks may share the tiles of the last turn along the
 /// reduced dims, as those of wgmma do: also what is read of memory, and the
@@ -34,7 +35,7 @@ std::optional<double> modelSharedCycles(linalg::LinalgOp op,
                                         ArrayRef<int64_t> extents,
                                         ArrayRef<int64_t> tile,
                                         const TileSizes &sizes,
-                                        int64_t processors);
+                                        const TileTable &table);
 
 } // namespace mlir::pit
 

@@ -79,10 +79,10 @@ private:
   SmallVector<ModelledTile> getTimes(int64_t extent) {
     auto model = [&](linalg::LinalgOp, ArrayRef<int64_t>,
                      ArrayRef<int64_t> tile, const TileSizes &sizes,
-                     int64_t processors) -> std::optional<double> {
+                     const TileTable &table) -> std::optional<double> {
       SmallVector<int64_t> known(extents);
       known[dim] = extent;
-      return modelSharedCycles(op, known, tile, sizes, processors);
+      return modelSharedCycles(op, known, tile, sizes, table);
     };
     TileChoice choice =
         chooseDenseTile(op, table, /*assumed=*/std::nullopt, model);

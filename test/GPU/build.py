@@ -138,6 +138,7 @@ def choosing_table(folder):
     if table.exists():
         return table
     tiles = json.loads((ROOT / "lib" / "Selection" / "HopperTiles.json").read_text())
+    tiles["costs"] = json.loads((ROOT / "lib" / "Choice" / "HopperCosts.json").read_text())["costs"]
     for costs in tiles["costs"]:
         costs.update(dense=1, scan=1e-6, group=1e-3,
                      micro=[{"rows": micro["rows"], "multiply": 1.5 + 0.5 * (micro["rows"] > 0)}

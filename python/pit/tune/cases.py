@@ -20,7 +20,7 @@ SIDE = 64  # of such a part
 NAMES = {DENSE: "dense", ROWS: "rows", PART: f"parts of {SIDE}", WANTED: f"wanted parts of {SIDE}"}
 DENSITIES = (0.5, 0.1, 0.02, 0.005)
 PATTERNS = 3
-COLUMNS = 128  # whose lists are read at once, as lib/Selection/Costs.cpp has it
+COLUMNS = 128  # whose lists are read at once, list_columns of lib/Choice/CpuCosts.json
 
 
 @dataclass(frozen=True)

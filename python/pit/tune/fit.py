@@ -1,4 +1,4 @@
-"""From times to costs: the model of lib/Selection/Costs.cpp, solved by least squares.
+"""From times to costs: the model of lib/Choice/Costs.cpp, solved by least squares.
 
 What a product takes is linear in its costs, with numbers of multiplications, lists and
 elements before them. All shapes of an element type are solved at once: a call, looking and
@@ -14,7 +14,7 @@ import numpy as np
 from .cases import COLUMNS, DENSE, ROWS
 
 STEPS = range(0, 65, 4)
-ROWS_IN_PLACE = 48  # as lib/Selection/Costs.cpp has it
+ROWS_IN_PLACE = 48  # in_place_rows of lib/Choice/CpuCosts.json
 # What packing has to explain of the error to be in the table.
 LEAST_GAIN = 0.05
 

@@ -1,6 +1,6 @@
 """The costs of an NVIDIA GPU: products of a few shapes, each by every rule and dense.
 
-How the operands lie is a part of the costs (`layout`, lib/Selection/TileTable.h), so all
+How the operands lie is a part of the costs (`layout`, lib/Choice/CostTable.h), so all
 is measured for each: weights as (k, n), as (n, k), and zeros in the right operand, where
 columns are what rows are in the left one. A program runs several times in a CUDA graph;
 the median of graphs counts. The costs are those of least squares (fit.py).
@@ -217,7 +217,7 @@ def make_entry(element, layout, costs, heights):
                  ("fixed", "group", "pack")}
         entry |= {name: value for name, value in found.items() if value > 0}
         if rule not in (ROWS, variant):
-            return entry | {"known": True}
+            return entry | {"compile_time_only": True}
         return entry | {"leave": LEAVE_ROWS if rule == ROWS else LEAVE}
 
     rules = [rule for rule in [ROWS, *heights] if costs.get(f"multiply {rule}", 0) > 0]

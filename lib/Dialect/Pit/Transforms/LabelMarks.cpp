@@ -1,6 +1,6 @@
 //===- LabelMarks.cpp - Names by which marks are known --------------------===//
 
-#include "Selection/Knowledge.h"
+#include "Choice/Knowledge.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 

@@ -1,9 +1,8 @@
 //===- Plan.cpp - Level 1 to level 2 --------------------------------------===//
 
-#include "ChooseVariant.h"
+#include "Choice/ChooseVariant.h"
+#include "Choice/JudgeRules.h"
 #include "CollapseRows.h"
-#include "Selection/JudgeRules.h"
-#include "Selection/TileTable.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
@@ -11,7 +10,6 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
-#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITPLAN
@@ -31,8 +29,12 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
       return signalPassFailure();
     FailureOr<TileTable> table =
         loadTileTable(getOperation(), tileTable, *machine, tf32);
-    if (failed(table))
+    FailureOr<CostTable> weighed = failure();
+    if (succeeded(table))
+      weighed = loadCostTable(getOperation(), tileTable, *machine, tf32);
+    if (failed(weighed))
       return signalPassFailure();
+    costs = &*weighed;
     FailureOr<std::unique_ptr<Knowledge>> known = Knowledge::load(
         getOperation(), llvm::to_vector_of<std::string>(samples), profile);
     if (failed(known))
@@ -165,8 +167,8 @@ private:
         continue;
       }
       std::string error;
-      FailureOr<std::optional<Judgement>> judged =
-          judgeRules(marked, found.legal, getPlanTarget(table), *known, error);
+      FailureOr<std::optional<Judgement>> judged = judgeRules(
+          marked, found.legal, getPlanTarget(table), *costs, *known, error);
       if (failed(judged))
         return mark.emitError()
                << "mark '" << mark.getLabel().value_or("") << "': " << error;
@@ -221,7 +223,7 @@ private:
           }))
         continue;
       std::optional<VariantSet> set =
-          findRunTimeVariants(marked, legal, getPlanTarget(table));
+          findRunTimeVariants(marked, legal, getPlanTarget(table), *costs);
       if (!set)
         return false;
       sets.push_back({marked, std::move(*set)});
@@ -242,7 +244,7 @@ private:
       MarkedOperand marked = {op, first.number,
                               getMark(op, op->getOpOperand(first.number))};
       if (explain)
-        explainVariants(op, marked, set);
+        set.explain(op);
       if (set.neverPays || set.variants.empty()) {
         op->emitRemark() << "stays dense: "
                          << (set.neverPays ? "each element of operand "
@@ -267,39 +269,6 @@ private:
     }
   }
 
-  /// Says which variants the program has, and which not.
-  static void explainVariants(linalg::LinalgOp op, const MarkedOperand &marked,
-                              const VariantSet &set) {
-    auto say = [&]() { return op->emitRemark() << op->getName() << ": "; };
-    if (!set.variants.empty()) {
-      InFlightDiagnostic remark = say() << "chooses at run time: dense";
-      for (const Variant &variant : set.variants)
-        remark << ", " << variant.candidate.index;
-    }
-    for (const Variant &variant : set.variants)
-      explainVariant(op, set, variant);
-    for (const std::string &dropped : set.dropped)
-      say() << "no variant " << dropped;
-  }
-
-  /// Says up to which coverage a variant is faster than the dense one.
-  static void explainVariant(linalg::LinalgOp op, const VariantSet &set,
-                             const Variant &variant) {
-    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    if (llvm::any_of(ranges, ShapedType::isDynamic))
-      return;
-    SmallVector<double> extents(ranges.begin(), ranges.end());
-    double all = countMicroTiles(op, variant.candidate, extents) *
-                 variant.live.evaluate(extents);
-    double left = set.dense.evaluate(extents) - variant.fixed.evaluate(extents);
-    op->emitRemark() << op->getName() << ": variant "
-                     << describeRule(variant.candidate)
-                     << llvm::formatv(
-                            ": faster than dense below a coverage of {0:F3}",
-                            all > 0 ? std::clamp(left / all, 0.0, 1.0) : 1)
-                            .str();
-  }
-
   /// Carries out the rule that an op gets. On a CPU a product is as fast by a
   /// nest of loops, which may read packed values.
   void applyBest(linalg::LinalgOp op, const Candidate &candidate,
@@ -322,6 +291,8 @@ private:
     return isMarks ? IndexOp() : index.getDefiningOp<IndexOp>();
   }
 
-  Knowledge *knowledge = nullptr; ///< of the run
+  // Of the run:
+  const CostTable *costs = nullptr;
+  Knowledge *knowledge = nullptr;
 };
 } // namespace

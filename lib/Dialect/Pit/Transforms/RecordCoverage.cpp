@@ -1,6 +1,6 @@
 //===- RecordCoverage.cpp - Programs that record the zeros of marks -------===//
 
-#include "Selection/Knowledge.h"
+#include "Choice/Knowledge.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BranchedOps.h"
+#include "Choice/BranchedOps.h"
 #include "Epilogues.h"
 #include "Tiler.h"
 

@@ -36,6 +36,18 @@
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/layout.json" 2>&1 | FileCheck %s --check-prefix=LAYOUT
 // LAYOUT: error: {{.*}}: costs 0: f32 has a layout left; it must be rows, apart, right or wanted
 
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/key.json" 2>&1 | FileCheck %s --check-prefix=KEY
+// KEY: error: {{.*}}: costs 0: f32 has a micro-tile with known; it may have rows, multiply, fixed, pack, group, leave and compile_time_only
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/number.json" 2>&1 | FileCheck %s --check-prefix=NUMBER
+// NUMBER: error: {{.*}}: list_columns is 0.00; it must be more than 0
+
+// A table may have other numbers than the built-in ones: with more than 5 rows B is packed.
+// RUN: pit-opt %t/ok.mlir -pit-plan="choice=run-time tile-table=%t/shapes.json" | FileCheck %s --check-prefix=SHAPES
+// SHAPES-LABEL: func.func @f(
+// SHAPES-DAG: %[[ONES:.*]] = arith.constant 1.900000e+04 : f64
+// SHAPES: pit.choose
+// SHAPES-SAME: fixed({{.*}}, %[[ONES]])
+
 // Ops that read their operands in another way have costs of their own; where there are none, those
 // of rows count. A micro-tile that is for known zeros is no variant.
 // RUN: pit-opt %t/layouts.mlir -pit-plan="choice=run-time target=sm_90a tile-table=%t/layouts.json" | FileCheck %t/layouts.mlir
@@ -99,7 +111,7 @@ func.func @wanted(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %m: tensor<64x64
 //--- layouts.json
 {"target": "hopper", "costs": [
   {"element": "f32", "layout": "right", "dense": 3000, "scan": 1, "group": 1, "micro": [{"rows": 64, "multiply": 2}, {"rows": 0, "multiply": 3}]},
-  {"element": "f32", "layout": "apart", "dense": 2000, "scan": 1, "group": 1, "micro": [{"rows": 32, "multiply": 2}, {"rows": 8, "multiply": 1, "known": true}, {"rows": 0, "multiply": 3}]},
+  {"element": "f32", "layout": "apart", "dense": 2000, "scan": 1, "group": 1, "micro": [{"rows": 32, "multiply": 2}, {"rows": 8, "multiply": 1, "compile_time_only": true}, {"rows": 0, "multiply": 3}]},
   {"element": "f32", "layout": "rows", "dense": 1000, "scan": 1, "group": 1, "micro": [{"rows": 16, "multiply": 2}, {"rows": 0, "multiply": 3}]},
   {"element": "f32", "layout": "wanted", "dense": 5000, "scan": 1, "group": 1, "micro": [{"rows": 16, "multiply": 2, "pack": 5000, "fixed": 16000}, {"rows": 0, "multiply": 3}]},
   {"element": "f64", "dense": 4000, "scan": 1, "group": 1, "micro": [{"rows": 16, "multiply": 2}, {"rows": 0, "multiply": 3}]}
@@ -171,6 +183,17 @@ func.func @f(%a: tensor<10x20xi16>, %b: tensor<20x300xi16>, %c: tensor<10x300xi3
 //--- costs.json
 {"costs": [{"element": "f32", "dense": 1000, "scan": 2000, "group": 10000, "read": 5000, "step": 16,
             "micro": [{"rows": 1, "multiply": 2000, "group": 20000, "pack": 3000}, {"rows": 0, "multiply": 1000}]}]}
+
+//--- shapes.json
+{"shapes": {"in_place_rows": 5},
+ "costs": [{"element": ["f64", "f32"], "dense": 1000, "scan": 2000, "group": 10000, "read": 5000, "step": 16,
+            "micro": [{"rows": 1, "multiply": 2000, "group": 20000, "pack": 3000}, {"rows": 0, "multiply": 1000}]}]}
+
+//--- key.json
+{"costs": [{"element": "f32", "dense": 1, "scan": 2, "group": 1, "micro": [{"rows": 0, "multiply": 1, "known": true}]}]}
+
+//--- number.json
+{"shapes": {"list_columns": 0}, "costs": [{"element": "f32", "dense": 1, "scan": 2, "group": 1, "micro": [{"rows": 0, "multiply": 1}]}]}
 
 //--- kinds.json
 {"costs": [{"element": "avx2 i16", "dense": 1000, "scan": 2000, "group": 10000, "micro": [{"rows": 0, "multiply": 1000}]}]}

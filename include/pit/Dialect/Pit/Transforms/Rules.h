@@ -1,14 +1,15 @@
 //===- Rules.h - Plans and tiles an op by a rule ----------------*- C++ -*-===//
 //
 // What pit-plan and pit-tile do to one op, for passes that choose the rule
-// themselves. pit/Selection/Rules.h finds and checks rules.
+// themselves. pit/Choice/FindRules.h finds rules,
+// pit/Selection/Rules.h checks one.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PIT_DIALECT_PIT_TRANSFORMS_RULES_H
 #define PIT_DIALECT_PIT_TRANSFORMS_RULES_H
 
-#include "pit/Selection/Rules.h"
+#include "pit/Choice/FindRules.h"
 
 #include "mlir/IR/PatternMatch.h"
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_SELECTION_JUDGERULES_H
-#define PIT_LIB_SELECTION_JUDGERULES_H
+#ifndef PIT_LIB_CHOICE_JUDGERULES_H
+#define PIT_LIB_CHOICE_JUDGERULES_H
 
 #include "Knowledge.h"
 #include "Variants.h"
@@ -40,12 +40,11 @@ struct Judgement {
 /// Judges the rules that `legal` has for the operand.
 /// Nothing if the table does not tell what they cost. On failure `error` says
 /// why what is known does not fit the mark.
-FailureOr<std::optional<Judgement>> judgeRules(MarkedOperand marked,
-                                               ArrayRef<Candidate> legal,
-                                               const PlanTarget &target,
-                                               MarkKnowledge &knowledge,
-                                               std::string &error);
+FailureOr<std::optional<Judgement>>
+judgeRules(MarkedOperand marked, ArrayRef<Candidate> legal,
+           const PlanTarget &target, const CostTable &costs,
+           MarkKnowledge &knowledge, std::string &error);
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_SELECTION_JUDGERULES_H
+#endif // PIT_LIB_CHOICE_JUDGERULES_H

@@ -1,7 +1,7 @@
 //===- BranchedOps.h - Ops that branches compute in several ways *- C++ -*-===//
 
-#ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_BRANCHEDOPS_H
-#define PIT_LIB_DIALECT_PIT_TRANSFORMS_BRANCHEDOPS_H
+#ifndef PIT_LIB_CHOICE_BRANCHEDOPS_H
+#define PIT_LIB_CHOICE_BRANCHEDOPS_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
@@ -50,4 +50,4 @@ private:
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_DIALECT_PIT_TRANSFORMS_BRANCHEDOPS_H
+#endif // PIT_LIB_CHOICE_BRANCHEDOPS_H

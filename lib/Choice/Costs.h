@@ -8,10 +8,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_SELECTION_COSTS_H
-#define PIT_LIB_SELECTION_COSTS_H
+#ifndef PIT_LIB_CHOICE_COSTS_H
+#define PIT_LIB_CHOICE_COSTS_H
 
-#include "Candidates.h"
+#include "CostTable.h"
+#include "Selection/Candidates.h"
 
 namespace mlir::pit {
 
@@ -44,7 +45,7 @@ class CostModel {
 public:
   /// Nothing if the table has nothing of such elements.
   static std::optional<CostModel> get(MarkedOperand marked,
-                                      const TileTable &table);
+                                      const CostTable &table);
 
   /// The extents of the iteration dims, where the operand has this shape; empty
   /// if it is not known.
@@ -65,13 +66,14 @@ public:
   double getScan(ArrayRef<int64_t> shape) const;
 
   const ChoiceCosts &getCosts() const { return costs; }
+  const CostTable &getTable() const { return table; }
   /// The dims that the operand lacks, or that number the points of windows of
   /// it: each of its elements is used so often.
   SmallVector<unsigned> getReuse() const;
 
 private:
   using Product = CostTerm::Product;
-  CostModel(MarkedOperand marked, ChoiceCosts costs, const TileTable &table);
+  CostModel(MarkedOperand marked, ChoiceCosts costs, const CostTable &table);
   const ChoiceCosts::MicroTile &findMicroTile(const Candidate &candidate) const;
   double countRows(const Candidate &candidate) const;
   double multiply(const Candidate &candidate) const;
@@ -95,13 +97,14 @@ private:
   mutable linalg::LinalgOp op;
   mutable SparseOp mark;
   ChoiceCosts costs;
+  const CostTable &table;
+  const ShapeFactors &shapes; ///< of the table
   AffineMap map;
   AffineMap otherMap;    ///< of the largest input beside the marked one, if any
   double otherBytes = 1; ///< of an element of it
   int64_t lanes = 1;     ///< elements of the result in a vector of a CPU
-  bool isForGpu;
 };
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_SELECTION_COSTS_H
+#endif // PIT_LIB_CHOICE_COSTS_H

@@ -1,9 +1,9 @@
 //===- ChooseVariant.h - An op that chooses its rule ------------*- C++ -*-===//
 
-#ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_CHOOSEVARIANT_H
-#define PIT_LIB_DIALECT_PIT_TRANSFORMS_CHOOSEVARIANT_H
+#ifndef PIT_LIB_CHOICE_CHOOSEVARIANT_H
+#define PIT_LIB_CHOICE_CHOOSEVARIANT_H
 
-#include "Selection/Variants.h"
+#include "RunTimeVariants.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -28,4 +28,4 @@ void chooseVariant(RewriterBase &rewriter, MarkedOperand marked,
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_DIALECT_PIT_TRANSFORMS_CHOOSEVARIANT_H
+#endif // PIT_LIB_CHOICE_CHOOSEVARIANT_H

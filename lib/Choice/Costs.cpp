@@ -2,50 +2,12 @@
 
 #include "Costs.h"
 
-#include "TileGeometry.h"
+#include "Selection/TileGeometry.h"
 
 #include <cmath>
 
 using namespace mlir;
 using namespace mlir::pit;
-
-/// What columns of the result take that are gathered for a vector of rows or
-/// more, as a part of rows: the vectors are transposed.
-static constexpr double kTransposed = 1.2;
-/// Columns whose lists are read at once.
-static constexpr int64_t kColumns = 128;
-/// What a step takes beside its columns, in columns: micro-tiles of few columns
-/// leave lanes idle, and gather the other operand for each.
-static constexpr double kStep = 10;
-/// A row of the result is read and written again for each part of a sum: as
-/// much as so many multiplications and additions.
-static constexpr double kPartOfSum = 4;
-/// How many sums a part has of which the table says what they take.
-static constexpr double kMeasuredPart = 64;
-/// What a list takes that adds to the sums of the list before it, as a part of
-/// one that has sums of its own: each tap of a convolution reads the lists of
-/// other pixels.
-static constexpr double kNextList = 0.1;
-/// The coverage by which is judged how much of the other operand all groups
-/// read: about that from which on the dense program is as fast.
-static constexpr double kJudgedCoverage = 0.3;
-/// The lists of wanted parts of rows that multiprocessors share where these
-/// were measured. With fewer, fewer of them have work.
-static constexpr double kWantedGroups = 64;
-/// For so few rows the other operand is not packed, and what one list has read
-/// is hardly in a cache when the next one comes by (kRowsToPack and
-/// kRowsToWiden of PackPanels.cpp).
-static constexpr int64_t kRowsInPlace = 48;
-/// A GPU reads 32 bytes of memory at once. Of columns that are live half are
-/// taken to lie in what others have read (docs/performance/few-rows.md).
-static constexpr double kBytesOfElement = 16;
-
-/// What a multiplication and addition of one row takes where the other
-/// operand's rows along the list are its columns: each step reads elements that
-/// lie apart. Four rows and more pack them first. Measured: 6 to 10 on AVX-512,
-/// f32.
-static constexpr double kApart = 8;
-static constexpr double kRowsThatPack = 4;
 
 /// Are rows of the other operand, along the last dim of the result, not
 /// contiguous?
@@ -145,9 +107,9 @@ static OpOperand *findOther(linalg::LinalgOp op, unsigned operand) {
 }
 
 CostModel::CostModel(MarkedOperand marked, ChoiceCosts costs,
-                     const TileTable &table)
-    : op(marked.op), mark(marked.mark), costs(std::move(costs)),
-      map(marked.getMap()), isForGpu(table.isForGpu) {
+                     const CostTable &table)
+    : op(marked.op), mark(marked.mark), costs(std::move(costs)), table(table),
+      shapes(table.shapes), map(marked.getMap()) {
   if (OpOperand *other = findOther(op, marked.number)) {
     otherMap = op.getMatchingIndexingMap(other);
     Type element = getElementTypeOrSelf(other->get());
@@ -161,7 +123,7 @@ CostModel::CostModel(MarkedOperand marked, ChoiceCosts costs,
 }
 
 std::optional<CostModel> CostModel::get(MarkedOperand marked,
-                                        const TileTable &table) {
+                                        const CostTable &table) {
   linalg::LinalgOp op = marked.op;
   // Wanted results are as many as there are; what they are made of is read.
   Type element =
@@ -228,7 +190,7 @@ CostTerm CostModel::readBeside() const {
   CostTerm term;
   Product read = readOther(costs.read);
   term.add(read);
-  if (isForGpu) {
+  if (table.isForGpu) {
     read.factor = -read.factor;
     read.points = getSharingDims();
     read.least = getRowsOfReading();
@@ -242,7 +204,7 @@ CostTerm CostModel::getDense() const {
   product.factor = costs.dense / 1000;
   for (unsigned d = 0; d < op.getNumLoops(); ++d)
     addLanes(product, d);
-  if (isForGpu && costs.read > 0) {
+  if (table.isForGpu && costs.read > 0) {
     product.points = getSharingDims();
     product.least = getRowsOfReading();
   }
@@ -348,11 +310,12 @@ CostTerm CostModel::getFixed(const Candidate &candidate) const {
     if (isGrouped(candidate, d) && !(sumsGoOn && isReducedDim(op, d)))
       lists.dims.push_back({d, tile[d]});
     else if (!map.isFunctionOfDim(d))
-      lists.dims.push_back({d, d == getLaneDim(op) ? kColumns : tile[d]});
+      lists.dims.push_back(
+          {d, d == getLaneDim(op) ? shapes.listColumns : tile[d]});
   }
   term.add(lists);
   Product more = lists;
-  more.factor *= kNextList;
+  more.factor *= shapes.nextList;
   for (unsigned d = 0; d < op.getNumLoops(); ++d)
     if (sumsGoOn && isGrouped(candidate, d) && isReducedDim(op, d))
       more.dims.push_back({d, tile[d]});
@@ -371,9 +334,9 @@ CostTerm CostModel::getFixed(const Candidate &candidate) const {
     return term;
   Product packed =
       readOther(std::max(findMicroTile(candidate).pack - read, 0.0));
-  if (!isForGpu) {
+  if (!table.isForGpu) {
     packed.points = getSharingDims();
-    packed.least = kRowsInPlace;
+    packed.least = shapes.inPlaceRows;
   }
   term.add(packed);
   return term;
@@ -413,17 +376,17 @@ double CostModel::shareOfReading(const Candidate &candidate) const {
   double groups = 1;
   for (unsigned d : getSharingGroups(candidate))
     groups *= std::ceil(extentOf(op, d) / candidate.rule.getTile()[d]);
-  return (1 - std::pow(1 - kJudgedCoverage, groups)) /
-         (kJudgedCoverage * groups);
+  return (1 - std::pow(1 - shapes.assumedLive, groups)) /
+         (shapes.assumedLive * groups);
 }
 
 /// Reading an element that an id selects. Where rows along the list are columns
 /// of the other operand, it comes with those around it on a GPU; unless they
 /// are packed, which the packing has read.
 double CostModel::readOfList(const Candidate &candidate) const {
-  bool isAlone = isForGpu && costs.layout == CostLayout::Apart &&
+  bool isAlone = table.isForGpu && costs.layout == CostLayout::Apart &&
                  findMicroTile(candidate).pack == 0;
-  return costs.read * (isAlone ? kBytesOfElement / otherBytes : 1);
+  return costs.read * (isAlone ? shapes.readBytes / otherBytes : 1);
 }
 
 CostTerm CostModel::getLive(const Candidate &candidate) const {
@@ -457,7 +420,7 @@ CostTerm CostModel::getLive(const Candidate &candidate) const {
     Product steps = columns;
     steps.factor *= costs.step / lanes;
     for (auto &[dim, block] : steps.dims)
-      block = dim == lane ? kColumns : block;
+      block = dim == lane ? shapes.listColumns : block;
     term.add(steps);
   }
   if (otherMap && otherMap.isFunctionOfDim(axis)) {
@@ -473,9 +436,10 @@ CostTerm CostModel::getLive(const Candidate &candidate) const {
     // Lists read what others have read; on a GPU products hide it.
     Product saved = read;
     saved.points = getSharingGroups(candidate);
-    saved.factor *= isForGpu ? -1 : shareOfReading(candidate) - 1;
-    saved.least = isForGpu ? static_cast<int64_t>(cost / multiply(candidate))
-                           : kRowsInPlace;
+    saved.factor *= table.isForGpu ? -1 : shareOfReading(candidate) - 1;
+    saved.least = table.isForGpu
+                      ? static_cast<int64_t>(cost / multiply(candidate))
+                      : shapes.inPlaceRows;
     if (!saved.points.empty())
       term.add(saved);
   }
@@ -547,21 +511,21 @@ double CostModel::multiply(const Candidate &candidate) const {
     } else if (axis == lane && (lanes == 1 || allRows < lanes)) {
       time += costs.column / allRows;
     } else if (axis == lane) {
-      time *= kTransposed;
+      time *= shapes.transposed;
     }
   }
   if (lane && axis != *lane && isGrouped(candidate, *lane) &&
       costs.layout != CostLayout::Right)
     time = isWantedPart(candidate)
                ? costs.wanted *
-                     std::max(1.0, kWantedGroups / countGroups(candidate))
-               : time * (1 + kStep / tile[*lane]);
+                     std::max(1.0, shapes.wantedLists / countGroups(candidate))
+               : time * (1 + shapes.stepColumns / tile[*lane]);
   if (candidate.rule.getConflicts() != Conflicts::None)
-    time = costs.part ? time + (costs.part - time) * kMeasuredPart / part
-                      : time * (1 + kPartOfSum / part);
+    time = costs.part ? time + (costs.part - time) * shapes.measuredPart / part
+                      : time * (1 + shapes.addPart / part);
   if (lanes > 1 && costs.layout != CostLayout::Apart &&
       isReducedDim(op, axis) && otherMap && otherMap.isFunctionOfDim(axis) &&
-      isReadApart(op, otherMap) && countRows(candidate) < kRowsThatPack)
-    time *= kApart;
+      isReadApart(op, otherMap) && countRows(candidate) < shapes.packingRows)
+    time *= shapes.strided;
   return time;
 }

@@ -40,9 +40,9 @@ void Judgement::explain(Operation *op, bool chosen) const {
 
 FailureOr<std::optional<Judgement>>
 mlir::pit::judgeRules(MarkedOperand marked, ArrayRef<Candidate> legal,
-                      const PlanTarget &target, MarkKnowledge &knowledge,
-                      std::string &error) {
-  std::optional<CostModel> model = CostModel::get(marked, target.table);
+                      const PlanTarget &target, const CostTable &costs,
+                      MarkKnowledge &knowledge, std::string &error) {
+  std::optional<CostModel> model = CostModel::get(marked, costs);
   if (!model)
     return std::optional<Judgement>();
   SmallVector<Variant, 0> variants =

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_SELECTION_VARIANTS_H
-#define PIT_LIB_SELECTION_VARIANTS_H
+#ifndef PIT_LIB_CHOICE_VARIANTS_H
+#define PIT_LIB_CHOICE_VARIANTS_H
 
 #include "Costs.h"
 
@@ -30,27 +30,24 @@ std::string describeRule(const Candidate &candidate);
 double countMicroTiles(linalg::LinalgOp op, const Candidate &candidate,
                        ArrayRef<double> extents);
 
-/// The variants of an op for one of its marks, and the time of skipping
-/// nothing.
-struct VariantSet {
-  SmallVector<Variant, 0> variants;
-  CostTerm dense;
-  /// Nanoseconds that the best of the variants has to save, if nothing is live,
-  /// for the choice to be worth it: on a GPU, where sizes are not known.
-  double leastSaving = 0;
-  /// No zeros can make up for looking at the operand.
-  bool neverPays = false;
-  /// Those that are not worth their code, each with the reason.
-  SmallVector<std::string> dropped;
+/// Micro-tiles to try along a dimension that numbers groups.
+struct TriedSizes {
+  SmallVector<int64_t> rows;    ///< along a dim of the result
+  SmallVector<int64_t> columns; ///< along the dim that vectors run along
+  SmallVector<int64_t> parts;   ///< along a reduced dim
+  bool wholeRows = false;       ///< also the whole of the last dimension
+  bool wholeColumns = true;     ///< also where ids number the last dimension
+  bool cutsColumns = false;     ///< also parts of whole columns of a matrix
+  bool whole = false;           ///< also the whole of all dimensions
+  bool elements = false;        ///< of windows also single elements
 };
 
-/// Finds the variants of an op, for one of its marks, for a program that
-/// chooses among them. Nothing if the program cannot
-/// look, or the table does not tell what they cost: then one of the candidates
-/// is taken whatever the zeros are.
-std::optional<VariantSet> findRunTimeVariants(MarkedOperand marked,
-                                              ArrayRef<Candidate> legal,
-                                              const PlanTarget &target);
+/// The variants of an op for one of its marks: each of the rules that `legal`
+/// has for it, with micro-tiles of these sizes.
+SmallVector<Variant, 0> findVariants(MarkedOperand marked,
+                                     ArrayRef<Candidate> legal,
+                                     const PlanTarget &target,
+                                     const CostModel &model, TriedSizes sizes);
 
 /// All variants that the cost model can judge.
 SmallVector<Variant, 0> findAllVariants(MarkedOperand marked,
@@ -60,4 +57,4 @@ SmallVector<Variant, 0> findAllVariants(MarkedOperand marked,
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_SELECTION_VARIANTS_H
+#endif // PIT_LIB_CHOICE_VARIANTS_H

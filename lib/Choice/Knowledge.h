@@ -1,5 +1,4 @@
-//===- Knowledge.h - What is known of zeros before a program runs -*- C++
-//-*-===//
+//===- Knowledge.h - What is known of zeros early ---------------*- C++ -*-===//
 //
 // Three sources: arrays as the marked value will be (samples), the coverage
 // that an earlier run recorded (a profile), or what the mark says itself (its
@@ -7,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_SELECTION_KNOWLEDGE_H
-#define PIT_LIB_SELECTION_KNOWLEDGE_H
+#ifndef PIT_LIB_CHOICE_KNOWLEDGE_H
+#define PIT_LIB_CHOICE_KNOWLEDGE_H
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
@@ -105,4 +104,4 @@ public:
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_SELECTION_KNOWLEDGE_H
+#endif // PIT_LIB_CHOICE_KNOWLEDGE_H

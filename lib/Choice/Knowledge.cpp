@@ -2,6 +2,8 @@
 
 #include "Knowledge.h"
 
+#include "Selection/Candidates.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -88,9 +90,6 @@ StringRef Knowledge::getSilentProfile(SparseOp mark) const {
 // What the mark says
 //===----------------------------------------------------------------------===//
 
-/// Extent that a dynamic dim is planned for.
-static constexpr int64_t kAssumedSize = 1024;
-
 namespace {
 /// Micro-tiles of the mark's density are live independently of each other.
 class Density : public MarkKnowledge {
@@ -102,7 +101,9 @@ public:
                                             std::string &) override {
     Observation seen;
     for (int64_t size : mark.getType().getShape())
-      seen.shape.push_back(ShapedType::isDynamic(size) ? kAssumedSize : size);
+      seen.shape.push_back(ShapedType::isDynamic(size)
+                               ? static_cast<int64_t>(kAssumedExtent)
+                               : size);
     double dead = 1 - mark.getDensityAttr().getValueAsDouble();
     for (SparsityIndexType index : indices) {
       double all = 1, touched = 1;
