@@ -2,60 +2,21 @@
 
 #include "Bufferize.h"
 #include "CpuLoops.h"
+#include "FrontendPasses.h"
 #include "Planning.h"
 
 #include "pit/ABI/Passes.h"
 #include "pit/Codegen/CPU/Passes.h"
 #include "pit/Codegen/Mainloop/Passes.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
-#include "pit/Frontend/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
 #include "pit/Target/Target.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
-
-/// What comes before marks become tiles, for all machines. Asserts of kernels
-/// are dropped.
-template <typename OptionsT>
-static void addFrontend(OpPassManager &pm, const OptionsT &options,
-                        bool kernels) {
-  pm.addPass(pit::createPitRunSchedule());
-  pm.addPass(pit::createPitFlattenModules());
-  // What nobody uses need not be taken, as torch's seed of random numbers.
-  pm.addPass(createSymbolDCEPass());
-  pm.addPass(pit::createPitCheckDialects());
-  pm.addPass(pit::createPitCheckTypes());
-  pm.addPass(pit::createPitDropSigns());
-  pm.addPass(pit::createPitCheckShapes());
-  pm.addNestedPass<func::FuncOp>(pit::createPitReadResources());
-  if (!options.dense) {
-    // While marks are where the program has them.
-    pit::PitLabelMarksOptions label;
-    label.samples = llvm::to_vector_of<std::string>(options.samples);
-    label.profile = options.profile;
-    pm.addPass(pit::createPitLabelMarks(label));
-  }
-  // Calls would have to hand on the frame; programs are small.
-  pm.addPass(pit::createPitPrepareCalls());
-  pm.addPass(createInlinerPass());
-  pm.addPass(createSymbolDCEPass());
-  // More is known now that calls hand on what they are given.
-  pm.addPass(pit::createPitCheckShapes());
-  OpPassManager &func = pm.nest<func::FuncOp>();
-  // While ops still work on whole tensors.
-  pit::PitAbiHoistAssertsOptions asserts;
-  asserts.drop = kernels;
-  func.addPass(pit::createPitAbiHoistAsserts(asserts));
-  func.addPass(pit::createPitAbiRequireShapes());
-  func.addPass(pit::createPitDecompose());
-  // arith and math on tensors are structured ops too.
-  func.addPass(createConvertElementwiseToLinalgPass());
-}
 
 /// Its sums have another order.
 static bool usesAmx(const pit::PitToCpuOptions &options) {
@@ -86,13 +47,6 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
   func.addPass(createPitWriteBitmaps());
-}
-
-void pit::buildPitToGpuTiles(OpPassManager &pm,
-                             const PitToGpuTilesOptions &options) {
-  addFrontend(pm, options, /*kernels=*/true);
-  addGpuTiling(pm.nest<func::FuncOp>(), options, options.tf32);
-  pm.addPass(createPitVerifyStage());
 }
 
 void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {

@@ -13,32 +13,6 @@
 
 namespace mlir::pit::cpu {
 
-/// Calls the runtime's builder. `bitmap` is what the op has seen, or null; its
-/// bits it finds itself.
-Value buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
-                 func::FuncOp function);
-
-/// The same for an index with what its micro-tiles hold; also whether that was
-/// packed, an i1.
-std::pair<Value, Value> buildPackedIndex(OpBuilder &builder, PackedIndexOp op,
-                                         func::FuncOp function);
-
-/// Calls the runtime for the transpose of the index at `index`; `choice` is
-/// what the op's variant depends on, or null.
-Value transposeIndex(OpBuilder &builder, TransposeIndexOp op, Value index,
-                     Value choice, func::FuncOp function);
-
-/// Asks the runtime for the variant (an index) and the bitmap. `mark` tells the
-/// choices of a program apart. Of a choice on the device the variant is null,
-/// and its word's address there takes the bitmap's place, as in `after`, which
-/// is null if the choice comes after no other.
-std::pair<Value, Value> lowerChoose(OpBuilder &builder, ChooseOp op,
-                                    Value after, int64_t mark,
-                                    func::FuncOp function);
-
-/// Has the runtime add what is live to the context's profile.
-void lowerRecord(OpBuilder &builder, RecordOp op, func::FuncOp function);
-
 /// Lower one op at the builder's insertion point. `vectorBits` is the width of
 /// a vector register.
 void lowerSRead(OpBuilder &builder, SReadOp op, const ChunkMap &chunks,

@@ -1,5 +1,6 @@
 //===- PitToSCF.cpp - Bufferized level 3 to scf ---------------------------===//
 
+#include "Codegen/Common/IndexCalls.h"
 #include "Codegen/Common/RuntimeCalls.h"
 #include "Codegen/Common/TileInput.h"
 #include "Lowering.h"

@@ -1,14 +1,14 @@
-//===- IndexLowering.cpp - Indices and choices by calls of the runtime ----===//
+//===- IndexCalls.cpp - Indices and choices by calls of the runtime -------===//
 
-#include "Codegen/Common/RuntimeCalls.h"
-#include "Lowering.h"
+#include "IndexCalls.h"
+
+#include "RuntimeCalls.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::pit;
-using namespace mlir::pit::cpu;
 
 namespace {
 // `pit_source` of the runtime.
@@ -146,8 +146,8 @@ static Value placeOf(OpBuilder &builder, Operation *op, func::FuncOp function) {
                               LLVM::LLVMPointerType::get(builder.getContext()));
 }
 
-Value cpu::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
-                      func::FuncOp function) {
+Value mlir::pit::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
+                            func::FuncOp function) {
   Location loc = op.getLoc();
   SmallVector<Value> shape(op.getShape());
   if (op.hasRowsOfBatch()) {
@@ -184,9 +184,9 @@ Value cpu::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
   return LLVM::LoadOp::create(builder, loc, pointerType, slot);
 }
 
-std::pair<Value, Value> cpu::buildPackedIndex(OpBuilder &builder,
-                                              PackedIndexOp op,
-                                              func::FuncOp function) {
+std::pair<Value, Value> mlir::pit::buildPackedIndex(OpBuilder &builder,
+                                                    PackedIndexOp op,
+                                                    func::FuncOp function) {
   Location loc = op.getLoc();
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   int64_t width = op.getIndex().getType().getMicroTile()[0];
@@ -222,8 +222,9 @@ std::pair<Value, Value> cpu::buildPackedIndex(OpBuilder &builder,
   return {LLVM::LoadOp::create(builder, loc, pointerType, slot), isDone};
 }
 
-Value cpu::transposeIndex(OpBuilder &builder, TransposeIndexOp op, Value index,
-                          Value choice, func::FuncOp function) {
+Value mlir::pit::transposeIndex(OpBuilder &builder, TransposeIndexOp op,
+                                Value index, Value choice,
+                                func::FuncOp function) {
   Location loc = op.getLoc();
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   if (!choice)
@@ -242,9 +243,9 @@ Value cpu::transposeIndex(OpBuilder &builder, TransposeIndexOp op, Value index,
 // Choosing
 //===----------------------------------------------------------------------===//
 
-std::pair<Value, Value> cpu::lowerChoose(OpBuilder &builder, ChooseOp op,
-                                         Value after, int64_t mark,
-                                         func::FuncOp function) {
+std::pair<Value, Value> mlir::pit::lowerChoose(OpBuilder &builder, ChooseOp op,
+                                               Value after, int64_t mark,
+                                               func::FuncOp function) {
   // PIT_VARIANT_DENSE and PIT_CHOOSE_* of the runtime.
   constexpr int64_t kDense = -1, kDeterministic = 1, kSeen = 2;
   Location loc = op.getLoc();
@@ -332,7 +333,8 @@ static Value storeTexts(OpBuilder &builder, Location loc, func::FuncOp function,
   return storeWords(builder, loc, function, words);
 }
 
-void cpu::lowerRecord(OpBuilder &builder, RecordOp op, func::FuncOp function) {
+void mlir::pit::lowerRecord(OpBuilder &builder, RecordOp op,
+                            func::FuncOp function) {
   Location loc = op.getLoc();
   int64_t rank = op.getShape().empty()
                      ? cast<MemRefType>(op.getInput().getType()).getRank()
