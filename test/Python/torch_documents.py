@@ -1,6 +1,6 @@
 # RUN: %python %s
 # REQUIRES: pit-compile, torch
-"""The examples of docs/Torch.md."""
+"""The examples of docs/Torch.md, and that of README.md."""
 
 import re
 import sys
@@ -31,6 +31,12 @@ class Documents(unittest.TestCase):
         self.assertEqual(len(values["table"]), 2)
         self.assertEqual(len(EXAMPLES), 4)
         self.assertEqual(values["labels"].hidden.skips, "weights")
+
+    def test_readme(self):
+        values = {}
+        text = (ROOT / "README.md").read_text()
+        exec(re.search(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[1], values)
+        torch.testing.assert_close(values["y"], values["h"] @ values["w"].T, rtol=1e-4, atol=1e-3)
 
     def test_names(self):
         """Each public name of pit.torch that the page has, and the other way round."""
