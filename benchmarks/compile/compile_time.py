@@ -137,7 +137,7 @@ def experts():
   %zero = arith.constant 0.0 : bf16
   %one = arith.constant 1.0 : bf16
   %t = tensor.dim %x, %c0 : {x}
-  %s = pit.sparse %r assignment(%assigned : tensor<?x2xi32>) : {r}
+  %s = pit.sparse %r routing(%assigned : tensor<?x2xi32>) : {r}
   %eh = tensor.empty(%t) : {h}
   %zh = linalg.fill ins(%zero : bf16) outs(%eh : {h}) -> {h}
   %ex = tensor.empty(%t) : {x}

@@ -2,7 +2,7 @@
 // experts that it is assigned to.
 func.func @f(%r: tensor<${M}x${E}x${T}>, %a: tensor<${M}x${K}x${T}>, %b: tensor<${E}x${K}x${N}x${T}>,
              %to: tensor<${M}x${top}xi32>) -> tensor<${M}x${N}x${T}> {
-  %s = pit.sparse %r assignment(%to : tensor<${M}x${top}xi32>) : tensor<${M}x${E}x${T}>
+  %s = pit.sparse %r routing(%to : tensor<${M}x${top}xi32>) : tensor<${M}x${E}x${T}>
   %zero = arith.constant 0.0 : ${T}
   %empty = tensor.empty() : tensor<${M}x${N}x${T}>
   %c = linalg.fill ins(%zero : ${T}) outs(%empty : tensor<${M}x${N}x${T}>) -> tensor<${M}x${N}x${T}>

@@ -35,7 +35,7 @@ sys.path[:0] = [str(HERE), str(ROOT / "test" / "Differential"), str(ROOT / "pyth
 from workers import Worker, answer, regex  # noqa: E402
 
 TIMEOUT = 90  # seconds of one case
-UNITLESS = ("index", "assignment")  # kinds without a rate of operations
+UNITLESS = ("index", "routing")  # kinds without a rate of operations
 
 
 def parse_arguments():

@@ -339,7 +339,7 @@ class Bench:
                 c=self.empty((m, n), type_), route=route,
                 lists=[(route == e).nonzero().flatten() for e in range(count)])
             d.index = pit.build_index(route.int()[:, None].contiguous(), (1, 1), 0,
-                                      source="assignment", shape=(m, count))
+                                      source="routing", shape=(m, count))
             d.order = torch.cat(d.lists)
             d.ends = torch.tensor([len(l) for l in d.lists], device=self.device).cumsum(0).int()
             data.append(d)
@@ -396,13 +396,13 @@ class Bench:
         return Outcome(contestants, n * n * 2 + 4 * ids, 0, None,
                        ("torch any+nonzero", "torch any+nonzero_static"))
 
-    def assignment(self, spec, sparsity):
+    def routing(self, spec, sparsity):
         tokens, slots, experts = self.size(spec["tokens"]), spec["slots"], spec["experts"]
         count = self.sets(tokens * slots * 12)
         count = min(count, 64)
         data = [torch.rand(tokens, experts, device=self.device).topk(slots).indices.int()
                 for _ in range(count)]
-        build = lambda x: pit.build_index(x, (1, 1), 0, source="assignment",
+        build = lambda x: pit.build_index(x, (1, 1), 0, source="routing",
                                           shape=(tokens, experts))
         indices = [build(x) for x in data]
         live = torch.zeros(tokens, experts, dtype=torch.bool, device=self.device)

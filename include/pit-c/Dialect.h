@@ -1,5 +1,4 @@
-//===- Dialect.h - The pit dialect in MLIR's C API -----------------*- C
-//-*-===//
+//===- Dialect.h - The pit dialect in MLIR's C API ----------------*- C -*-===//
 //
 // Types, attributes and operations for front ends that build IR through MLIR's
 // C API (mlir-c/IR.h). Names, ownership and strings are as there: handles are
@@ -70,13 +69,14 @@ MLIR_CAPI_EXPORTED bool pitTypeIsABitmap(MlirType type);
 // Attributes
 //===----------------------------------------------------------------------===//
 
-/// What says which elements of a tensor are selected.
+/// What says which elements of a tensor are selected; numbered as pit_source of
+/// the runtime.
 typedef enum PitSource {
-  PitSourceValues = 0,     ///< those that differ from the background
-  PitSourceMask = 1,       ///< a tensor of i1 or of numbers
-  PitSourceLengths = 2,    ///< a tensor of i32 or i64
-  PitSourceAssignment = 3, ///< a T x K tensor of i32 or i64
-  PitSourceIndex = 4,      ///< a !pit.index
+  PitSourceValues = 0,  ///< those that differ from the background
+  PitSourceMask = 1,    ///< a tensor of i1 or of numbers
+  PitSourceLengths = 3, ///< a tensor of i32 or i64
+  PitSourceRouting = 4, ///< a T x K tensor of i32 or i64
+  PitSourceIndex = 7,   ///< a !pit.index
 } PitSource;
 
 /// #pit<source ..>.
@@ -152,7 +152,7 @@ MLIR_CAPI_EXPORTED PitSparseOptions pitSparseGetOptions(MlirOperation op);
 //===----------------------------------------------------------------------===//
 
 /// pit.index: the live micro-tiles of `input`, as `type` says. From lengths and
-/// assignments `shape` has `shapeRank` values of type index, the extents of
+/// routings `shape` has `shapeRank` values of type index, the extents of
 /// what they select from; otherwise it is empty. `background` may be null.
 MLIR_CAPI_EXPORTED MlirOperation
 pitIndexCreate(MlirLocation location, PitSource source, MlirValue input,

@@ -58,7 +58,7 @@ typedef enum pit_source {
   /// data[t, j] == e for some slot j. -1 is an empty slot, duplicates count
   /// once. The index gets an origin if each micro-tile lies in one token (the
   /// axis is 0 or micro_tile[0] is 1): the first slot that selects it.
-  PIT_SOURCE_ASSIGNMENT = 4,
+  PIT_SOURCE_ROUTING = 4,
   /// data: i32 or i64 of shape [n, 2]: the live (group, id) pairs themselves,
   /// in any order; duplicates count once.
   PIT_SOURCE_BLOCKS = 5,

@@ -136,10 +136,10 @@ void Requirements::addSparse(SparseOp op) {
   Value selector = op.getSelector();
   if (!selector)
     return;
-  // An assignment has the tokens in common with what it selects from, lengths
+  // A routing has the tokens in common with what it selects from, lengths
   // the dimensions before the ragged one, a mask or an index all of them.
   int64_t rank = getRank(op.getInput());
-  if (op.getSource() == Source::Assignment)
+  if (op.getSource() == Source::Routing)
     rank = 1;
   else if (op.getSource() == Source::Lengths)
     rank = getRank(selector);

@@ -140,8 +140,8 @@ private:
         mark.getSource() == Source::Values || mark.getSource() == Source::Mask;
     sample.shape.assign(type.begin(), type.end());
     if (!isWhole) {
-      // Lengths and assignments have its first dimensions.
-      size_t known = mark.getSource() == Source::Assignment ? 1 : has.size();
+      // Lengths and routings have its first dimensions.
+      size_t known = mark.getSource() == Source::Routing ? 1 : has.size();
       for (size_t d = 0; d < std::min(known, type.size()); ++d)
         if (ShapedType::isDynamic(type[d]))
           sample.shape[d] = has[d];
@@ -220,8 +220,8 @@ private:
       return PIT_SOURCE_MASK;
     case Source::Lengths:
       return PIT_SOURCE_LENGTHS;
-    case Source::Assignment:
-      return PIT_SOURCE_ASSIGNMENT;
+    case Source::Routing:
+      return PIT_SOURCE_ROUTING;
     case Source::Index:
       break;
     }

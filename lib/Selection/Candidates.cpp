@@ -64,7 +64,7 @@ private:
   std::optional<int64_t> naturalAxis() {
     if (mark.getSource() == Source::Lengths)
       return cast<RankedTensorType>(mark.getSelector().getType()).getRank();
-    if (mark.getSource() == Source::Assignment)
+    if (mark.getSource() == Source::Routing)
       return 0;
     return std::nullopt;
   }
@@ -101,7 +101,7 @@ private:
       return;
     }
     if (naturalAxis() == axis) {
-      // Beyond a length everything is selected alike; of an assignment, each
+      // Beyond a length everything is selected alike; of a routing, each
       // expert is a group of its own.
       if (mark.getSource() == Source::Lengths)
         for (int64_t d = axis + 1; d < map.getNumResults(); ++d)
@@ -286,7 +286,7 @@ private:
         source = index.getSource();
         selector = index.getInput();
       }
-    return source == Source::Assignment
+    return source == Source::Routing
                ? cast<ShapedType>(selector.getType()).getDimSize(1)
                : ShapedType::kDynamic;
   }

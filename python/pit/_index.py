@@ -9,7 +9,7 @@ from . import _arrays, _call, _library, _types
 from ._context import DEVICE_OFFSET, default_by_word, expect_context
 from ._library import CPU, MAX_RANK, Error, Tensor, integer
 
-SOURCES = {"values": 0, "mask": 1, "mask_bits": 2, "lengths": 3, "assignment": 4, "blocks": 5}
+SOURCES = {"values": 0, "mask": 1, "mask_bits": 2, "lengths": 3, "routing": 4, "blocks": 5}
 SOURCE_NAMES = {**{number: name for name, number in SOURCES.items()}, 6: "import"}
 UNORDERED, ON_DEVICE, DENSE = 1, 2, 4
 
@@ -182,7 +182,7 @@ def build_index(data, micro_tile, axis, source="values", shape=None, background=
     """Builds the index of a tensor from an array.
 
     `source` says what `data` is: the tensor's "values", a "mask" or "mask_bits"
-    of it, the "lengths" of its rows, an "assignment" of tokens to experts, or
+    of it, the "lengths" of its rows, a "routing" of tokens to experts, or
     "blocks": the live (group, id) pairs. `shape` is the tensor's; by default
     the data's. In a micro-tile, None (or 0) is the whole dimension. With
     `dense` a GPU packs the groups' ids without gaps, as the CPU always does.

@@ -69,7 +69,7 @@ func.func @exact(%i: tensor<?xf32>, %f: tensor<3xf32>) -> tensor<?xf32> {
 }
 
 // A mask has the shape of what it marks, lengths its first dimensions, an
-// assignment its tokens, an index its own shape.
+// routing its tokens, an index its own shape.
 // CHECK-LABEL: func.func @marks
 // CHECK-SAME: pit.require = array<i64: 6,
 // CHECK-SAME: 0, 3, 1, 1, 0, 3, 1, 0, 0, 0, 3, 1, 1, 1, 3, 1, 0, 1,
@@ -80,7 +80,7 @@ func.func @marks(%x: tensor<?x?xf32>, %m: tensor<?x?xi1>, %l: tensor<?xi32>, %t:
                  %i: !pit.index<micro_tile = [1, *], axis = 0>) {
   %0 = pit.sparse %x mask(%m : tensor<?x?xi1>) : tensor<?x?xf32>
   %1 = pit.sparse %x lengths(%l : tensor<?xi32>) : tensor<?x?xf32>
-  %2 = pit.sparse %x assignment(%t : tensor<?x2xi32>) : tensor<?x?xf32>
+  %2 = pit.sparse %x routing(%t : tensor<?x2xi32>) : tensor<?x?xf32>
   %y = tensor.cast %x : tensor<?x?xf32> to tensor<?x?xf32>
   %3 = pit.sparse %y index(%i : !pit.index<micro_tile = [1, *], axis = 0>) : tensor<?x?xf32>
   return

@@ -452,7 +452,7 @@ class Base(Parts):
 
         sources = ["values"] * 5 if values else []
         sources += ["mask"] * 2 + (["lengths", "index"] if tensor.rank else [])
-        sources += ["assignment"] if tensor.rank == 2 else []
+        sources += ["routing"] if tensor.rank == 2 else []
         source = source or self.rng.choice(sources)
         if source == "values" and tensor.rank == 0:
             raise Retry("a scalar")

@@ -128,7 +128,7 @@ class Ops(Moves):
         dtype = self.dtype if self.dtype.is_float else F32
         t, e, k, f = (self.any_dim() for _ in range(4))
         self.check_points([t, e, k, f], 8)
-        r = self.marked_fresh(dtype, [t, e], source=self.rng.choice(["assignment", "mask", "values"]))
+        r = self.marked_fresh(dtype, [t, e], source=self.rng.choice(["routing", "mask", "values"]))
         x, u, d = self.fresh(dtype, [t, k]), self.fresh(dtype, [e, k, f]), self.fresh(dtype, [e, f, k])
         large = self.largest(dtype) ** 3 * max(1, k.limit)
         if large * self.largest(dtype) ** 2 * e.limit * f.limit > self.limit(dtype):

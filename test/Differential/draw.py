@@ -232,7 +232,7 @@ class Draw(Parts):
         dims = self.space(4)
         op = Op(iterators, [plain_map(m) for m in maps], 3, [Output(product([0, 1, 2]))], out_type)
         operand_dims = [[dims[d] for d in m] for m in maps]
-        source = self.rng.choice(["values", "assignment", "assignment", "mask"])
+        source = self.rng.choice(["values", "routing", "routing", "mask"])
         r = self.marked_argument("r", in_type, operand_dims[0], 0.0, self.rule_for(op, 0), source)
         a = self.plain("a", in_type, operand_dims[1])
         b = self.plain("b", in_type, operand_dims[2])

@@ -287,7 +287,7 @@ def selected(source, data, shape):
         lengths = data.reshape(data.shape + (1,) * (len(shape) - data.ndim))
         at = np.arange(shape[data.ndim]).reshape([-1] + [1] * (len(shape) - data.ndim - 1))
         return np.broadcast_to(at < lengths, shape)
-    if source == "assignment":
+    if source == "routing":
         return (data[:, :, None] == np.arange(shape[1])).any(axis=1)
     raise Unsupported(f"a mark by {source}")
 

@@ -125,16 +125,16 @@ class Programs(unittest.TestCase):
 
     def test_marks(self):
         x = integers(3, 4)
-        lengths, assignment = np.array([0, 4, 2]), np.array([[1, -1], [3, 3], [0, 2]])
+        lengths, routing = np.array([0, 4, 2]), np.array([[1, -1], [3, 3], [0, 2]])
         results = run("""
         func.func @f(%x: tensor<3x4xf32>, %m: tensor<3x4xi8>, %l: tensor<3xi64>, %t: tensor<3x2xi32>)
             -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>) {
           %a = pit.sparse %x : tensor<3x4xf32>
           %b = pit.sparse %x mask(%m : tensor<3x4xi8>) background(5.0 : f32) : tensor<3x4xf32>
           %c = pit.sparse %x lengths(%l : tensor<3xi64>) : tensor<3x4xf32>
-          %d = pit.sparse %x assignment(%t : tensor<3x2xi32>) : tensor<3x4xf32>
+          %d = pit.sparse %x routing(%t : tensor<3x2xi32>) : tensor<3x4xf32>
           return %a, %b, %c, %d : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
-        }""", x, (x > 0).astype(np.int64), lengths, assignment)
+        }""", x, (x > 0).astype(np.int64), lengths, routing)
         chosen = np.array([[0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 1, 0]], dtype=bool)
         self.equal(results[0], x)
         self.equal(results[1], np.where(x > 0, x, 5))

@@ -194,7 +194,7 @@ class Parts:
             crowd = max(1, experts // int(self.data.integers(1, 4)))
             chosen = self.data.integers(0, crowd, size=type_.shape)
             chosen = np.where(self.data.random(type_.shape) < empty, -1, chosen)
-            self.cache[key] = selection("assignment", chosen, shape())
+            self.cache[key] = selection("routing", chosen, shape())
             return chosen
 
         return self.program.argument("t", type_, make)
@@ -203,7 +203,7 @@ class Parts:
         kinds = ["values"] * 5 if values else []
         kinds += ["mask"] * 3
         kinds += ["lengths"] * 2 + ["index"] if rank >= 1 else []
-        kinds += ["assignment"] if rank == 2 else []
+        kinds += ["routing"] if rank == 2 else []
         return self.rng.choice(kinds) if kinds else "values"
 
     def marked_argument(self, stem, dtype, dims, background, rule=None, source=None,

@@ -313,5 +313,5 @@ def selection(source, data, shape):
         return np.broadcast_to(
             chosen.reshape(chosen.shape + (1,) * (len(shape) - chosen.ndim)), shape
         )
-    assert source == "assignment"
+    assert source == "routing"
     return np.any(data[:, :, None] == np.arange(shape[1]), axis=1).reshape(shape)

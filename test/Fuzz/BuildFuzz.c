@@ -1,7 +1,7 @@
 //===- BuildFuzz.c - Indices of wild tensors ------------------------------===//
 //
 // Builds an index from a tensor with any strides and contents: values, masks,
-// lengths, assignments and lists of blocks. What is built must be sound, and
+// lengths, routings and lists of blocks. What is built must be sound, and
 // its waste a fraction.
 //
 //===----------------------------------------------------------------------===//

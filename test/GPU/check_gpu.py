@@ -64,14 +64,14 @@ SANITIZER_TIMEOUT = 300
 # What compute-sanitizer runs: each kind of kernel once.
 SANITIZED = ("f32-f32-dense", "bf16-f32-a-k-32x1-values", "f16-f32-a-rows-values",
              "bf16-f32-a-m-1x64-values", "i8-i32-a-k-32x1-values", "bf16-f32-c-n-32x1-mask",
-             "f32-f32-a-k-32x1-assignment", "f32-f32-a-rows-lengths",
+             "f32-f32-a-k-32x1-routing", "f32-f32-a-rows-lengths",
              "f32-f32-wide-dense-tf32", "i8-i32-wide-dense", "f32-f32-wide-dense-split",
              "f32-f32-wide-k-16x1-split-values", "f32-f32-wide-dense-split-tf32",
              "f16-f16-wide-dense-versions", "f16-f16-wide-dense", "bf16-bf16-wide-dense-bt", "bf16-bf16-wide-dense-at",
              "bf16-f32-wide-dense-bias-relu", "bf16-bf16-wide-rows-index",
-             "bf16-bf16-wide-up-assignment", "bf16-f32-wide-down-assignment",
-             "bf16-bf16-wide-down-rounded-assignment", "f8E4M3FN-f32-wide-scales-128",
-             "f8E4M3FN-f32-wide-scales-experts-128-assignment", "f16-f16-wide-m-1x64-rounded-values",
+             "bf16-bf16-wide-up-routing", "bf16-f32-wide-down-routing",
+             "bf16-bf16-wide-down-rounded-routing", "f8E4M3FN-f32-wide-scales-128",
+             "f8E4M3FN-f32-wide-scales-experts-128-routing", "f16-f16-wide-m-1x64-rounded-values",
              "bf16-bf16-wide-k-128x1-at-index", "bf16-bf16-wide-k-64x1-at-index",
              "f16-f16-wide-k-32x1-bt-index", "f16-f16-wide-b-k-1x32-index",
              "bf16-bf16-wide-b-k-32x1-bt-index", "f16-f16-wide-c-n-32x1-mask")

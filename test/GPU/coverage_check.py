@@ -101,7 +101,7 @@ def check(builder, case, specs, indices):
             listed = Case(shape, spec.axis, list(spec.micro_tile)[:n], list(spec.step)[:n],
                           flags=spec.flags)
             listed.source, listed.selected = case.source, case.selected
-            if case.source == rt.ASSIGNMENT:
+            if case.source == rt.ROUTING:
                 listed.source = rt.LENGTHS  # of which no origin is told, as of bits
             try:
                 listed.check_result(builder, builder.index(bitmap, spec))

@@ -100,7 +100,7 @@ class Form:
     axis: int = 0
     micro_tile: tuple = ()
     maps: tuple = PLAIN
-    sources: tuple = ("values", "mask", "lengths", "assignment", "index")
+    sources: tuple = ("values", "mask", "lengths", "routing", "index")
     types: tuple = ()  # () is TYPES
     runs: tuple = tuple(RUNS)
     shapes: tuple = tuple(SHAPES.items())
@@ -128,7 +128,7 @@ FORMS = [
     Form("a-rows-bt", 0, 0, (1, 0), B_TRANSPOSED, ("values", "mask")),
     Form("b-k-1x64", 1, 0, (1, 64), sources=("values", "mask", "index")),
     Form("b-n-64x1", 1, 1, (64, 1), sources=("values", "mask", "index")),
-    Form("c-n-32x1", 2, 1, (32, 1), sources=("mask", "lengths", "assignment", "index")),
+    Form("c-n-32x1", 2, 1, (32, 1), sources=("mask", "lengths", "routing", "index")),
     Form("c-rows", 2, 0, (1, 0), sources=("mask", "lengths", "index")),
 ]
 
@@ -322,12 +322,12 @@ WIDE = [
     scaled("scales-rows", (E4,), 128, BLOCK_SCALES, rule=(0, 0, (1, 0, 0)),
            sources=("index", "values", "mask")),
     scaled("scales-experts", (E4,), 128, EXPERT_SCALES, rule=(0, 0, (1, 1)),
-           sources=("assignment", "index")),
-    experts("up-bt", (E4,), UP_B_TRANSPOSED, sources=("assignment", "index")),
-    experts("up", (B,), UP, sources=("assignment", "index")),
+           sources=("routing", "index")),
+    experts("up-bt", (E4,), UP_B_TRANSPOSED, sources=("routing", "index")),
+    experts("up", (B,), UP, sources=("routing", "index")),
     experts("up", (HF,), UP, sources=("values",)),
-    experts("down", (BF,), DOWN, DOWN_SHAPES, sources=("assignment", "index")),
-    experts("down-rounded", (B,), DOWN, DOWN_SHAPES, sources=("assignment",), options=ROUNDED),
+    experts("down", (BF,), DOWN, DOWN_SHAPES, sources=("routing", "index")),
+    experts("down-rounded", (B,), DOWN, DOWN_SHAPES, sources=("routing",), options=ROUNDED),
     wide("m-1x64-rounded", (H,), 0, 0, (1, 64), sources=("values",), options=ROUNDED),
 ]
 

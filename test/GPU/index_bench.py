@@ -89,9 +89,9 @@ def cases():
     for experts, slots in ((256, 8), (64, 8), (8, 2)):
         for dense in (0, rt.DENSE):
             for dtype in (torch.int32, torch.int64):
-                yield (f"assignment 16384 tokens, top-{slots} of {experts}, {str(dtype)[6:]}, {'dense' if dense else 'fixed'}",
+                yield (f"routing 16384 tokens, top-{slots} of {experts}, {str(dtype)[6:]}, {'dense' if dense else 'fixed'}",
                        lambda s=slots, e=experts, t=dtype: routes(16384, s, e, t),
-                       rt.make_spec([16384, experts], 0, [0, 1], None, dense), rt.ASSIGNMENT)
+                       rt.make_spec([16384, experts], 0, [0, 1], None, dense), rt.ROUTING)
     for rows, columns in ((n, n), (1024, n), (n, 14336)):
         for tile in (16, 32, 64):
             yield (f"bits {rows}x{columns}, micro-tile {tile}x1, 10% live",

@@ -68,7 +68,7 @@ class Case:
         self.options = options
         self.background = None
         self.status = 0
-        self.assignment = None
+        self.routing = None
 
     def describe(self):
         return (f"source {self.source}, shape {self.shape}, axis {self.axis}, micro_tile "
@@ -141,8 +141,8 @@ class Case:
             x.reshape(-1)[rng.integers(x.size)] = experts if rng.random() < 0.5 else -2
             self.status = rt.INVALID_ARGUMENT
         x = lay_out(rng, x, layout)
-        self.source, self.note = rt.ASSIGNMENT, f"{slots} slots, wide {wide}, {layout}, bad {bad}"
-        self.data, self.assignment = rt.Data(x, 0), x
+        self.source, self.note = rt.ROUTING, f"{slots} slots, wide {wide}, {layout}, bad {bad}"
+        self.data, self.routing = rt.Data(x, 0), x
         self.selected = np.zeros(self.shape, bool)
         t, s = np.nonzero((x >= 0) & (x < experts))
         self.selected[t, x[t, s]] = True
@@ -175,7 +175,7 @@ class Case:
                                   self.step[other] or self.micro_tile[other])).reshape(-1, 2)
         begin, end = bounds[groups, 0], bounds[groups, 1]
         token, low, high = (ids, begin, end) if self.axis == 0 else (begin, ids, ids + 1)
-        rows = self.assignment[token]
+        rows = self.routing[token]
         return ((rows >= low[:, None]) & (rows < high[:, None])).argmax(axis=1)
 
     def check(self, builder):
@@ -249,7 +249,7 @@ class Case:
                "a bound is too small")
         expect(mirror.capacity <= max(self.options.get("capacity", 0) or groups * extent, 0),
                "too large a capacity")
-        if self.source == rt.ASSIGNMENT:
+        if self.source == rt.ROUTING:
             has = self.axis == 0 or self.micro_tile[0] == 1
             expect((arrays["origin"] is not None) == has or copy.capacity == 0, "origin")
             if has and len(at):

@@ -9,7 +9,7 @@ import numpy as np
 
 from driver import Buffer, Driver
 
-VALUES, MASK, MASK_BITS, LENGTHS, ASSIGNMENT, BLOCKS = range(6)
+VALUES, MASK, MASK_BITS, LENGTHS, ROUTING, BLOCKS = range(6)
 UNORDERED, DEVICE, DENSE = 1, 2, 4
 INVALID_ARGUMENT, CAPACITY = 1, 8
 I64x8 = ct.c_int64 * 8

@@ -9,7 +9,7 @@
 // RUN:   --arg='random(50x64,f32,seed=2)' --arg='random(8x64x256,f32,seed=3)' --arg='random(8x256x64,f32,seed=4)' \
 // RUN:   | FileCheck %s --check-prefix=EXPERTS
 
-// On a device a tensor that is packed by an assignment has a row for each slot, not
+// On a device a tensor that is packed by a routing has a row for each slot, not
 // for each pair of a token and an expert.
 // RUN: env PIT_FAKE_CUDA_TRACE=1 pit-run %s --entry=experts --target=cuda --cuda-library=%pit_fake_cuda \
 // RUN:   --arg='zeros(20000x8,f32)' --arg='zeros(20000x2,i32)' --arg='zeros(20000x64,f32)' \
@@ -26,7 +26,7 @@
 // FF-NOT: index 1
 // FF: check: result 0: {{.*}}: ok
 
-// EXPERTS: index 0: assignment of argument 1
+// EXPERTS: index 0: routing of argument 1
 // EXPERTS-NOT: index 1
 // EXPERTS: check: result 0: {{.*}}: ok
 
@@ -112,13 +112,13 @@ func.func @feed_forward(%x: tensor<?x?x32xf32>, %l: tensor<?xi32>, %w1: tensor<3
   return %y : tensor<?x?x32xf32>
 }
 
-func.func @experts(%r: tensor<?x8xf32>, %assignment: tensor<?x2xi32>, %x: tensor<?x64xf32>,
+func.func @experts(%r: tensor<?x8xf32>, %routing: tensor<?x2xi32>, %x: tensor<?x64xf32>,
                    %up: tensor<8x64x256xf32>, %down: tensor<8x256x64xf32>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
   %zero = arith.constant 0.0 : f32
   %t = tensor.dim %x, %c0 : tensor<?x64xf32>
-    %s = pit.sparse %r assignment(%assignment : tensor<?x2xi32>) rule(<axis = 0, micro_tile = [1, 1]>) : tensor<?x8xf32>
+    %s = pit.sparse %r routing(%routing : tensor<?x2xi32>) rule(<axis = 0, micro_tile = [1, 1]>) : tensor<?x8xf32>
   %eh = tensor.empty(%t) : tensor<?x8x256xf32>
   %zh = linalg.fill ins(%zero : f32) outs(%eh : tensor<?x8x256xf32>) -> tensor<?x8x256xf32>
   %h = linalg.generic {

@@ -45,7 +45,7 @@ func.func @layer(%r: tensor<?x8xf32>, %to: tensor<?x2xi32>, %x: tensor<?x256xf32
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
   %t = tensor.dim %x, %c0 : tensor<?x256xf32>
-  %s = pit.sparse %r assignment(%to : tensor<?x2xi32>) : tensor<?x8xf32>
+  %s = pit.sparse %r routing(%to : tensor<?x2xi32>) : tensor<?x8xf32>
   %e = tensor.empty(%t) : tensor<?x8x512xf32>
   %init = linalg.fill ins(%zero : f32) outs(%e : tensor<?x8x512xf32>) -> tensor<?x8x512xf32>
   %g = linalg.generic {indexing_maps = [#te, #tk, #ekf, #tef], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}

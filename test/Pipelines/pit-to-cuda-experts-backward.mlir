@@ -7,7 +7,7 @@
 
 // CHECK-LABEL: func.func @moe_backward(
 // CHECK-NOT: tensor<?x4x256x
-// CHECK: %[[I:.*]] = pit.index assignment
+// CHECK: %[[I:.*]] = pit.index routing
 // CHECK-NOT: = pit.index 
 // CHECK-NOT: tensor<?x4x256x
 // The gradient of the hidden rows, in the order of the index.
@@ -41,7 +41,7 @@ func.func @moe_backward(%x: tensor<?x64xbf16>, %router_weights: tensor<?x2xf32>,
   %d_t = tensor.dim %x, %c_0 : tensor<?x64xbf16>
   %d_r = tensor.dim %kept_w_gate, %c_0 : tensor<?x256xbf16>
   %1 = arith.muli %d_t, %c_1 : index
-  %2 = pit.index assignment %experts shape(%d_t, %c_2) : tensor<?x2xi64> -> !pit.index<micro_tile = [1, 1], axis = 0>
+  %2 = pit.index routing %experts shape(%d_t, %c_2) : tensor<?x2xi64> -> !pit.index<micro_tile = [1, 1], axis = 0>
   %3 = tensor.empty(%d_t) : tensor<?x4xbf16>
   %4 = linalg.fill ins(%c_3 : bf16) outs(%3 : tensor<?x4xbf16>) -> tensor<?x4xbf16>
   %5 = pit.sparse %4 index(%2 : !pit.index<micro_tile = [1, 1], axis = 0>) : tensor<?x4xbf16>

@@ -100,7 +100,7 @@ func.func @experts(%g: tensor<?x8xf32>, %x: tensor<?x512xf16>, %up: tensor<8x512
                    %h0: tensor<?x8x2048xf16>, %y0: tensor<?x512xf32>, %to: tensor<?x2xi32>) -> tensor<?x512xf32> {
   %z = arith.constant 0.0 : f16
   %h1 = linalg.fill ins(%z : f16) outs(%h0 : tensor<?x8x2048xf16>) -> tensor<?x8x2048xf16>
-  %r = pit.sparse %g assignment(%to : tensor<?x2xi32>) : tensor<?x8xf32>
+  %r = pit.sparse %g routing(%to : tensor<?x2xi32>) : tensor<?x8xf32>
   %h = linalg.generic {
       indexing_maps = [affine_map<(t, e, f, k) -> (t, e)>, affine_map<(t, e, f, k) -> (t, k)>,
                        affine_map<(t, e, f, k) -> (e, k, f)>, affine_map<(t, e, f, k) -> (t, e, f)>],

@@ -133,8 +133,8 @@ class Builder:
     def lengths(self, x, lengths):
         return self.mark(x, f" lengths({lengths.name} : {lengths.mlir})")
 
-    def assignment(self, x, assigned):
-        return self.mark(x, f" assignment({assigned.name} : {assigned.mlir})")
+    def routing(self, x, assigned):
+        return self.mark(x, f" routing({assigned.name} : {assigned.mlir})")
 
     # -- linalg ------------------------------------------------------------
 

@@ -322,7 +322,7 @@ def assigned_text(_):
     x = b.arg("x", "T", HIDDEN)
     routing, assigned = b.arg("routing", "T", EXPERTS), b.arg("assigned", "T", 2, type="i32")
     up, down = b.arg("up", EXPERTS, HIDDEN, INNER), b.arg("down", EXPERTS, INNER, HIDDEN)
-    return b.text(experts(b, x, b.assignment(routing, assigned), up, down))
+    return b.text(experts(b, x, b.routing(routing, assigned), up, down))
 
 
 @program(assigned_text, dict(T=12), dict(T=65), dict(T=0), tolerance=2e-5)

@@ -50,7 +50,7 @@ class Built(unittest.TestCase):
             lists(pit.build_index(lengths, (1, 1), 1, source="lengths", shape=(3, 4))),
             [[0, 1], [], [0, 1, 2]])
         routing = np.array([[1, -1], [0, 1], [-1, -1], [1, 1]], np.int64)
-        index = pit.build_index(routing, (1, 1), 0, source="assignment", shape=(4, 2))
+        index = pit.build_index(routing, (1, 1), 0, source="routing", shape=(4, 2))
         self.assertEqual(lists(index), [[1], [0, 1, 3]])
         self.assertIsNotNone(index.origin)
         blocks = np.array([[1, 2], [0, 3]], np.int32)

@@ -243,7 +243,7 @@ def scattered(x: tile.f32["M", "N"], g: tile.f32["G", "N"], to: tile.i32["M", "S
     """Sums of the rows of each group, added to what is there."""
     M, N = x.shape
     G = g.shape[0]
-    groups = tile.build_index(to, [1, 1], 0, source="assignment", shape=(M, G))
+    groups = tile.build_index(to, [1, 1], 0, source="routing", shape=(M, G))
     y = tile.copy(g)
     for j, e in tile.forall((0, N, n), G):
         acc = tile.zeros((n,), tile.f32)

@@ -172,7 +172,7 @@ static const test_case cases[] = {
      0},
     {"routing",
      {.rank = 2, .axis = 0, .shape = {1000, 64}, .micro_tile = {0, 1}},
-     PIT_SOURCE_ASSIGNMENT,
+     PIT_SOURCE_ROUTING,
      I32,
      2,
      {1000, 4},
@@ -187,7 +187,7 @@ static const test_case cases[] = {
       .shape = {1000, 64},
       .micro_tile = {0, 1},
       .flags = PIT_INDEX_DENSE},
-     PIT_SOURCE_ASSIGNMENT,
+     PIT_SOURCE_ROUTING,
      I32,
      2,
      {1000, 4},
@@ -203,7 +203,7 @@ static const test_case cases[] = {
       .micro_tile = {0, 2},
       .step = {0, 1},
       .flags = PIT_INDEX_DENSE},
-     PIT_SOURCE_ASSIGNMENT,
+     PIT_SOURCE_ROUTING,
      I32,
      2,
      {1000, 4},
@@ -264,7 +264,7 @@ static void check_case(cuda_fixture *f, pit_index_builder *builder,
   assert_true(index->tag == PIT_INDEX_TAG);
   assert_true((index->flags & c->spec.flags) == c->spec.flags);
   assert_true(index->device_copy >= sizeof(pit_index));
-  assert_true((index->origin != NULL) == (c->source == PIT_SOURCE_ASSIGNMENT));
+  assert_true((index->origin != NULL) == (c->source == PIT_SOURCE_ROUTING));
 }
 
 static void test_launches(void **state) {

@@ -251,29 +251,29 @@ static void test_row_lengths(void **state) {
          "or i64");
 }
 
-static void test_assignment(void **state) {
+static void test_routing(void **state) {
   builder_fixture *f = *state;
   int64_t slots[6] = {0, -1, 3, 2, 1, 4};
   int64_t shape[2] = {3, 2};
   pit_index_spec spec = spec_2d(3, 4, 0, 1, 1);
   DLTensor x = tensor_of(slots, PIT_DTYPE_INT, 64, 2, shape);
-  refuse(f, &spec, PIT_SOURCE_ASSIGNMENT, &x, PIT_ERROR_INVALID_ARGUMENT,
+  refuse(f, &spec, PIT_SOURCE_ROUTING, &x, PIT_ERROR_INVALID_ARGUMENT,
          "index: slot 1 of token 2 is assigned to expert 4; it must be in "
          "[0, 4), or -1 for none");
   slots[5] = -2;
-  refuse(f, &spec, PIT_SOURCE_ASSIGNMENT, &x, PIT_ERROR_INVALID_ARGUMENT,
+  refuse(f, &spec, PIT_SOURCE_ROUTING, &x, PIT_ERROR_INVALID_ARGUMENT,
          "index: slot 1 of token 2 is assigned to expert -2");
   spec.shape[0] = 5;
-  refuse(f, &spec, PIT_SOURCE_ASSIGNMENT, &x, PIT_ERROR_SHAPE,
-         "index: the assignment has shape 3x2; it must have one row for each "
+  refuse(f, &spec, PIT_SOURCE_ROUTING, &x, PIT_ERROR_SHAPE,
+         "index: the routing has shape 3x2; it must have one row for each "
          "of the 5 tokens");
   spec.rank = 3, spec.shape[2] = 1;
-  refuse(f, &spec, PIT_SOURCE_ASSIGNMENT, &x, PIT_ERROR_SHAPE,
-         "index: an assignment is of a tensor of rank 2 (tokens x experts), "
+  refuse(f, &spec, PIT_SOURCE_ROUTING, &x, PIT_ERROR_SHAPE,
+         "index: a routing is of a tensor of rank 2 (tokens x experts), "
          "not 3");
   x.dtype.bits = 16;
-  refuse(f, &spec, PIT_SOURCE_ASSIGNMENT, &x, PIT_ERROR_DTYPE,
-         "index: the assignment has element type i16; it must be i32 or i64");
+  refuse(f, &spec, PIT_SOURCE_ROUTING, &x, PIT_ERROR_DTYPE,
+         "index: the routing has element type i16; it must be i32 or i64");
 }
 
 static void test_blocks(void **state) {
@@ -311,7 +311,7 @@ static void test_capacity(void **state) {
   assert_int_equal(f->index->total, 5);
 }
 
-/// Room for what the source can select: a slot of an assignment is in one
+/// Room for what the source can select: a slot of a routing is in one
 /// group, unless they overlap, and a block is one.
 static void test_bounds(void **state) {
   builder_fixture *f = *state;
@@ -326,16 +326,16 @@ static void test_bounds(void **state) {
     assert_int_equal(f->index->total, live);                                   \
   } while (0)
   pit_index_spec spec = spec_2d(3, 100, 0, 1, 1);
-  BUILD(PIT_SOURCE_ASSIGNMENT, 6, 6);
+  BUILD(PIT_SOURCE_ROUTING, 6, 6);
   spec = spec_2d(3, 100, 1, 1, 1);
-  BUILD(PIT_SOURCE_ASSIGNMENT, 6, 6);
+  BUILD(PIT_SOURCE_ROUTING, 6, 6);
   // Two windows hold each expert but the first and the last; 1 and 2 share one.
   spec = spec_2d(3, 100, 0, 1, 2);
   spec.step[1] = 1;
-  BUILD(PIT_SOURCE_ASSIGNMENT, 3 * 99, 9);
+  BUILD(PIT_SOURCE_ROUTING, 3 * 99, 9);
   // Whole dimensions do not overlap, and so few ids are there.
   spec.micro_tile[1] = spec.step[1] = 0;
-  BUILD(PIT_SOURCE_ASSIGNMENT, 3, 3);
+  BUILD(PIT_SOURCE_ROUTING, 3, 3);
   spec = spec_2d(4, 100, 1, 1, 1);
   int32_t pairs[6] = {1, 3, 0, 4, 1, 3};
   x = tensor_of(pairs, PIT_DTYPE_INT, 32, 2, shape);
@@ -346,7 +346,7 @@ static void test_bounds(void **state) {
   spec = spec_2d(3, 100, 0, 1, 1);
   shape[1] = 0;
   x = tensor_of(slots, PIT_DTYPE_INT, 32, 2, shape);
-  BUILD(PIT_SOURCE_ASSIGNMENT, 0, 0);
+  BUILD(PIT_SOURCE_ROUTING, 0, 0);
 }
 
 /// What is selected, told element by element: no reference to share a mistake.
@@ -423,12 +423,12 @@ static void test_waste(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      BUILDER_TEST(test_spec),       BUILDER_TEST(test_huge),
-      BUILDER_TEST(test_tensor),     BUILDER_TEST(test_masks),
-      BUILDER_TEST(test_lengths),    BUILDER_TEST(test_row_lengths),
-      BUILDER_TEST(test_assignment), BUILDER_TEST(test_blocks),
-      BUILDER_TEST(test_capacity),   BUILDER_TEST(test_bounds),
-      BUILDER_TEST(test_values),     BUILDER_TEST(test_waste),
+      BUILDER_TEST(test_spec),     BUILDER_TEST(test_huge),
+      BUILDER_TEST(test_tensor),   BUILDER_TEST(test_masks),
+      BUILDER_TEST(test_lengths),  BUILDER_TEST(test_row_lengths),
+      BUILDER_TEST(test_routing),  BUILDER_TEST(test_blocks),
+      BUILDER_TEST(test_capacity), BUILDER_TEST(test_bounds),
+      BUILDER_TEST(test_values),   BUILDER_TEST(test_waste),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static void run_case(pit_context *context, pit_index_builder *builder,
   const pit_index *index = NULL;
   assert_ok(context, pit_index_build(builder, &c.spec, c.source, &c.data,
                                      background, &index));
-  bool origin = c.source == PIT_SOURCE_ASSIGNMENT &&
+  bool origin = c.source == PIT_SOURCE_ROUTING &&
                 (c.spec.axis == 0 || c.spec.micro_tile[0] == 1);
   check_index(&c.spec, &c.x, index, origin);
   double waste = -1;

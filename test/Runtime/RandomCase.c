@@ -137,9 +137,9 @@ static void random_spec(test_case *c) {
   double elements, work;
   do {
     *spec = (pit_index_spec){0};
-    spec->rank = c->source == PIT_SOURCE_ASSIGNMENT ? 2
-                 : rng_range(r, 0, 9) == 0 ? (int32_t)rng_range(r, 6, 8)
-                                           : (int32_t)rng_range(r, 1, 5);
+    spec->rank = c->source == PIT_SOURCE_ROUTING ? 2
+                 : rng_range(r, 0, 9) == 0       ? (int32_t)rng_range(r, 6, 8)
+                                                 : (int32_t)rng_range(r, 1, 5);
     int32_t longest = (int32_t)rng_range(r, 0, 2 * spec->rank);
     elements = 1;
     for (int32_t d = 0; d < spec->rank; ++d) {
@@ -382,7 +382,7 @@ static void row_lengths_case(test_case *c) {
     c->x.bytes[i] = i / row % each < read_int(c, i / row / each);
 }
 
-static void assignment_case(test_case *c) {
+static void routing_case(test_case *c) {
   integer_type(c);
   int64_t shape[2] = {c->spec.shape[0], rng_range(&c->r, 0, 4)};
   int64_t experts = c->spec.shape[1];
@@ -458,7 +458,7 @@ void random_case(pit_context *context, test_case *c, uint64_t seed,
   *c = (test_case){.r = {seed}};
   c->source = (pit_source)rng_range(&c->r, PIT_SOURCE_VALUES,
                                     with_blocks ? PIT_SOURCE_BLOCKS
-                                                : PIT_SOURCE_ASSIGNMENT);
+                                                : PIT_SOURCE_ROUTING);
   if (rng_range(&c->r, 0, 1))
     c->source = PIT_SOURCE_VALUES;
   random_spec(c);
@@ -479,8 +479,8 @@ void random_case(pit_context *context, test_case *c, uint64_t seed,
     }
     lengths_case(c);
     break;
-  case PIT_SOURCE_ASSIGNMENT:
-    assignment_case(c);
+  case PIT_SOURCE_ROUTING:
+    routing_case(c);
     break;
   default:
     blocks_case(c, context);

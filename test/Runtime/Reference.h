@@ -26,7 +26,7 @@ int64_t rng_range(rng *r, int64_t low, int64_t high);
 double rng_unit(rng *r);
 
 /// X as the reference sees it: one byte per element, row-major, selected or
-/// not. For an assignment, `origin` holds the slot + 1 that selected the
+/// not. For a routing, `origin` holds the slot + 1 that selected the
 /// element.
 typedef struct selected {
   int32_t rank;

@@ -28,10 +28,10 @@ static void destroy(void *user) {
 }
 
 /// Lists each expert's tokens. An expert that a token names twice has it once.
-static bool list_tokens(experts *x, const DLTensor *assignment) {
+static bool list_tokens(experts *x, const DLTensor *routing) {
   const extents *e = &x->problem->sizes;
-  const int32_t *to = assignment->data;
-  int64_t slots = assignment->shape[1];
+  const int32_t *to = routing->data;
+  int64_t slots = routing->shape[1];
   memset(x->counts, 0, (size_t)e->experts * sizeof(*x->counts));
   for (int64_t t = 0; t < e->m; ++t)
     for (int64_t s = 0; s < slots; ++s) {
@@ -112,7 +112,7 @@ static bool make_room(experts *x) {
 }
 
 /// True if the fourth argument assigns experts to each token.
-static bool has_assignment(const problem *p) {
+static bool has_routing(const problem *p) {
   const DLTensor *t = p->num_args > 3 ? p->ins[3] : NULL;
   return t && t->ndim == 2 && t->shape[0] == p->sizes.m &&
          t->dtype.code == PIT_DTYPE_INT && t->dtype.bits == 32;
@@ -122,7 +122,7 @@ peer_answer experts_make(const problem *p, const gemm_library *library,
                          const char *name, contender *made) {
   DLDataType f32 = {PIT_DTYPE_FLOAT, 32, 1};
   if (!dtype_equal(p->type, f32) || !dtype_equal(p->result_type, f32) ||
-      !has_assignment(p))
+      !has_routing(p))
     return PEER_DECLINED;
   experts *x = calloc(1, sizeof(*x));
   if (!x) {

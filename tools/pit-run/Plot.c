@@ -92,7 +92,7 @@ static bool is_selected(pit_source source, const tensor *data,
     rows = index->shape[0] / data->shape[0];
     place[0] = at[0] / rows;
     return (double)(at[0] % rows) < element(data, strides, place);
-  case PIT_SOURCE_ASSIGNMENT:
+  case PIT_SOURCE_ROUTING:
     for (place[1] = 0; place[1] < data->shape[1]; ++place[1])
       if (element(data, strides, place) == (double)at[1])
         return true;

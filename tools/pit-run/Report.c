@@ -98,7 +98,7 @@ static void print_index(int64_t number, const seen *s,
                                         [PIT_SOURCE_MASK] = "mask",
                                         [PIT_SOURCE_MASK_BITS] = "mask bits",
                                         [PIT_SOURCE_LENGTHS] = "lengths",
-                                        [PIT_SOURCE_ASSIGNMENT] = "assignment",
+                                        [PIT_SOURCE_ROUTING] = "routing",
                                         [PIT_SOURCE_BLOCKS] = "blocks",
                                         [PIT_SOURCE_IMPORT] = "import",
                                         [PIT_SOURCE_ROW_LENGTHS] =

@@ -10,7 +10,7 @@ def PitRunSchedule : Pass<"pit-run-schedule", "::mlir::ModuleOp"> {
   let description = [{
     A module with a `transform.named_sequence @__transform_main` is transformed
     by it, as `--transform-interpreter` does. Passes of pit can be part of it, by
-    `transform.apply_registered_pass`. What is left of the transform dialect is
+    `transform.apply_registered_pass`. The rest of the transform dialect is
     then removed. Sequences without that entry point are a library that nothing
     calls here: they are removed with a remark.
 
@@ -117,7 +117,7 @@ def PitCheckTypes : Pass<"pit-check-types"> {
   let summary = "refuses types that no target computes with";
   let description = [{
     Fails on the first op with a value of a type for which there is no arithmetic,
-    before a later pass, or LLVM, does so less clearly. What is taken:
+    before a later pass, or LLVM, does so less clearly. The types that are taken:
 
     - numbers: f64, f32, f16, bf16, f8E4M3FN, f8E5M2, index, integers of 1 to 64 bits,
       and complex numbers of these;
@@ -234,7 +234,7 @@ def PitNameGenerics : Pass<"pit-name-generics", "::mlir::func::FuncOp"> {
   let summary = "gives generic ops that are fills or transposes their names";
   let description = [{
     `linalg-generalize-named-ops` and exporters write `linalg.generic` for ops that
-    have names. Of two of them other passes have to know what they are: a tensor
+    have names. Other passes have to know two of them: a tensor
     that is filled is not read by the op that starts from it, and a mark moves
     through a transpose. This pass makes `linalg.fill` and `linalg.transpose` of
     them. Other ops are taken by their maps and bodies, whatever they are called.
@@ -273,11 +273,11 @@ def PitSequenceForalls : Pass<"pit-sequence-foralls", "::mlir::func::FuncOp"> {
     An index is built by a call of the runtime that may fail, and takes memory of
     the call: neither can be done by several threads at once. So an `scf.forall`
     on tensors, or an `scf.parallel`, with a `pit.sparse` or `pit.index` in it
-    becomes nested `scf.for`, with a remark. What is computed by each iteration
-    still runs on all threads.
+    becomes nested `scf.for`, with a remark. The ops of an iteration
+    still run on all threads.
 
-    What an iteration reads of an output is what the loop started from, unless it
-    is the slice that this iteration writes.
+    An iteration reads an output as the loop started from it, but for the slice that
+    this iteration writes.
 
     Example:
 
@@ -307,7 +307,7 @@ def PitCutChains : Pass<"pit-cut-chains", "::mlir::func::FuncOp"> {
   let summary = "has long chains of insertions bufferized part by part";
   let description = [{
     Bufferization compares all insertions into a tensor with each other, and looks for
-    each pair through all insertions before: the fourth power of their number. Where
+    each pair through all insertions before: the fourth power of their number. If
     many `tensor.insert_slice` follow each other, and nothing else uses what is between
     them, this pass takes the tensor's memory after some of them, and goes on with that
     memory as another tensor. A chain that starts from an empty tensor and materializes
@@ -342,11 +342,11 @@ def PitCarryTensors : Pass<"pit-carry-tensors", "::mlir::func::FuncOp"> {
   let description = [{
     A loop of scf may hand any tensor to its next iteration. Bufferization makes a
     new buffer for it in every iteration, unless it is computed in the memory of
-    the tensor that it replaces. Where both are known to be of the same sizes, this
+    the tensor that it replaces. If both are known to be of the same sizes, this
     pass asks for the old one's memory, by
     `bufferization.materialize_in_destination`.
 
-    Where a branch in a loop hands on a value from outside of it, and the other branch
+    If a branch in a loop hands on a value from outside of it, and the other branch
     an updated tensor, that value is copied: bufferization takes both for one memory.
 
     A tensor is copied first if it may lie in such memory itself, for example

@@ -3,6 +3,7 @@
 #include "IndexCalls.h"
 
 #include "RuntimeCalls.h"
+#include "pit-runtime/Abi.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,28 +11,12 @@
 using namespace mlir;
 using namespace mlir::pit;
 
-namespace {
-// `pit_source` of the runtime.
-int64_t runtimeSource(Source source) {
-  switch (source) {
-  case Source::Values:
-    return 0;
-  case Source::Mask:
-    return 1;
-  case Source::Lengths:
-    return 3;
-  case Source::Assignment:
-    return 4;
-  case Source::Index:
-    break;
-  }
-  llvm_unreachable("an index is not built from an index");
-}
-
-int64_t runtimeSource(IndexOp op) {
-  return op.hasRowsOfBatch() ? 8 : runtimeSource(op.getSource());
-}
-} // namespace
+// Sources have one numbering.
+static_assert(static_cast<int>(Source::Values) == PIT_SOURCE_VALUES &&
+              static_cast<int>(Source::Mask) == PIT_SOURCE_MASK &&
+              static_cast<int>(Source::Lengths) == PIT_SOURCE_LENGTHS &&
+              static_cast<int>(Source::Routing) == PIT_SOURCE_ROUTING &&
+              static_cast<int>(Source::Index) == PIT_SOURCE_INDEX);
 
 //===----------------------------------------------------------------------===//
 // Building an index
@@ -39,12 +24,12 @@ int64_t runtimeSource(IndexOp op) {
 
 /// The runtime's PIT_INDEX_*.
 static int64_t indexFlags(IndexOp op) {
-  constexpr int64_t kUnordered = 1, kDense = 4;
-  // What is packed has room for the number of slots of an assignment
+  // What is packed has room for the number of slots of a routing
   // (pit.extent). So its groups follow each other, which costs nothing; those
   // of others may lie apart on a device.
-  bool dense = op.getSource() == Source::Assignment;
-  return (op.getUnordered() ? kUnordered : 0) | (dense ? kDense : 0);
+  bool dense = op.getSource() == Source::Routing;
+  return (op.getUnordered() ? PIT_INDEX_UNORDERED : 0) |
+         (dense ? PIT_INDEX_DENSE : 0);
 }
 
 static int64_t backgroundBits(TypedAttr background) {
@@ -119,7 +104,7 @@ static Value describeBuild(OpBuilder &builder, Location loc,
 /// The bitmap whose words a memref of bits is, for values of this shape.
 static Value describeBits(OpBuilder &builder, Location loc,
                           func::FuncOp function, Value bits, Value values) {
-  constexpr int64_t kBitmapWords = 13; // pit_bitmap of the runtime
+  constexpr int64_t kBitmapWords = sizeof(pit_bitmap) / sizeof(int64_t);
   auto type = cast<MemRefType>(values.getType());
   auto metadata =
       memref::ExtractStridedMetadataOp::create(builder, loc, values);
@@ -158,7 +143,10 @@ Value mlir::pit::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
       describeBuild(builder, loc, function, op.getInput(), op.getType(), shape,
                     op.getBackgroundAttr(), indexFlags(op));
   Value data = firstElement(builder, loc, op.getInput());
-  Value source = constantI32(builder, loc, runtimeSource(op));
+  Value source =
+      constantI32(builder, loc,
+                  op.hasRowsOfBatch() ? PIT_SOURCE_ROW_LENGTHS
+                                      : static_cast<int64_t>(op.getSource()));
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   Value slot = entryAlloca(builder, loc, function, pointerType);
   SmallVector<Value> operands = {getFrame(function), source, data, description};
@@ -246,14 +234,12 @@ Value mlir::pit::transposeIndex(OpBuilder &builder, TransposeIndexOp op,
 std::pair<Value, Value> mlir::pit::lowerChoose(OpBuilder &builder, ChooseOp op,
                                                Value after, int64_t mark,
                                                func::FuncOp function) {
-  // PIT_VARIANT_DENSE and PIT_CHOOSE_* of the runtime.
-  constexpr int64_t kDense = -1, kDeterministic = 1, kSeen = 2;
   Location loc = op.getLoc();
   SmallVector<SparsityIndexType> candidates;
   for (Type type : op.getCandidates().getAsValueRange<TypeAttr>())
     candidates.push_back(cast<SparsityIndexType>(type));
   SmallVector<int64_t> variants = {static_cast<int64_t>(candidates.size()) + 1,
-                                   kDense};
+                                   PIT_VARIANT_DENSE};
   for (SparsityIndexType type : candidates) {
     variants.push_back(type.getAxis());
     llvm::append_range(variants, getExtentWords(type));
@@ -272,13 +258,13 @@ std::pair<Value, Value> mlir::pit::lowerChoose(OpBuilder &builder, ChooseOp op,
 
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   Value bitmap = entryAlloca(builder, loc, function, pointerType);
-  int64_t flags = op.getDeterministic() ? kDeterministic : 0;
+  int64_t flags = op.getDeterministic() ? PIT_CHOOSE_DETERMINISTIC : 0;
   Value none = LLVM::ZeroOp::create(builder, loc, pointerType);
   Value seen = op.getBits() ? describeBits(builder, loc, function, op.getBits(),
                                            op.getInput())
                             : none;
   if (op.getBits() && !op.getOnDevice()) {
-    flags |= kSeen;
+    flags |= PIT_CHOOSE_SEEN;
     LLVM::StoreOp::create(builder, loc, seen, bitmap);
   }
   SmallVector<Value> operands = {
@@ -286,7 +272,7 @@ std::pair<Value, Value> mlir::pit::lowerChoose(OpBuilder &builder, ChooseOp op,
       constantI32(builder, loc, mark),
       constantI32(builder, loc, flags),
       constantI32(builder, loc,
-                  runtimeSource(op.getMask() ? Source::Mask : Source::Values)),
+                  op.getMask() ? PIT_SOURCE_MASK : PIT_SOURCE_VALUES),
       firstElement(builder, loc, op.getInput()),
       describeBuild(builder, loc, function, op.getInput(), candidates.front(),
                     {}, op.getBackgroundAttr(), /*flags=*/0),
@@ -347,7 +333,7 @@ void mlir::pit::lowerRecord(OpBuilder &builder, RecordOp op,
                  {op.getLabel(), op.getSignature(), op.getLocation()});
   callRuntime(builder, loc, "pit_rt_record", builder.getI32Type(),
               {getFrame(function),
-               constantI32(builder, loc, runtimeSource(op.getSource())),
+               constantI32(builder, loc, static_cast<int64_t>(op.getSource())),
                firstElement(builder, loc, op.getInput()),
                describeBuild(builder, loc, function, op.getInput(), type,
                              op.getShape(), op.getBackgroundAttr(),

@@ -1,4 +1,4 @@
-//===- IndexCalls.h - Indices and choices by calls of the runtime -*- C++ -*-=//
+//===- IndexCalls.h - Runtime calls of indices, choices ---------*- C++ -*-===//
 //
 // The host code of a program calls the runtime for its indices and choices, for
 // a CPU and for a GPU alike. The calls are those of include/pit-runtime/Abi.h.

@@ -10,7 +10,7 @@
 //   0 values: place in bytes, (bits ^ background) & care is not 0, or always
 //   1 mask bits: bit `number` of the row of bytes at the place
 //   2 lengths: number < the integer at the place
-//   3 assignment: number is one of `slots` integers from the place on
+//   3 routing: number is one of `slots` integers from the place on
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- IndexIntegers.mlir - Liveness from assignments and block lists -----===//
+//===- IndexIntegers.mlir - Liveness from routings and block lists --------===//
 //
 // Kernels that find a number out of range leave a status word for each of their
 // blocks, 0 if all is well.
@@ -31,7 +31,7 @@ func.func private @leave_status(%checks: !llvm.ptr<1>, %is_bad: i1, %status: i32
   return
 }
 
-/// Bits of an assignment [tokens, slots] to experts: ids are tokens, groups
+/// Bits of a routing [tokens, slots] to experts: ids are tokens, groups
 /// experts. A block takes 32 * 2^words_log2 tokens, so that it has room for their
 /// bits, and counts them: tally[expert][block].
 llvm.func @pit_index_assign(

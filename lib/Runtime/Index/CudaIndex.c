@@ -297,8 +297,8 @@ pit_status pit_cuda_begin_build(const pit_cuda_work *work,
     build->num_chunks = pit_min(head->groups, head->capacity) +
                         head->capacity / head->chunk_size;
   return allocate(build,
-                  selection->source == PIT_SOURCE_ASSIGNMENT &&
-                      pit_assignment_has_origin(resolved),
+                  selection->source == PIT_SOURCE_ROUTING &&
+                      pit_routing_has_origin(resolved),
                   build->num_chunks);
 }
 

@@ -1,7 +1,7 @@
 //===- CudaIndexScan.c - Liveness of micro-tiles, on a device -------------===//
 //
 // Values (and masks of bytes) whose rows are contiguous and aligned to 16 bytes
-// have kernels of their own, and so has the usual assignment; the general
+// have kernels of their own, and so has the usual routing; the general
 // kernels take everything else.
 //
 //===----------------------------------------------------------------------===//
@@ -429,7 +429,8 @@ static pit_status scan_routing(pit_cuda_build *b) {
                                /*overlap=*/true, params);
 }
 
-static bool is_routing(const pit_cuda_build *build) {
+/// Has the routing the layout that scan_routing takes: ids are tokens?
+static bool has_token_ids(const pit_cuda_build *build) {
   const pit_index *index = &build->head;
   return index->axis == 0 && index->micro_tile[1] == 1 && index->step[1] == 1 &&
          build->groups <= ASSIGN_WORDS &&
@@ -462,7 +463,7 @@ pit_status pit_cuda_scan(pit_cuda_build *build) {
     return scan_blocks(build, data->shape[0]);
   if (source == PIT_SOURCE_LENGTHS || source == PIT_SOURCE_ROW_LENGTHS)
     status = check_numbers(build, 0, pit_most_rows(source, data, index));
-  else if (source == PIT_SOURCE_ASSIGNMENT && (is_empty || !is_routing(build)))
+  else if (source == PIT_SOURCE_ROUTING && (is_empty || !has_token_ids(build)))
     status = check_numbers(build, -1, index->shape[1] - 1);
   if (status != PIT_OK)
     return status;
@@ -470,7 +471,7 @@ pit_status pit_cuda_scan(pit_cuda_build *build) {
     return scan_blocks(build, 0);
   if (source == PIT_SOURCE_VALUES || source == PIT_SOURCE_MASK)
     return scan_values(build);
-  if (source == PIT_SOURCE_ASSIGNMENT && is_routing(build))
+  if (source == PIT_SOURCE_ROUTING && has_token_ids(build))
     return scan_routing(build);
   bool done = false;
   if (source == PIT_SOURCE_MASK_BITS)

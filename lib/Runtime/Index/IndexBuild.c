@@ -232,8 +232,8 @@ pit_status pit_builder_run(pit_index_builder *builder,
     index->capacity = pit_selection_bound(selection, index);
   if (status == PIT_OK)
     status = find_bits(builder, selection, &rows, threads, &bits);
-  bool origin = selection->source == PIT_SOURCE_ASSIGNMENT &&
-                pit_assignment_has_origin(index);
+  bool origin =
+      selection->source == PIT_SOURCE_ROUTING && pit_routing_has_origin(index);
   if (status == PIT_OK)
     status = pit_index_compact(builder, bits, origin ? &selection->data : NULL);
   if (status != PIT_OK)

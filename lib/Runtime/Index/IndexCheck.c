@@ -88,26 +88,26 @@ int64_t pit_most_rows(pit_source source, const pit_data *data,
                                       : pit_matrix_rows(data, index);
 }
 
-static pit_status check_assignment(pit_context *context, const pit_data *data,
-                                   const pit_index *index) {
-  pit_status status = check_integers(context, "the assignment", data);
+static pit_status check_routing(pit_context *context, const pit_data *data,
+                                const pit_index *index) {
+  pit_status status = check_integers(context, "the routing", data);
   if (status != PIT_OK)
     return status;
   char dims[PIT_DIMS_NAME_SIZE];
   if (index->rank != 2)
     return pit_fail(context, PIT_ERROR_SHAPE,
-                    "index: an assignment is of a tensor of rank 2 (tokens x "
+                    "index: a routing is of a tensor of rank 2 (tokens x "
                     "experts), not %d",
                     index->rank);
   if (data->rank != 2 || data->shape[0] != index->shape[0])
     return pit_fail(context, PIT_ERROR_SHAPE,
-                    "index: the assignment has shape %s; it must have one row "
+                    "index: the routing has shape %s; it must have one row "
                     "for each of the %lld tokens",
                     pit_dims_name(data->shape, data->rank, dims),
                     (long long)index->shape[0]);
   if (data->shape[1] > INT32_MAX)
     return pit_fail(context, PIT_ERROR_UNSUPPORTED,
-                    "index: the assignment has %lld slots a token; at most "
+                    "index: the routing has %lld slots a token; at most "
                     "%lld are supported",
                     (long long)data->shape[1], (long long)INT32_MAX);
   return PIT_OK;
@@ -140,8 +140,8 @@ pit_status pit_selection_check(pit_context *context,
     return check_lengths(context, data, index);
   case PIT_SOURCE_ROW_LENGTHS:
     return check_row_lengths(context, data, index);
-  case PIT_SOURCE_ASSIGNMENT:
-    return check_assignment(context, data, index);
+  case PIT_SOURCE_ROUTING:
+    return check_routing(context, data, index);
   case PIT_SOURCE_BLOCKS:
     return check_blocks(context, data);
   case PIT_SOURCE_IMPORT:
@@ -159,7 +159,7 @@ int64_t pit_selection_bound(const pit_selection *selection,
   int64_t bound = index->capacity, slots;
   if (selection->source == PIT_SOURCE_BLOCKS)
     return pit_min(bound, data->shape[0]);
-  if (selection->source != PIT_SOURCE_ASSIGNMENT ||
+  if (selection->source != PIT_SOURCE_ROUTING ||
       !pit_mul(data->shape[0], data->shape[1], &slots))
     return bound;
   // Each slot is in one group, unless windows overlap.

@@ -21,8 +21,8 @@ typedef struct compaction {
   int64_t *offsets;
   int32_t *counts;
   int32_t *ids;
-  int32_t *origin;            ///< NULL: none
-  const pit_data *assignment; ///< of the origin
+  int32_t *origin;         ///< NULL: none
+  const pit_data *routing; ///< of the origin
   pit_tiling tiling;
   int64_t groups, total;
 } compaction;
@@ -43,9 +43,8 @@ static int32_t origin_of(const compaction *c, int64_t group, int64_t id) {
   const pit_dim *other = &c->tiling.dims[1 - c->tiling.axis];
   int64_t begin, end;
   pit_window(other, group, &begin, &end);
-  return c->tiling.axis == 0
-             ? pit_assignment_slot(c->assignment, id, begin, end)
-             : pit_assignment_slot(c->assignment, begin, id, id + 1);
+  return c->tiling.axis == 0 ? pit_routing_slot(c->routing, id, begin, end)
+                             : pit_routing_slot(c->routing, begin, id, id + 1);
 }
 
 static void write_blocks(void *argument, int64_t begin, int64_t end) {
@@ -137,25 +136,25 @@ static pit_status reserve(pit_index_builder *builder, int64_t blocks,
 }
 
 pit_status pit_index_compact(pit_index_builder *builder, const uint64_t *bits,
-                             const pit_data *assignment) {
+                             const pit_data *routing) {
   pit_index *index = &builder->index;
   int64_t words_per_group = pit_words_per_group(index);
   compaction c = {.kernels = builder->context->kernels,
                   .bits = bits,
                   .words = index->groups * words_per_group,
                   .words_per_group = words_per_group,
-                  .assignment = assignment,
+                  .routing = routing,
                   .tiling = pit_tiling_of(index),
                   .groups = index->groups};
   int64_t blocks = pit_ceil_div(c.words, BLOCK_WORDS);
-  pit_status status = reserve(builder, blocks, assignment != NULL);
+  pit_status status = reserve(builder, blocks, routing != NULL);
   if (status != PIT_OK)
     return status;
   c.before = builder->blocks.data;
   c.counts = builder->counts.data;
   c.offsets = builder->offsets.data;
   c.ids = builder->ids.data;
-  c.origin = assignment ? builder->origin.data : NULL;
+  c.origin = routing ? builder->origin.data : NULL;
   int32_t threads = pit_threads_for(builder->context, c.words * 8);
   pit_parallel_for(threads, blocks, count_blocks, &c);
   for (int64_t block = 0; block < blocks; ++block) {

@@ -6,9 +6,9 @@
 #include "Core/Internal.h"
 
 /// Turns bits, of each micro-tile one, into counts, offsets, ids, the origins
-/// (if `assignment` is not NULL) and the work list of builder->index, whose
+/// (if `routing` is not NULL) and the work list of builder->index, whose
 /// spec is resolved.
 pit_status pit_index_compact(pit_index_builder *builder, const uint64_t *bits,
-                             const pit_data *assignment);
+                             const pit_data *routing);
 
 #endif // PIT_LIB_RUNTIME_INDEX_INDEXCOMPACT_H

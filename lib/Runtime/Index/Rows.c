@@ -7,7 +7,7 @@
 #include <string.h>
 
 //===----------------------------------------------------------------------===//
-// Bits, lengths, assignments
+// Bits, lengths, routings
 //===----------------------------------------------------------------------===//
 
 /// Calls `row` for each row of the box; it adds its columns to `bits`.
@@ -96,8 +96,8 @@ static void lengths_columns(const pit_rows *rows, const pit_box *box,
   for_each_row(rows, box, first, n, bits, lengths_row);
 }
 
-static void assignment_row(const pit_rows *rows, const int64_t *coords,
-                           int64_t first, int64_t n, uint64_t *bits) {
+static void routing_row(const pit_rows *rows, const int64_t *coords,
+                        int64_t first, int64_t n, uint64_t *bits) {
   const pit_data *data = &rows->data;
   for (int64_t slot = 0; slot < data->shape[1]; ++slot) {
     int64_t expert = pit_data_int(data, coords[0] * data->strides[0] +
@@ -107,13 +107,13 @@ static void assignment_row(const pit_rows *rows, const int64_t *coords,
   }
 }
 
-static void assignment_columns(const pit_rows *rows, const pit_box *box,
-                               int64_t first, int64_t n, uint64_t *bits) {
-  for_each_row(rows, box, first, n, bits, assignment_row);
+static void routing_columns(const pit_rows *rows, const pit_box *box,
+                            int64_t first, int64_t n, uint64_t *bits) {
+  for_each_row(rows, box, first, n, bits, routing_row);
 }
 
-int32_t pit_assignment_slot(const pit_data *data, int64_t token, int64_t begin,
-                            int64_t end) {
+int32_t pit_routing_slot(const pit_data *data, int64_t token, int64_t begin,
+                         int64_t end) {
   for (int64_t slot = 0; slot < data->shape[1]; ++slot) {
     int64_t expert =
         pit_data_int(data, token * data->strides[0] + slot * data->strides[1]);
@@ -123,7 +123,7 @@ int32_t pit_assignment_slot(const pit_data *data, int64_t token, int64_t begin,
   return -1;
 }
 
-bool pit_assignment_has_origin(const pit_index *index) {
+bool pit_routing_has_origin(const pit_index *index) {
   return index->axis == 0 || index->micro_tile[0] == 1;
 }
 
@@ -154,8 +154,8 @@ static pit_status check_lengths(pit_context *context,
   return PIT_OK;
 }
 
-static pit_status check_assignment(pit_context *context, const pit_data *data,
-                                   const pit_index *index) {
+static pit_status check_routing(pit_context *context, const pit_data *data,
+                                const pit_index *index) {
   for (int64_t token = 0; token < data->shape[0]; ++token)
     for (int64_t slot = 0; slot < data->shape[1]; ++slot) {
       int64_t expert = pit_data_int(data, token * data->strides[0] +
@@ -196,9 +196,9 @@ pit_status pit_rows_init(pit_context *context, const pit_selection *selection,
   case PIT_SOURCE_ROW_LENGTHS:
     rows->columns = row_lengths_columns;
     return check_lengths(context, selection, index);
-  case PIT_SOURCE_ASSIGNMENT:
-    rows->columns = assignment_columns;
-    return check_assignment(context, &rows->data, index);
+  case PIT_SOURCE_ROUTING:
+    rows->columns = routing_columns;
+    return check_routing(context, &rows->data, index);
   case PIT_SOURCE_BLOCKS:
   case PIT_SOURCE_IMPORT:
   case PIT_SOURCE_INDEX:

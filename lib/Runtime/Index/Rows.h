@@ -62,11 +62,11 @@ static inline int64_t pit_data_int(const pit_data *data, int64_t offset) {
 }
 
 /// The first slot of a token that selects an expert in [begin, end), or -1.
-int32_t pit_assignment_slot(const pit_data *data, int64_t token, int64_t begin,
-                            int64_t end);
+int32_t pit_routing_slot(const pit_data *data, int64_t token, int64_t begin,
+                         int64_t end);
 
-/// Whether an assignment's index has an origin: each micro-tile in one token.
-bool pit_assignment_has_origin(const pit_index *index);
+/// Whether a routing's index has an origin: each micro-tile in one token.
+bool pit_routing_has_origin(const pit_index *index);
 
 //===----------------------------------------------------------------------===//
 // Strings of bits

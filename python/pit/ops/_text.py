@@ -406,7 +406,7 @@ class Builder:
     def index_of_routing(self, experts, tokens, count):
         """The index of a (tokens, count) table of which a routing selects."""
         return IndexValue(*self.lone(
-            f"pit.index assignment {experts.name} shape({self.size(tokens)}, {self.size(count)}) : "
+            f"pit.index routing {experts.name} shape({self.size(tokens)}, {self.size(count)}) : "
             f"{experts.mlir} ->", f"!pit.index<micro_tile = {tile((1, 1))}, axis = 0>"))
 
     def index_of_rows(self, lengths, batch, positions):
@@ -444,7 +444,7 @@ class Builder:
         """pit.sparse; `mark` is a Mark."""
         text = f"pit.sparse {value.name}"
         if mark.source != "values":
-            name = {"routing": "assignment", "nonzero": "mask"}.get(mark.source, mark.source)
+            name = {"nonzero": "mask"}.get(mark.source, mark.source)
             text += f" {name}({selector.name} : {selector.mlir})"
         if mark.assume:
             text += " assume"

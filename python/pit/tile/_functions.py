@@ -106,7 +106,7 @@ def build_index(b, data, micro_tile, axis, source="values", shape=None, backgrou
     """The index of a tensor's live micro-tiles, built when the program runs.
 
     The arguments are those of `pit.build_index`: `source` says what `data` is: the tensor's
-    "values", a "mask" of it, the "lengths" of its rows, or an "assignment" of tokens to experts.
+    "values", a "mask" of it, the "lengths" of its rows, or a "routing" of tokens to experts.
     For the latter two `shape` is the tensor's.
     """
     b.fail_in_loop("tile.build_index")
@@ -115,8 +115,8 @@ def build_index(b, data, micro_tile, axis, source="values", shape=None, backgrou
         type_ = make_index_type(micro_tile, axis)
     except (Error, TypeError) as error:
         raise Mistake(str(error)) from None
-    if source not in ("values", "mask", "lengths", "assignment"):
-        raise Mistake(f"no index source {source!r}; there are: values, mask, lengths, assignment")
+    if source not in ("values", "mask", "lengths", "routing"):
+        raise Mistake(f"no index source {source!r}; there are: values, mask, lengths, routing")
     check_source(data, type_, source, shape)
     text = "pit.index" + ("" if source == "values" else f" {source}") + f" {data.name}"
     if shape is not None:
@@ -134,7 +134,7 @@ def build_index(b, data, micro_tile, axis, source="values", shape=None, backgrou
 
 def check_source(data, type_, source, shape):
     """What data an index is built from."""
-    elements = {"mask": ("i1", "i8"), "lengths": ("i32", "i64"), "assignment": ("i32", "i64")}
+    elements = {"mask": ("i1", "i8"), "lengths": ("i32", "i64"), "routing": ("i32", "i64")}
     if source in elements and data.type.name not in elements[source]:
         raise Mistake(f"{source} have elements of {' or '.join(elements[source])}, not "
                       f"{data.type.name}")
@@ -148,8 +148,8 @@ def check_source(data, type_, source, shape):
     if not isinstance(shape, (tuple, list)) or len(shape) != of:
         raise Mistake(f"an index from {source} needs the shape of its tensor, {of} sizes as the "
                       "micro-tile: shape=(...)")
-    if source == "assignment" and (rank, of) != (2, 2):
-        raise Mistake(f"an assignment and what it selects from have rank 2, not {rank} and {of}")
+    if source == "routing" and (rank, of) != (2, 2):
+        raise Mistake(f"a routing and what it selects from have rank 2, not {rank} and {of}")
     if source == "lengths" and rank >= of:
         raise Mistake(f"lengths of rank {rank} select from a tensor of a higher rank, not {of}")
 

@@ -25,7 +25,7 @@ func.func @f(%r: tensor<TxExTYPE>, %assigned: tensor<TxSxi32>, %x: tensor<TxKxTY
              %a: tensor<ExKxFxTYPE>, %b: tensor<ExKxFxTYPE>, %d: tensor<ExFxKxTYPE>) -> tensor<TxKxRESULT> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
-  %s = pit.sparse %r assignment(%assigned : tensor<TxSxi32>) : tensor<TxExTYPE>
+  %s = pit.sparse %r routing(%assigned : tensor<TxSxi32>) : tensor<TxExTYPE>
   %e = tensor.empty() : tensor<TxExFxf32>
   %zh = linalg.fill ins(%zero : f32) outs(%e : tensor<TxExFxf32>) -> tensor<TxExFxf32>
 PROJECTIONS

@@ -26,7 +26,7 @@ func.func @f(%a: tensor<ROWSxKxf16>, %b: tensor<KxCOLSxf16>, %c: tensor<ROWSxCOL
 EXPERTS = """
 func.func @f(%a: tensor<ROWSxKxf16>, %b: tensor<EXPERTSxKxCOLSxf16>, %c: tensor<ROWSxCOLSxf32>,
              %w: tensor<ROWSxEXPERTSxf16>, %i: tensor<ROWSx2xi32>) -> tensor<ROWSxCOLSxf32> {
-  %s = pit.sparse %w assignment(%i : tensor<ROWSx2xi32>) : tensor<ROWSxEXPERTSxf16>
+  %s = pit.sparse %w routing(%i : tensor<ROWSx2xi32>) : tensor<ROWSxEXPERTSxf16>
   %r = linalg.generic {
          indexing_maps = [affine_map<(t, e, k, n) -> (t, e)>, affine_map<(t, e, k, n) -> (t, k)>,
                           affine_map<(t, e, k, n) -> (e, k, n)>, affine_map<(t, e, k, n) -> (t, n)>],

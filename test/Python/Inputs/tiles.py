@@ -83,7 +83,7 @@ def experts(x: tile.f32["T", "K"], w: tile.f32["E", "K", "N"], to: tile.i32["T",
     """Each token times the weights of its experts, one expert after another."""
     T, K = x.shape
     E, _, N = w.shape
-    routing = tile.build_index(to, micro_tile=[1, 1], axis=0, source="assignment", shape=(T, E))
+    routing = tile.build_index(to, micro_tile=[1, 1], axis=0, source="routing", shape=(T, E))
     y = tile.zeros((T, N), tile.f32)
     for j in tile.forall((0, N, n)):
         for e in tile.for_range(E):
@@ -102,7 +102,7 @@ def routed(x: tile.f32["T", "K"], w: tile.f32["E", "K", "N"], to: tile.i32["T", 
     """A token has one expert, so that no two experts write a row."""
     T, K = x.shape
     E, _, N = w.shape
-    routing = tile.build_index(to, micro_tile=[1, 1], axis=0, source="assignment", shape=(T, E))
+    routing = tile.build_index(to, micro_tile=[1, 1], axis=0, source="routing", shape=(T, E))
     y = tile.zeros((T, N), tile.f32)
     for j, e in tile.forall((0, N, n), E, conflicts="none"):
         for ids in tile.for_ids(routing, e, chunk=chunk):
@@ -119,7 +119,7 @@ def atomic(x: tile.f16["T", "K"], w: tile.f16["E", "K", "N"], to: tile.i32["T", 
     """All experts at once, as a GPU can add."""
     T, K = x.shape
     E, _, N = w.shape
-    routing = tile.build_index(to, micro_tile=[1, 1], axis=0, source="assignment", shape=(T, E))
+    routing = tile.build_index(to, micro_tile=[1, 1], axis=0, source="routing", shape=(T, E))
     y = tile.zeros((T, N), tile.f32)
     for j, e in tile.forall((0, N, n), E, conflicts="atomic"):
         for ids in tile.for_ids(routing, e, chunk=chunk):

@@ -29,7 +29,7 @@
 // RUN:   --arg='random(30x24,bf16)' --arg='random(8x24x32,bf16)' --arg='zeros(30x8x32,f32)' --stats --check \
 // RUN:   --coverage-plot=%t.png | FileCheck %s --check-prefix=EXPERTS
 // RUN: %python %S/Inputs/png_size.py %t.png | FileCheck %s --check-prefix=EXPERTS-PNG
-// EXPERTS: index 0: assignment of argument 1, 30x8
+// EXPERTS: index 0: routing of argument 1, 30x8
 // EXPERTS: check: result 0: {{.*}}: ok
 // EXPERTS-PNG: 128 480
 
@@ -78,7 +78,7 @@ func.func @sddmm(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>, 
   return %s : tensor<?x?xf32>
 }
 func.func @experts(%r: tensor<?x?xf32>, %t: tensor<?x2xi32>, %a: tensor<?x?xbf16>, %w: tensor<?x?x?xbf16>, %h: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {
-  %s = pit.sparse %r assignment(%t : tensor<?x2xi32>) : tensor<?x?xf32>
+  %s = pit.sparse %r routing(%t : tensor<?x2xi32>) : tensor<?x?xf32>
   %o = linalg.generic {indexing_maps = [affine_map<(t, e, f, k) -> (t, e)>, affine_map<(t, e, f, k) -> (t, k)>, affine_map<(t, e, f, k) -> (e, k, f)>, affine_map<(t, e, f, k) -> (t, e, f)>],
     iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
     ins(%s, %a, %w : tensor<?x?xf32>, tensor<?x?xbf16>, tensor<?x?x?xbf16>) outs(%h : tensor<?x?x?xf32>) {

@@ -15,14 +15,14 @@ def PitVectorize : Pass<"pit-vectorize", "::mlir::func::FuncOp"> {
     which the outputs are contiguous, or else a reduction along which the inputs
     are. Contractions are computed in register blocks of several vectors times
     several rows, with the sums in registers across all reductions; vectors that
-    are read are shared by the rows of the block. What is left of a loop is a
+    are read are shared by the rows of the block. The rest of a loop is a
     smaller block, or a masked vector. Inputs of a contraction that are read
     across memory, or that are narrower than the sums, are first packed to the
     stack where that pays. Element-wise transposes go through registers. The
     rest becomes scalar loops.
 
     Large contractions are cut into tiles for the caches, and, with `parallel`,
-    all large ops into tiles for threads. Where sizes are dynamic, a branch at run
+    all large ops into tiles for threads. If sizes are dynamic, a branch at run
     time decides whether an op is large.
 
     Products and sums of contractions may be fused, sums along the lanes are
@@ -137,7 +137,7 @@ def PitShareLoops : Pass<"pit-share-loops", "::mlir::ModuleOp"> {
     with assertions, and small loops. Elementwise structured ops on buffers are loops as
     well; eight or more that are equal share a function.
 
-    Static sizes make a loop faster, so loops that differ in them are compiled each. Where
+    Static sizes make a loop faster, so loops that differ in them are compiled each. If
     all loops of the module together have more than `most-ops` ops, those that differ in
     sizes alone share a function, too: constants of type index become arguments, and
     memrefs have dynamic sizes and strides. Sizes that are equal in all of them stay.
@@ -283,8 +283,8 @@ def PitCheckBounds : Pass<"pit-check-bounds", "::mlir::ModuleOp"> {
 def PitSanitize : Pass<"pit-sanitize", "::mlir::ModuleOp"> {
   let summary = "marks functions for a sanitizer of LLVM's";
   let description = [{
-    Gives each `llvm.func` that has a body the attribute `sanitize_address`. What
-    translates the module to LLVM IR then runs AddressSanitizer's pass over it, as
+    Gives each `llvm.func` that has a body the attribute `sanitize_address`. The
+    translation of the module to LLVM IR then runs AddressSanitizer's pass over it, as
     `pit-compile` and the C interface do; LLVM's outlining of parallel loops keeps
     the attribute. Runs last.
 

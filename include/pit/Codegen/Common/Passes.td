@@ -57,7 +57,7 @@ def PitLowerF8 : Pass<"pit-lower-f8"> {
     types: in memory and registers they are i8.
 
     Extensions are exact. Truncations round to the nearest, of two to the even one, and
-    once, also from f64. What is larger than the largest finite number rounds to infinity in
+    once, also from f64. A value above the largest finite number rounds to infinity in
     f8E5M2, and to NaN in f8E4M3FN, which has no infinity: as constants are folded, and as
     ml_dtypes has it.
 
@@ -80,8 +80,8 @@ def PitLowerReshapes : Pass<"pit-lower-reshapes", "::mlir::func::FuncOp"> {
       a group from the size of the source, and has no answer for two. The op holds the
       sizes as operands.
     - Collapsed memory without gaps. MLIR's `fold-memref-alias-ops` computes the place of
-      each access to a collapsed dim in the dims that it was made of, by divisions. Where
-      memory has no gaps, an access to it needs none.
+      each access to a collapsed dim in the dims that it was made of, by divisions. An
+      access to memory without gaps needs none.
 
     Example:
 
@@ -129,7 +129,7 @@ def PlaceBuffers : Pass<"pit-place-buffers", "::mlir::ModuleOp"> {
       buffers get fixed places in a scratch area, of which every worker has its
       own. A loop of scf with a buffer of dynamic size becomes sequential, with a
       remark.
-    - *Others* live until the function returns. What it returns itself, as a
+    - *Others* live until the function returns. A buffer that it returns itself, as a
       function of `pit-abi-open-frames` may, is left to its caller.
     - *In a sequential loop* each buffer has one place, whatever the number of
       iterations. A static one is placed once, before the loop. A dynamic one gets

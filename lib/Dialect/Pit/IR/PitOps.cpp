@@ -16,7 +16,7 @@ using namespace mlir::pit;
 // Custom syntax
 //===----------------------------------------------------------------------===//
 
-/// `mask(%m : type)`, `lengths(...)`, `assignment(...)`, `index(...)`, or
+/// `mask(%m : type)`, `lengths(...)`, `routing(...)`, `index(...)`, or
 /// nothing for the values themselves.
 static ParseResult
 parseSelector(OpAsmParser &parser, SourceAttr &source,
@@ -24,7 +24,7 @@ parseSelector(OpAsmParser &parser, SourceAttr &source,
               Type &type) {
   Source kind = Source::Values;
   for (Source k :
-       {Source::Mask, Source::Lengths, Source::Assignment, Source::Index}) {
+       {Source::Mask, Source::Lengths, Source::Routing, Source::Index}) {
     if (failed(parser.parseOptionalKeyword(stringifySource(k))))
       continue;
     kind = k;
@@ -46,7 +46,7 @@ static void printSelector(OpAsmPrinter &printer, Operation *, SourceAttr source,
 
 static ParseResult parseSourceKeyword(OpAsmParser &parser, SourceAttr &source) {
   Source kind = Source::Values;
-  for (Source k : {Source::Mask, Source::Lengths, Source::Assignment})
+  for (Source k : {Source::Mask, Source::Lengths, Source::Routing})
     if (succeeded(parser.parseOptionalKeyword(stringifySource(k)))) {
       kind = k;
       break;
@@ -129,19 +129,19 @@ static LogicalResult verifySelector(Operation *op, Source source,
              << ", the first dimensions of what they select from have shape "
              << shapeToString(shape.take_front(rank));
     return success();
-  case Source::Assignment:
+  case Source::Routing:
     if (!isIdElement(element))
-      return violates(op, "selector 6") << "assignment has elements of type "
+      return violates(op, "selector 6") << "routing has elements of type "
                                         << element << ", not i32 or i64";
     if (rank != 2 || selectedRank != 2)
       return violates(op, "selector 7")
-             << "assignment is a T x K tensor that selects from a T x E "
+             << "routing is a T x K tensor that selects from a T x E "
                 "tensor; their ranks are "
              << rank << " and " << selectedRank;
     if (failed(verifyCompatibleShape(selector.getShape().take_front(),
                                      shape.take_front())))
       return violates(op, "selector 8")
-             << "assignment has " << selector.getDimSize(0)
+             << "routing has " << selector.getDimSize(0)
              << " rows, what it selects from has " << shape[0];
     return success();
   }
@@ -283,7 +283,7 @@ LogicalResult IndexOp::verify() {
   if (getSource() == Source::Index)
     return violates(*this, "index 1") << "is not built from an index";
   bool needsShape =
-      getSource() == Source::Lengths || getSource() == Source::Assignment;
+      getSource() == Source::Lengths || getSource() == Source::Routing;
   int64_t given = getShape().size();
   bool hasRows = hasRowsOfBatch();
   if (given != (needsShape ? index.getRank() : 0) && !hasRows)
@@ -415,7 +415,7 @@ LogicalResult RecordOp::verify() {
     return violates(*this, "record 1")
            << "counts elements, which an index has none of";
   bool needsShape =
-      getSource() == Source::Lengths || getSource() == Source::Assignment;
+      getSource() == Source::Lengths || getSource() == Source::Routing;
   if (needsShape == getShape().empty())
     return violates(*this, "record 2")
            << "from " << stringifySource(getSource())
@@ -508,7 +508,7 @@ LogicalResult ExtentOp::canonicalize(ExtentOp op, PatternRewriter &rewriter) {
     rewriter.replaceOpWithNewOp<arith::MulIOp>(op, shape[0], shape[1]);
     return success();
   }
-  if (index.getSource() != Source::Assignment)
+  if (index.getSource() != Source::Routing)
     return failure();
   Location loc = op.getLoc();
   auto size = [&](int64_t dim) {

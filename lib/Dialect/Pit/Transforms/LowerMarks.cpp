@@ -148,7 +148,7 @@ static Value lowerMark(OpBuilder &builder, SparseOp mark) {
     return mark.getInput();
   case Source::Mask:
   case Source::Lengths:
-  case Source::Assignment:
+  case Source::Routing:
     return createSelection(builder, mark);
   case Source::Index:
     return copyMicroTiles(builder, mark);

@@ -20,7 +20,7 @@ static std::string code(OnlineCondition condition) {
 std::optional<Selection> mlir::pit::findMarkSelection(Operation *op) {
   auto mark = dyn_cast<SparseOp>(op);
   if (!mark || mark.getSource() == Source::Values ||
-      mark.getSource() == Source::Assignment)
+      mark.getSource() == Source::Routing)
     return std::nullopt;
   return Selection{mark.getInput(), mark.getBackgroundOrZero()};
 }

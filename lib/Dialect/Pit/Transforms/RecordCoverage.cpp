@@ -45,7 +45,7 @@ struct RecordCoveragePass
       Location loc = mark.getLoc();
       SmallVector<Value> shape;
       if (mark.getSource() == Source::Lengths ||
-          mark.getSource() == Source::Assignment)
+          mark.getSource() == Source::Routing)
         for (OpFoldResult size :
              tensor::getMixedSizes(builder, loc, mark.getInput()))
           shape.push_back(getValueOrCreateConstantIndexOp(builder, loc, size));

@@ -20,7 +20,7 @@ static bool isExact(SparseOp mark, SparsityIndexType index) {
   case Source::Index:
     return false;
   case Source::Mask:
-  case Source::Assignment:
+  case Source::Routing:
     return llvm::all_of(microTile, [](int64_t e) { return e == 1; }) &&
            !index.hasWindows();
   case Source::Lengths: {
@@ -42,7 +42,7 @@ static IndexOp buildIndex(RewriterBase &rewriter, const LegalRule &legal,
   Value input = mark.getSelector() ? mark.getSelector() : mark.getInput();
   SmallVector<Value> shape;
   if (mark.getSource() == Source::Lengths ||
-      mark.getSource() == Source::Assignment)
+      mark.getSource() == Source::Routing)
     for (OpFoldResult size : tensor::getMixedSizes(rewriter, loc, like))
       shape.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, size));
   bool values = mark.getSource() == Source::Values;

@@ -23,7 +23,7 @@ static Value coordinate(OpBuilder &builder, Location loc, int64_t dim) {
   return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index);
 }
 
-/// A T x E tensor of i1: is e among assignment[t, :]?
+/// A T x E tensor of i1: is e among routing[t, :]?
 static Value createMembership(OpBuilder &builder, SparseOp mark) {
   Location loc = mark.getLoc();
   Value no =
@@ -83,7 +83,7 @@ static Value createElementwise(
   Location loc = mark.getLoc();
   Value selector = mark.getSelector();
   Source source = mark.getSource();
-  if (source == Source::Assignment) {
+  if (source == Source::Routing) {
     selector = createMembership(builder, mark);
     source = Source::Mask;
   }
@@ -119,7 +119,7 @@ static Value createElementwise(
 Value pit::createMask(OpBuilder &builder, SparseOp mark) {
   if (mark.getSource() == Source::Mask)
     return mark.getSelector();
-  if (mark.getSource() == Source::Assignment)
+  if (mark.getSource() == Source::Routing)
     return createMembership(builder, mark);
   return createElementwise(builder, mark, /*inputs=*/{}, builder.getI1Type(),
                            [](OpBuilder &, Location, ValueRange,

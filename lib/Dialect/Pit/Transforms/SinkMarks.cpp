@@ -362,7 +362,7 @@ static FailureOr<Value> reshapeSelector(OpBuilder &builder, Operation *op,
       return selector;
     ArrayRef<int64_t> shape =
         cast<RankedTensorType>(selector.getType()).getShape();
-    size_t rank = source == Source::Assignment ? 1 : shape.size();
+    size_t rank = source == Source::Routing ? 1 : shape.size();
     if (failed(verifyCompatibleShape(shape.take_front(rank),
                                      result.getShape().take_front(rank))))
       return failure();
@@ -379,10 +379,10 @@ static FailureOr<Value> reshapeSelector(OpBuilder &builder, Operation *op,
   int64_t named = 0; // Leading dimensions that the selector is about.
   if (source == Source::Lengths)
     named = cast<RankedTensorType>(selector.getType()).getRank() + 1;
-  if (source == Source::Assignment)
+  if (source == Source::Routing)
     named = 2;
   if (named && named <= countFixedDims(op)) {
-    // An assignment selects from matrices only.
+    // A routing selects from matrices only.
     if (source == Source::Lengths || result.getRank() == 2)
       return selector;
   }

@@ -18,7 +18,7 @@ using namespace mlir::pit;
 static int64_t getPartChunk(Value index) {
   constexpr int64_t most = 4;
   auto op = index.getDefiningOp<IndexOp>();
-  if (!op || op.getSource() != Source::Assignment)
+  if (!op || op.getSource() != Source::Routing)
     return most;
   int64_t slots = cast<ShapedType>(op.getInput().getType()).getDimSize(1);
   return ShapedType::isDynamic(slots) ? most

@@ -36,10 +36,10 @@ static std::optional<int64_t> getSelectorDims(SparseOp mark, Extents offsets,
   case Source::Mask:
     return rank;
   case Source::Lengths:
-  case Source::Assignment: {
+  case Source::Routing: {
     // What it counts along must not be cut.
     int64_t dims =
-        mark.getSource() == Source::Assignment
+        mark.getSource() == Source::Routing
             ? 1
             : cast<RankedTensorType>(mark.getSelector().getType()).getRank();
     if (!isWhole(mark, dims, offsets[dims], sizes[dims]))

@@ -276,14 +276,14 @@ func.func @swapped(%x: tensor<8xf32>, %y: tensor<8xf32>, %n: index) -> tensor<8x
 
 // -----
 
-// What an assignment packs has a row for each of its elements.
-// CHECK-LABEL: func.func @extent_of_assignment
+// What a routing packs has a row for each of its elements.
+// CHECK-LABEL: func.func @extent_of_routing
 // CHECK-SAME: (%[[A:[^:]*]]: tensor<?x2xi32>, %[[L:[^:]*]]: tensor<?xi32>, %[[N:[^:]*]]: index)
-func.func @extent_of_assignment(%a: tensor<?x2xi32>, %l: tensor<?xi32>, %n: index) -> (index, index) {
+func.func @extent_of_routing(%a: tensor<?x2xi32>, %l: tensor<?xi32>, %n: index) -> (index, index) {
   // CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : index
   // CHECK-DAG: %[[T:.*]] = tensor.dim %[[A]]
   // CHECK-DAG: %[[E:.*]] = arith.muli %[[T]], %[[TWO]] : index
-  %i = pit.index assignment %a shape(%n, %n) : tensor<?x2xi32> -> !pit.index<micro_tile = [1, 1], axis = 0>
+  %i = pit.index routing %a shape(%n, %n) : tensor<?x2xi32> -> !pit.index<micro_tile = [1, 1], axis = 0>
   %e = pit.extent %i : !pit.index<micro_tile = [1, 1], axis = 0>
   // CHECK-DAG: %[[F:.*]] = pit.extent
   // CHECK: return %[[E]], %[[F]]

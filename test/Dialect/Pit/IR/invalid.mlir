@@ -252,25 +252,25 @@ func.func @lengths_shape(%x: tensor<4x6xf32>, %l: tensor<6xi32>) {
 
 // -----
 
-func.func @assignment_element(%x: tensor<4x4xf32>, %a: tensor<4x2xi16>) {
-  // expected-error@+1 {{[selector 6] assignment has elements of type 'i16', not i32 or i64}}
-  pit.sparse %x assignment(%a : tensor<4x2xi16>) : tensor<4x4xf32>
+func.func @routing_element(%x: tensor<4x4xf32>, %a: tensor<4x2xi16>) {
+  // expected-error@+1 {{[selector 6] routing has elements of type 'i16', not i32 or i64}}
+  pit.sparse %x routing(%a : tensor<4x2xi16>) : tensor<4x4xf32>
   return
 }
 
 // -----
 
-func.func @assignment_rank(%x: tensor<4x4xf32>, %a: tensor<4xi32>) {
-  // expected-error@+1 {{[selector 7] assignment is a T x K tensor that selects from a T x E tensor; their ranks are 1 and 2}}
-  pit.sparse %x assignment(%a : tensor<4xi32>) : tensor<4x4xf32>
+func.func @routing_rank(%x: tensor<4x4xf32>, %a: tensor<4xi32>) {
+  // expected-error@+1 {{[selector 7] routing is a T x K tensor that selects from a T x E tensor; their ranks are 1 and 2}}
+  pit.sparse %x routing(%a : tensor<4xi32>) : tensor<4x4xf32>
   return
 }
 
 // -----
 
-func.func @assignment_shape(%x: tensor<4x8xf32>, %a: tensor<8x2xi32>) {
-  // expected-error@+1 {{[selector 8] assignment has 8 rows, what it selects from has 4}}
-  pit.sparse %x assignment(%a : tensor<8x2xi32>) : tensor<4x8xf32>
+func.func @routing_shape(%x: tensor<4x8xf32>, %a: tensor<8x2xi32>) {
+  // expected-error@+1 {{[selector 8] routing has 8 rows, what it selects from has 4}}
+  pit.sparse %x routing(%a : tensor<8x2xi32>) : tensor<4x8xf32>
   return
 }
 

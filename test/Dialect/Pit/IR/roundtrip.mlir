@@ -18,8 +18,8 @@ func.func @marks(%x: tensor<?x?xf32>, %m: tensor<?x?xi1>, %l: tensor<?xi32>,
   %elements = pit.sparse %x density(0.25) : tensor<?x?xf32>
   // CHECK: pit.sparse %{{.*}} lengths(%{{.*}} : tensor<?xi32>) rule(<axis = 1, micro_tile = [32, 1]>) : tensor<?x?xf32>
   %2 = pit.sparse %x lengths(%l : tensor<?xi32>) rule(<axis = 1, micro_tile = [32, 1]>) : tensor<?x?xf32>
-  // CHECK: pit.sparse %{{.*}} assignment(%{{.*}} : tensor<?x4xi64>) : tensor<?x?xf32>
-  %3 = pit.sparse %x assignment(%a : tensor<?x4xi64>) : tensor<?x?xf32>
+  // CHECK: pit.sparse %{{.*}} routing(%{{.*}} : tensor<?x4xi64>) : tensor<?x?xf32>
+  %3 = pit.sparse %x routing(%a : tensor<?x4xi64>) : tensor<?x?xf32>
   // CHECK: pit.sparse %{{.*}} index(%{{.*}} : !pit.index<micro_tile = [1, *], axis = 0>) : tensor<?x?xf32>
   %4 = pit.sparse %x index(%i : !rows) : tensor<?x?xf32>
   return
@@ -40,8 +40,8 @@ func.func @indices(%x: tensor<?x?xf32>, %m: tensor<?x?xi1>, %l: tensor<?xi32>,
   %3 = pit.index lengths %l shape(%d, %d) : tensor<?xi32> -> !pit.index<micro_tile = [1, 1], axis = 1>
   // CHECK: pit.index lengths %{{.*}} shape(%{{.*}}, %{{.*}}, %{{.*}}) : tensor<?xi32> -> !pit.index<micro_tile = [1, *], axis = 0>
   %rows = pit.index lengths %l shape(%d, %d, %d) : tensor<?xi32> -> !pit.index<micro_tile = [1, *], axis = 0>
-  // CHECK: pit.index assignment %{{.*}} shape(%{{.*}}, %{{.*}}) : tensor<?x4xi64>
-  %4 = pit.index assignment %a shape(%d, %d) : tensor<?x4xi64> -> !pit.index<micro_tile = [1, 1], axis = 0>
+  // CHECK: pit.index routing %{{.*}} shape(%{{.*}}, %{{.*}}) : tensor<?x4xi64>
+  %4 = pit.index routing %a shape(%d, %d) : tensor<?x4xi64> -> !pit.index<micro_tile = [1, 1], axis = 0>
   // CHECK: pit.index %{{.*}} : tensor<1x8x34x34xf16> -> !pit.index<micro_tile = [1, 1, 10, 10], axis = 1, step = [1, 1, 8, 8]>
   %5 = pit.index %img : tensor<1x8x34x34xf16> -> !windows
   // CHECK: pit.packed_index %{{.*}} into %{{.*}} : tensor<?x128xf16> into tensor<?x32xf16> -> !pit.index<micro_tile = [32, 1], axis = 1>, tensor<?x32xf16>

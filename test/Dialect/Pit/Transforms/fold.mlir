@@ -121,7 +121,7 @@ func.func @feed_forward(%x: tensor<?x512xf32>, %mask: tensor<?x512xi1>, %w1: ten
 
 // The experts' hidden tensor, T x E x F, exists packed only: T x 2 rows.
 // CHECK-LABEL: func.func @experts
-// CHECK: %[[I:.*]] = pit.index assignment
+// CHECK: %[[I:.*]] = pit.index routing
 // CHECK: %[[H:.*]] = linalg.generic {{.*}}pit.rule
 // CHECK: %[[P:.*]] = pit.sread %[[H]][%[[I]] : {{.*}}] : tensor<?x8x256xf32> -> tensor<?x256xf32>
 // CHECK: %[[R:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} ins(%[[P]] : tensor<?x256xf32>) outs(%{{.*}} : tensor<?x256xf32>)
@@ -132,13 +132,13 @@ func.func @feed_forward(%x: tensor<?x512xf32>, %mask: tensor<?x512xi1>, %w1: ten
 // TILED-LABEL: func.func @experts
 // TILED-NOT: tensor<?x8x256xf32>
 // TILED: return
-func.func @experts(%r: tensor<?x8xf32>, %assignment: tensor<?x2xi32>, %x: tensor<?x64xf32>,
+func.func @experts(%r: tensor<?x8xf32>, %routing: tensor<?x2xi32>, %x: tensor<?x64xf32>,
                    %up: tensor<8x64x256xf32>, %down: tensor<8x256x64xf32>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
   %zero = arith.constant 0.0 : f32
   %t = tensor.dim %x, %c0 : tensor<?x64xf32>
-  %i = pit.index assignment %assignment shape(%t, %c8) : tensor<?x2xi32> -> !routed
+  %i = pit.index routing %routing shape(%t, %c8) : tensor<?x2xi32> -> !routed
   %s = pit.sparse %r index(%i : !routed) : tensor<?x8xf32>
   %eh = tensor.empty(%t) : tensor<?x8x256xf32>
   %zh = linalg.fill ins(%zero : f32) outs(%eh : tensor<?x8x256xf32>) -> tensor<?x8x256xf32>

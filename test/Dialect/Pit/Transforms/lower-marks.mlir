@@ -71,7 +71,7 @@ func.func @length(%x: tensor<?xindex>, %l: tensor<i64>) -> tensor<?xindex> {
 
 // CHECK: #[[$TK:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
 // CHECK: #[[$TE:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
-// CHECK-LABEL: func.func @assignment
+// CHECK-LABEL: func.func @routing
 // CHECK-SAME: (%[[X:[^:]*]]: tensor<?x16xf32>, %[[A:[^:]*]]: tensor<?x2xi32>
 // CHECK: %[[FALSE:.*]] = arith.constant false
 // CHECK: %[[INIT:.*]] = linalg.fill ins(%[[FALSE]] : i1) outs(%{{.*}} : tensor<?x16xi1>)
@@ -84,8 +84,8 @@ func.func @length(%x: tensor<?xindex>, %l: tensor<i64>) -> tensor<?xindex> {
 // CHECK: arith.ori %[[ANY]], %[[SAME]] : i1
 // CHECK: linalg.generic {{.*}} ins(%[[X]], %[[M]] :
 // CHECK: arith.select
-func.func @assignment(%x: tensor<?x16xf32>, %a: tensor<?x2xi32>) -> tensor<?x16xf32> {
-  %0 = pit.sparse %x assignment(%a : tensor<?x2xi32>) : tensor<?x16xf32>
+func.func @routing(%x: tensor<?x16xf32>, %a: tensor<?x2xi32>) -> tensor<?x16xf32> {
+  %0 = pit.sparse %x routing(%a : tensor<?x2xi32>) : tensor<?x16xf32>
   return %0 : tensor<?x16xf32>
 }
 

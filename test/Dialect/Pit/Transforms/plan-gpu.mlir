@@ -68,7 +68,7 @@ func.func @b_and_c(%a: !t, %b: !t, %c: !t, %m: !m) -> (!t, !t) {
 // CHECK: micro_tile = [1, 1], tile = [128, 256, 1, 32], conflicts = atomic>
 func.func @experts(%g: tensor<?x8xf32>, %x: tensor<?x512xf16>, %up: tensor<8x512x2048xf16>, %down: tensor<8x2048x512xf16>,
                    %h0: tensor<?x8x2048xf16>, %y0: tensor<?x512xf32>, %to: tensor<?x2xi32>) -> tensor<?x512xf32> {
-  %r = pit.sparse %g assignment(%to : tensor<?x2xi32>) : tensor<?x8xf32>
+  %r = pit.sparse %g routing(%to : tensor<?x2xi32>) : tensor<?x8xf32>
   %h = linalg.generic {
       indexing_maps = [affine_map<(t, e, f, k) -> (t, e)>, affine_map<(t, e, f, k) -> (t, k)>,
                        affine_map<(t, e, f, k) -> (e, k, f)>, affine_map<(t, e, f, k) -> (t, e, f)>],

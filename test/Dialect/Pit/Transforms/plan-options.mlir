@@ -184,7 +184,7 @@ func.func @batches_of_halves(%a: tensor<?x?x?xbf16>, %b: tensor<?x?x?xbf16>, %c:
 // DETERMINISTIC: conflicts = two_phase>
 // TWO-PHASE: conflicts = two_phase>
 func.func @slots(%x: tensor<?x64xf32>, %w: tensor<1024x64x2048xf32>, %c: tensor<?x2048xf32>, %r: tensor<?x1024xf32>, %a: tensor<?x8xi32>) -> tensor<?x2048xf32> {
-  %s = pit.sparse %r assignment(%a : tensor<?x8xi32>) : tensor<?x1024xf32>
+  %s = pit.sparse %r routing(%a : tensor<?x8xi32>) : tensor<?x1024xf32>
   %o = linalg.generic {
       indexing_maps = [affine_map<(t, e, k, n) -> (t, e)>, affine_map<(t, e, k, n) -> (t, k)>,
                        affine_map<(t, e, k, n) -> (e, k, n)>, affine_map<(t, e, k, n) -> (t, n)>],
@@ -202,7 +202,7 @@ func.func @slots(%x: tensor<?x64xf32>, %w: tensor<1024x64x2048xf32>, %c: tensor<
 // CHECK-LABEL: func.func @one_slot
 // CHECK: conflicts = disjoint>
 func.func @one_slot(%x: tensor<?x64xf32>, %w: tensor<8x64x2048xf32>, %c: tensor<?x2048xf32>, %r: tensor<?x8xf32>, %a: tensor<?x1xi32>) -> tensor<?x2048xf32> {
-  %s = pit.sparse %r assignment(%a : tensor<?x1xi32>) : tensor<?x8xf32>
+  %s = pit.sparse %r routing(%a : tensor<?x1xi32>) : tensor<?x8xf32>
   %o = linalg.generic {
       indexing_maps = [affine_map<(t, e, k, n) -> (t, e)>, affine_map<(t, e, k, n) -> (t, k)>,
                        affine_map<(t, e, k, n) -> (e, k, n)>, affine_map<(t, e, k, n) -> (t, n)>],

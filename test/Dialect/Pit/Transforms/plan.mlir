@@ -215,13 +215,13 @@ func.func @lengths_along_k(%a: tensor<?x?x64xf32>, %b: tensor<?x64x?xf32>, %c: t
 // Routing: each expert is a group of tokens. Going up, their outputs differ;
 // going down, experts add to the same ones.
 // CHECK-LABEL: func.func @experts
-// CHECK: %[[I:.*]] = pit.index assignment %{{.*}} shape(%{{.*}}, %{{.*}}) : tensor<?x2xi32> -> !pit.index<micro_tile = [1, 1], axis = 0>
+// CHECK: %[[I:.*]] = pit.index routing %{{.*}} shape(%{{.*}}, %{{.*}}) : tensor<?x2xi32> -> !pit.index<micro_tile = [1, 1], axis = 0>
 // CHECK-NEXT: %[[S:.*]] = pit.sparse %{{.*}} index(%[[I]] : {{.*}}) : tensor<?x8xf32>
 // CHECK-NEXT: linalg.generic {{.*}} ins(%[[S]], {{.*}} attrs = {pit.rule = #pit.rule<operand = 0, axis = 0, micro_tile = [1, 1], tile = [64, 1, 128, 64]>}
 // CHECK: linalg.generic {{.*}} ins(%[[S]], {{.*}} attrs = {pit.rule = #pit.rule<operand = 0, axis = 0, micro_tile = [1, 1], tile = [64, 64, 1, 64], conflicts = sequential>}
 func.func @experts(%g: tensor<?x8xf32>, %x: tensor<?x64xf32>, %up: tensor<8x64x256xf32>, %down: tensor<8x256x64xf32>,
                    %h0: tensor<?x8x256xf32>, %y0: tensor<?x64xf32>, %to: tensor<?x2xi32>) -> tensor<?x64xf32> {
-  %r = pit.sparse %g assignment(%to : tensor<?x2xi32>) : tensor<?x8xf32>
+  %r = pit.sparse %g routing(%to : tensor<?x2xi32>) : tensor<?x8xf32>
   %h = linalg.generic {
       indexing_maps = [affine_map<(t, e, f, k) -> (t, e)>, affine_map<(t, e, f, k) -> (t, k)>,
                        affine_map<(t, e, f, k) -> (e, k, f)>, affine_map<(t, e, f, k) -> (t, e, f)>],

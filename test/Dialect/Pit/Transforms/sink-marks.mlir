@@ -169,7 +169,7 @@ func.func @contradiction(%x: tensor<?xf32>, %m: tensor<8xi1>) -> tensor<9xf32> {
 // -----
 
 //===----------------------------------------------------------------------===//
-// Lengths, assignments, indices
+// Lengths, routings, indices
 //===----------------------------------------------------------------------===//
 
 // Lengths are about the first two dimensions.
@@ -192,19 +192,19 @@ func.func @lengths(%x: tensor<?x?x4x8xf32>, %l: tensor<?xi32>) -> (tensor<?x?x32
 
 // -----
 
-// CHECK-LABEL: func.func @assignment
+// CHECK-LABEL: func.func @routing
 // CHECK-SAME: (%[[X:[^:]*]]: tensor<?x16xf32>, %[[A:[^:]*]]: tensor<?x2xi64>
-func.func @assignment(%x: tensor<?x16xf32>, %a: tensor<?x2xi64>, %init: tensor<16x?xf32>) -> (tensor<?x?xf32>, tensor<16x?xf32>, tensor<?x16x1xf32>) {
+func.func @routing(%x: tensor<?x16xf32>, %a: tensor<?x2xi64>, %init: tensor<16x?xf32>) -> (tensor<?x?xf32>, tensor<16x?xf32>, tensor<?x16x1xf32>) {
   // CHECK-DAG: %[[C:.*]] = tensor.cast %[[X]]
-  // CHECK: pit.sparse %[[C]] assignment(%[[A]] : tensor<?x2xi64>) : tensor<?x?xf32>
-  %s = pit.sparse %x assignment(%a : tensor<?x2xi64>) : tensor<?x16xf32>
+  // CHECK: pit.sparse %[[C]] routing(%[[A]] : tensor<?x2xi64>) : tensor<?x?xf32>
+  %s = pit.sparse %x routing(%a : tensor<?x2xi64>) : tensor<?x16xf32>
   %0 = tensor.cast %s : tensor<?x16xf32> to tensor<?x?xf32>
   // CHECK-DAG: %[[T:.*]] = linalg.transpose ins(%[[X]] :
   // CHECK-DAG: %[[M:.*]] = linalg.generic {{.*}} ins(%[[A]] : tensor<?x2xi64>)
   // CHECK-DAG: %[[MT:.*]] = linalg.transpose ins(%[[M]] :
   // CHECK: pit.sparse %[[T]] mask(%[[MT]] : tensor<16x?xi1>)
   %1 = linalg.transpose ins(%s : tensor<?x16xf32>) outs(%init : tensor<16x?xf32>) permutation = [1, 0]
-  // Assignments select from matrices only.
+  // Routings select from matrices only.
   // CHECK: pit.sparse %{{.*}} mask(%{{.*}} : tensor<?x16x1xi1>)
   %c0 = arith.constant 0 : index
   %d = tensor.dim %x, %c0 : tensor<?x16xf32>

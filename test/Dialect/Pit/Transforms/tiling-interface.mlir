@@ -47,7 +47,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// Rows have the lengths and the assignments of their own.
+// Rows have the lengths and the routings of their own.
 // CHECK-LABEL: func.func @rows
 // CHECK: scf.for %[[I:[^ ]*]] =
 // CHECK-DAG: %[[T:.*]] = tensor.extract_slice %arg0[%[[I]], 0]
@@ -56,10 +56,10 @@ module attributes {transform.with_named_sequence} {
 // CHECK: scf.for %[[J:[^ ]*]] =
 // CHECK-DAG: %[[V:.*]] = tensor.extract_slice %arg0[%[[J]], 0]
 // CHECK-DAG: %[[W:.*]] = tensor.extract_slice %arg2[%[[J]], 0] [%{{.*}}, 2] [1, 1] : tensor<?x2xi32> to tensor<?x2xi32>
-// CHECK: pit.sparse %[[V]] assignment(%[[W]] : tensor<?x2xi32>) : tensor<?x?xf32>
+// CHECK: pit.sparse %[[V]] routing(%[[W]] : tensor<?x2xi32>) : tensor<?x?xf32>
 func.func @rows(%x: tensor<?x?xf32>, %l: tensor<?xi32>, %a: tensor<?x2xi32>) -> (tensor<?x?xf32>, tensor<?x?xf32>) {
   %s = pit.sparse %x lengths(%l : tensor<?xi32>) label("l") : tensor<?x?xf32>
-  %t = pit.sparse %x assignment(%a : tensor<?x2xi32>) : tensor<?x?xf32>
+  %t = pit.sparse %x routing(%a : tensor<?x2xi32>) : tensor<?x?xf32>
   return %s, %t : tensor<?x?xf32>, tensor<?x?xf32>
 }
 

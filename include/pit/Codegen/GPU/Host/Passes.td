@@ -46,8 +46,8 @@ def PitAwaitLaunches : Pass<"pit-await-launches", "::mlir::ModuleOp"> {
     `pit-abi-open-frames`), the host does not wait for kernels. An op of others that
     reads or writes memory, as a call, a `gpu.launch_func` without a token or a
     `gpu.memcpy`, so gets a call of `pit_rt_wait` in front, if there may be work that
-    it has not waited for. What takes the function's stream, or a token that follows
-    from it, is in order already and does not wait.
+    it has not waited for. An op that takes the function's stream, or a token that
+    follows from it, is in order already and does not wait.
 
     A `gpu.wait` that is not `async` on the function's token is an error: it ends the
     stream (`mgpuStreamDestroy`), which is the caller's.
@@ -129,11 +129,11 @@ def PitKernelLayouts : Pass<"pit-kernel-layouts", "::mlir::ModuleOp"> {
   let summary = "gives kernels the layouts of what they are launched on";
   let description = [{
     Kernels are made of tensors, so that their arguments are memrefs without
-    gaps. What bufferization of the host hands to them may be a part of another
+    gaps. A buffer that the host hands to them may be a part of another
     tensor: then the kernel's argument, and the views of it in the kernel, get
     the strides and the offset of that part. Strides that are known stay known.
     If launches of one kernel differ in them, they are found out when the kernel
-    runs. Where an op of the kernel cannot take such a memref (a
+    runs. If an op of the kernel cannot take such a memref (a
     `memref.collapse_shape` across a gap, a memref that a loop carries), the
     kernel gets a copy without gaps.
 
@@ -153,8 +153,8 @@ def PitPredicateVariants : Pass<"pit-predicate-variants", "::mlir::func::FuncOp"
     it. So `scf.if` cannot ask which variant a `pit.choose` has taken. The launches
     of all variants follow each other instead, and each asks on the device
     whether its variant is the one. Runs on memrefs, when all that computes is a
-    launch. What a branch does beside launches must do no harm for a variant that
-    is not taken. What branches return must be the same memory: allocations of one
+    launch. The ops of a branch beside its launches must do no harm for a variant that
+    is not taken. All branches must return the same memory: allocations of one
     type and the same extents become one.
 
     Example:
@@ -184,8 +184,8 @@ def ConvertPitLaunch : Pass<"convert-pit-launch", "::mlir::ModuleOp"> {
     parameters: of a memref its descriptor's fields, of an index the address of
     its copy on the device. Runs after `convert-pit-to-gpu`, whose kernels say
     in their `#pit.launch_info` how to launch them. The device code is
-    the constant `pit_image`, which `pit-embed-kernels` fills in. What is left on
-    the host that would read or write elements of tensors is an error.
+    the constant `pit_image`, which `pit-embed-kernels` fills in. An op that
+    is left on the host and reads or writes elements of tensors is an error.
 
     A kernel may name a second one for Hopper, which does the same (`preferred`).
     It takes the same parameters, and then a TMA descriptor for each of its
@@ -255,7 +255,7 @@ def PitAssembleKernels : Pass<"pit-assemble-kernels", "::mlir::ModuleOp"> {
   let description = [{
     PTX in a `gpu.binary` becomes a cubin, by ptxas of the CUDA toolkit: the one
     that the environment variable `PIT_PTXAS` names, otherwise that of the
-    `PATH` or of /usr/local/cuda. What ptxas says of its work becomes a warning.
+    `PATH` or of /usr/local/cuda. The messages of ptxas become a warning.
 
     With `device-code=auto` this is done for chips whose name ends in `a`, except
     for `pit_fallback_kernels`. No other GPU runs their PTX, so nothing is lost, and

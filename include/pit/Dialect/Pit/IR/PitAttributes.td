@@ -15,14 +15,15 @@ class Pit_Attr<string name, string attrMnemonic> : AttrDef<Pit_Dialect, name> {
 // Source of a selection
 //===----------------------------------------------------------------------===//
 
+// The numbers are those of pit_source in pit-runtime/Index.h.
 def Pit_SourceValues : I32EnumAttrCase<"Values", 0, "values">;
 def Pit_SourceMask : I32EnumAttrCase<"Mask", 1, "mask">;
-def Pit_SourceLengths : I32EnumAttrCase<"Lengths", 2, "lengths">;
-def Pit_SourceAssignment : I32EnumAttrCase<"Assignment", 3, "assignment">;
-def Pit_SourceIndex : I32EnumAttrCase<"Index", 4, "index">;
+def Pit_SourceLengths : I32EnumAttrCase<"Lengths", 3, "lengths">;
+def Pit_SourceRouting : I32EnumAttrCase<"Routing", 4, "routing">;
+def Pit_SourceIndex : I32EnumAttrCase<"Index", 7, "index">;
 
 def Pit_Source : I32EnumAttr<"Source", "what says which elements are selected", [
-    Pit_SourceValues, Pit_SourceMask, Pit_SourceLengths, Pit_SourceAssignment,
+    Pit_SourceValues, Pit_SourceMask, Pit_SourceLengths, Pit_SourceRouting,
     Pit_SourceIndex]> {
   let cppNamespace = "::mlir::pit";
   let genSpecializedAttr = 0;
@@ -75,7 +76,7 @@ def Pit_RuleAttr : Pit_Attr<"Rule", "rule"> {
       (`pit-tile` says what each of them does). With `two_phase_rounded` what a
       group adds is rounded to the result's type before it is added in f32. With
       `disjoint` no two groups list the same id, so they write different outputs:
-      an assignment with one slot says so, of other indices it is the user's
+      a routing with one slot says so, of other indices it is the user's
       promise.
 
     Example:

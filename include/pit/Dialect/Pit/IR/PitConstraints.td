@@ -10,7 +10,7 @@
 #ifndef PIT_DIALECT_PIT_IR_PITCONSTRAINTS_TD
 #define PIT_DIALECT_PIT_IR_PITCONSTRAINTS_TD
 
-// Of the elements, and of a number that stands for some.
+// The elements, and a number that stands for some.
 def Pit_ElementConstraints {
   string text = [{
     - [element 1] elements are signless integers, `index` or floats;
@@ -20,7 +20,7 @@ def Pit_ElementConstraints {
   }];
 }
 
-// Of what selects, for sources other than the values.
+// The tensor that selects, for sources other than the values.
 def Pit_SelectorConstraints {
   string text = [{
     - [selector 1] a mask has elements of i1, or integers or floats of 8, 16, 32 or 64
@@ -29,13 +29,13 @@ def Pit_SelectorConstraints {
     - [selector 3] lengths have elements of i32 or i64;
     - [selector 4] lengths have a lower rank than what they select from;
     - [selector 5] lengths have the extents of its first dimensions;
-    - [selector 6] an assignment has elements of i32 or i64;
-    - [selector 7] an assignment and what it selects from have rank 2;
+    - [selector 6] a routing has elements of i32 or i64;
+    - [selector 7] a routing and what it selects from have rank 2;
     - [selector 8] they have as many rows.
   }];
 }
 
-// Of the bits that say which elements of a tensor are selected.
+// The bits that say which elements of a tensor are selected.
 def Pit_BitsConstraints {
   string text = [{
     - [bits 1] they are bytes (i8), of the rank of the tensor, which is not 0;
@@ -44,7 +44,7 @@ def Pit_BitsConstraints {
   }];
 }
 
-// Of a tile and its subscripts.
+// A tile and its subscripts.
 def Pit_TileConstraints {
   string text = [{
     - [tile 1] there is one subscript for each dimension of the tensor;
@@ -58,7 +58,7 @@ def Pit_TileConstraints {
   }];
 }
 
-// Of the whole-tensor form.
+// The whole-tensor form.
 def Pit_WholeConstraints {
   string text = [{
     - [whole 1] the micro-tiles of the index are 1 wide or whole (`*`) along
@@ -73,7 +73,7 @@ def Pit_WholeConstraints {
   }];
 }
 
-// Of loops over tiles.
+// Loops over tiles.
 def Pit_LoopConstraints {
   string text = [{
     - [loop 1] there are dense ranges, an index, or both;

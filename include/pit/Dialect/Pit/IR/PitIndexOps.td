@@ -12,7 +12,7 @@ def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
     One pass over the source finds the micro-tiles that hold a selected element
     and lists them by group. Ids are ascending unless `unordered` is set, and no
     pass relies on their order. The sources are those of `pit.sparse`. For
-    `lengths` and `assignment` the shape of the indexed tensor does not follow
+    `lengths` and `routing` the shape of the indexed tensor does not follow
     from the source: `shape` gives one extent for each of its dimensions.
 
     From a vector of lengths, `shape` may have one extent more than the micro-tile.
@@ -37,7 +37,7 @@ def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
     Constraints:
 
     - [index 1] an index is not built from an index;
-    - [index 2] from `lengths` and `assignment` there is a shape operand for
+    - [index 2] from `lengths` and `routing` there is a shape operand for
       each dimension of the micro-tile, otherwise there is none; from a vector of
       lengths there may be one more, if the axis is 0;
     - [index 3] only values have a background;
@@ -73,7 +73,7 @@ def Pit_PackedIndexOp : Pit_Op<"packed_index", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "builds an index, and packs what its micro-tiles hold";
   let description = !strconcat([{
-    Builds the index of a matrix's live values as `pit.index` does. Where the
+    Builds the index of a matrix's live values as `pit.index` does. If the
     runtime can do it in the same pass, row p of the destination becomes the
     micro-tile at position p, with zeros for what lies outside of the matrix, and
     `done` is true. Else the destination stays as it is, and `done` is false: on
@@ -160,7 +160,7 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
 
     With `mask` the tensor says itself what is selected, by what is not 0.
 
-    Looking at the tensor costs a read. Where variant 0 has won, the next calls
+    Looking at the tensor costs a read. If variant 0 has won, the next calls
     take it without looking, 1, then 2, 4, ... up to 64 of them, and the bitmap is
     null; the context keeps that, for each place of a program. `deterministic`
     looks at every call.
@@ -235,7 +235,7 @@ def Pit_RecordOp : Pit_Op<"record", [
     Constraints:
 
     - [record 1] an index is not counted;
-    - [record 2] `lengths` and `assignment` have a shape, other sources have
+    - [record 2] `lengths` and `routing` have a shape, other sources have
       none.
   }], Pit_ElementConstraints.text);
   let arguments = (ins
@@ -295,9 +295,9 @@ def Pit_ExtentOp : Pit_Op<"extent", [Pure]> {
   let summary = "size of the packed dimension of a tensor packed by an index";
   let description = [{
     One more than the largest position of the index: its number of ids, unless
-    the index is the caller's and leaves gaps between groups. Of an index that
-    `pit.index assignment` builds it is a bound that shapes tell, the number of
-    elements of the assignment: so callers know the size of a packed result. Of
+    the index is the caller's and leaves gaps between groups. For an index that
+    `pit.index routing` builds, it is a bound that shapes tell, the number of
+    elements of the routing: so callers know the size of a packed result. For
     the rows of a batch, one list of them by lengths, it is that of all rows.
 
     Example: `%e = pit.extent %i : !pit.index<micro_tile = [1, *], axis = 0>`

@@ -340,7 +340,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     row. Then
 
     - `compute` has `pit.contract`s and `pit.pointwise`s, in any number, each on what
-      was loaded, what is carried, or what was computed before. What is carried may
+      was loaded, what is carried, or what was computed before. Carried values may
       have any shapes. A contraction's second operand is a tile that was loaded.
     - `once` are tiles that are the same in all steps. They are loaded before the
       first one. `compute` takes them after those of `load`.

@@ -31,7 +31,7 @@ def Pit_SparseOp : Pit_Op<"sparse", [
   let summary = "marks a value as dynamically sparse";
   let description = !strconcat([{
     The result is `select(selected, input, background)`, element by element.
-    What is selected is known only at run time and comes from a source:
+    The selection is known only at run time and comes from a source:
 
     - none: the values themselves, `input != background`. The op is then the
       identity. NaN differs from every background; -0 equals 0.
@@ -39,7 +39,7 @@ def Pit_SparseOp : Pit_Op<"sparse", [
       selects. -0.0 is 0, and NaN is not.
     - `lengths(%l)`: a tensor of i32 or i64 whose dimensions are the input's
       first ones; element (d.., s, ..) is selected if s < l[d..].
-    - `assignment(%a)`: a T x K tensor of i32 or i64; element (t, e) of the
+    - `routing(%a)`: a T x K tensor of i32 or i64; element (t, e) of the
       T x E input is selected if e is among a[t, :]. -1 assigns nothing.
     - `index(%i)`: the elements covered by the micro-tiles of an index.
 
@@ -47,7 +47,7 @@ def Pit_SparseOp : Pit_Op<"sparse", [
     input is background already wherever it is not selected. `rule` carries what
     the user insists on; `pit-plan` chooses the rest.
 
-    What is known of the zeros before the program runs helps it to choose.
+    Facts about the zeros that are known before the program runs help it to choose.
     `density` is the fraction of the micro-tiles of the given sizes that are live,
     anywhere, and full (single elements, if no sizes are given; 0 stands for a
     whole dimension). `label` is the name by which samples and profiles call the
@@ -144,7 +144,7 @@ def Pit_SReadOp : Pit_Op<"sread", [AttrSizedOperandSegments,
     the tile starts; an `!pit.ids<N>` subscript gathers N coordinates. The
     result has the source's rank and a static shape.
 
-    What lies outside of the source, and absent ids, read `pad`, which is 0
+    Places outside of the source, and absent ids, read `pad`, which is 0
     unless given. If the result's element type is wider than the source's, values
     are extended (signed integers by sign). Tensors that are subscripted by the
     same ids, or by the same variable of a loop, have to have the same size
@@ -280,8 +280,8 @@ def Pit_LookOp : Pit_Op<"look", [
     Says of each element of a tile of `source` whether it differs from the
     background (0, unless given), in one bit: NaN does, -0.0 does not. It stands
     behind what writes the tile, in the same loop, so that the elements are still
-    in registers or in the nearest cache. What selects by the values later then
-    reads bits (`pit.index`, `pit.choose`), a 32nd of f32 values.
+    in registers or in the nearest cache. An op that selects by the values later
+    (`pit.index`, `pit.choose`) then reads bits, a 32nd of f32 values.
 
     `bits` has the source's dimensions, but for the last: there a row of n elements
     takes 8 * ceil(n / 64) bytes. Element j of a row is bit j % 8, from the least

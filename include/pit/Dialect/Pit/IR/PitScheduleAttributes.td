@@ -134,7 +134,7 @@ def Pit_AmpereScheduleAttr : Pit_Attr<"AmpereSchedule", "ampere_schedule"> {
     - `shared_bytes`: of shared memory that the stages take. This follows from the
       rest; where it is given, it is checked.
 
-    Of a tile body `depth` and the swizzles are 1, and `shared_bytes` count what is loaded
+    The schedule of a tile body has a `depth` and swizzles of 1. Its `shared_bytes` count what is loaded
     once, too, and the barriers between producers and workers. A warp has all columns of
     its rows.
 

@@ -154,8 +154,8 @@ def PitLowerOp : Pit_TransformOp<"lower", [
     ReportTrackingListenerFailuresOpTrait]> {
   let summary = "lowers the marks that no op uses to dense ops";
   let description = [{
-    What `pit-lower-marks` does, for the marks in the ops of the handle. What comes
-    after it, level 4 and below, takes bufferization and whole modules: the
+    The op does for the marks in the ops of the handle what `pit-lower-marks` does for a
+    function. All after it, level 4 and below, takes bufferization and whole modules: the
     pipelines, by `transform.apply_registered_pass` or after the script.
 
     Example:

@@ -91,8 +91,8 @@ def PitSeparateInits : Pass<"pit-separate-inits", "::mlir::func::FuncOp"> {
     again for each op that writes into it, in the branch where that is. An op that
     starts several results from one other tensor gets copies of it.
 
-    Variants of an op materialize their results in one tensor (pit-plan). What
-    branches or a select join with such a result is copied, unless the function
+    Variants of an op materialize their results in one tensor (pit-plan). A value
+    that branches or a select join with such a result is copied, unless the function
     allocates it: it may be memory that must not be written.
 
     Run it right before bufferization: CSE merges what it has made.
@@ -181,7 +181,7 @@ def PitLabelMarks : Pass<"pit-label-marks", "::mlir::ModuleOp"> {
   let description = [{
     The n-th mark of a function `f`, counted from 0, becomes `f:n`, unless the
     program gives it a label. Marks of one label share what is known of them: the
-    copies of an inlined function do. Where a mark moves through a transposition
+    copies of an inlined function do. If a mark moves through a transposition
     or a slice (`pit-sink-marks`), the label tells that, as `f:0[1-0]`.
 
     It is an error if a sample or a profile names a mark that is not there.
@@ -233,7 +233,7 @@ def PitLowerMarks : Pass<"pit-lower-marks", "::mlir::func::FuncOp"> {
     A mark that nobody could use still selects: its result is
     `select(selected, input, background)`. Marks on the values themselves, and
     marks that `assume`, become their input. A mask or lengths become one
-    `linalg.generic`, an assignment two. For an index, its micro-tiles are copied
+    `linalg.generic`, a routing two. For an index, its micro-tiles are copied
     into a tensor of background.
 
     Example:
@@ -295,12 +295,12 @@ def PitSinkMarks : Pass<"pit-sink-marks", "::mlir::func::FuncOp"> {
     `tensor.cast`, `expand_shape`, `collapse_shape`, `reshape`, `extract_slice` or
     `pad`, before a `linalg.transpose`, or before a linalg op that casts elements,
     moves behind it. A slice then has an index of its own. A mask is reshaped
-    likewise. Lengths and assignments stay as they are while the leading dimensions
-    that they are about do, and become a mask otherwise. What pads has to be the
+    likewise. Lengths and routings stay as they are while the leading dimensions
+    that they are about do, and become a mask otherwise. A padding has to be the
     background, unless the values are the source. A cast of elements whose result
     is only returned keeps its mark before it: it skips itself.
 
-    What an index selects has no form behind an op that moves elements. There the
+    A selection by an index has no form behind an op that moves elements. There the
     values, which have the selection in them, are marked: so planned ops (level 2)
     that other passes have tiled or reshaped are planned anew.
 

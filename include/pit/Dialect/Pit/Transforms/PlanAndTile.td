@@ -24,8 +24,8 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
   let description = [{
     For each linalg op with a marked operand or result (level 1), the pass looks at
     every axis of every mark. Is it a PIT axis? May what is not selected be
-    skipped? Can tiles cut out its groups? Of the rules that are legal, the
-    cheapest by a static model becomes the op's `pit.rule`. Its index is built
+    skipped? Can tiles cut out its groups? The cheapest of the legal rules,
+    by a static model, becomes the op's `pit.rule`. Its index is built
     from the mark's source, and the operand is marked by that index (level 2).
 
     Tile sizes come from a table, a JSON file, which `TileTable.h` describes. It
@@ -42,9 +42,9 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
     it is an error if no op can carry it out. An op without a legal rule stays
     dense, and a remark says why.
 
-    Where something is known of the zeros of a mark, its coverage by each candidate
+    If something is known of the zeros of a mark, its coverage by each candidate
     micro-tile is counted, and the rule of the least time by the table's `costs` is
-    taken, or none. What is known are `samples`, a `profile`, or the mark's density.
+    taken, or none. The sources are `samples`, a `profile`, or the mark's density.
 
     With `choice=run-time` an op whose mark selects by values or by a mask becomes a
     chain of `scf.if` on `pit.choose`. Its variants are the dense op, and one for each
@@ -56,8 +56,8 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
 
     Groups that write the same outputs are kept apart as `conflicts` says. With
     `deterministic`, what would not be deterministic if it were atomic has two
-    phases, unless its partial results would take more than 4 GB. What can be
-    neither is sequential.
+    phases, unless its partial results would take more than 4 GB. If it can be
+    neither, it is sequential.
 
     Example:
 
@@ -134,7 +134,7 @@ def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
     computed on without the dims of groups.
 
     If a reduction numbers the groups of micro-tiles, several of them write the
-    same outputs. What the loop over them is, `conflicts` of the rule says:
+    same outputs. `conflicts` of the rule says how the loop over them runs:
 
     - `sequential`: a sequential loop, inside of the parallel one.
     - `atomic`: part of the parallel one. Each tile starts from the combiner's
@@ -179,7 +179,7 @@ def PitCollapseSums : Pass<"pit-collapse-sums", "::mlir::func::FuncOp"> {
   let description = [{
     A gradient of weights is a sum over a batch and its rows. A rule for marked rows has
     its axis along one of the two dims, so each batch element has a list of its own, or a
-    micro-tile spans all of them. Where each operand has the dims that are summed over one
+    micro-tile spans all of them. If each operand has the dims that are summed over one
     after the other, they become one dim, and one list has the rows of all. The mark
     follows by `pit-sink-marks`.
 
@@ -315,10 +315,10 @@ def PitVersionTiles : Pass<"pit-version-tiles", "::mlir::func::FuncOp"> {
     so are contractions whose results meet there. All branches write to the same
     memory.
 
-    Tiles and limits come from the tile table. Where its entries are timed, the
+    Tiles and limits come from the tile table. If its entries are timed, the
     tile that is best by a model counts, with limits that are powers of two from
     16 to 1024: the model counts steps, what is read, and sums that blocks share.
-    A tile has to save 9 % of the modelled time somewhere. Where entries are not
+    A tile has to save 9 % of the modelled time somewhere. If entries are not
     timed, up to 16 rows have a tile of so many. On a CPU nothing is changed.
 
     Example (a part):
@@ -401,11 +401,11 @@ def PitTileOnlineReductions
 
     The chain consists of linalg ops on tensors: reductions along the dimension
     (contractions, too), element-wise ops along it between them, and element-wise ops on
-    their results. What a contraction computes for the chain alone, such as the
-    scores of an attention, is computed tile by tile and never stored.
+    their results. Results that only the chain reads, such as the
+    scores of an attention, are computed tile by tile and never stored.
     docs/Legality.md lists the conditions (O1 to O8).
 
-    Where a value of the chain is marked by `pit.sparse`, with a background that
+    If a value of the chain is marked by `pit.sparse`, with a background that
     contributes nothing, the loop runs over the ids of an index. It is the mark's own
     one or is built of its mask. All ops of the chain gather by it. Lengths end
     the loop early, and so do comparisons of places: a causal mask, a window.
@@ -452,7 +452,7 @@ def PitFuseEpilogues : Pass<"pit-fuse-epilogues", "::mlir::func::FuncOp"> {
     result. So do the ops after it, one by one. They see what would have been
     written, that is, sums rounded to the type of the result.
 
-    What the loop does not write is as its init is. So the init has to be one of
+    Elements that the loop does not write are as its init is. So the init has to be one of
     these, and the new loop starts from what the op makes of it:
 
     - a new tensor, of which nothing is known there;
@@ -586,7 +586,7 @@ def PitNarrowSiblings : Pass<"pit-narrow-siblings", "::mlir::func::FuncOp"> {
     element-wise ops of their own, and whose tiles and ids are the same, will share a
     loop that carries the sums of all of them (`pit-fuse-siblings`). A block of threads has registers for 128 x 256 sums on
     tensor cores, and for 128 x 128 if an operand's elements have more than 16 bits.
-    Where all of the contractions have more, their tiles become narrower, along the
+    If all of the contractions have more, their tiles become narrower, along the
     result's last dimension that no micro-tile has.
 
     Tiles of less than 32 elements are not made. Contractions whose groups write the
@@ -604,7 +604,7 @@ def PitFuseSiblings : Pass<"pit-fuse-siblings", "::mlir::func::FuncOp"> {
     one, and that reads, on each of its tiles, just what the first one wrote there.
     So do the two projections of a gated layer, silu(x A) * (x B): the second
     loop's epilogue reads the tile of the first product. Then one `pit.for` over
-    steps carries both sums. What both read is read once, and the first product is
+    steps carries both sums. Operands of both are read once, and the first product is
     never in memory. `pit-form-mainloops` makes a mainloop with two accumulators
     of it.
 
@@ -626,7 +626,7 @@ def PitWriteBitmaps : Pass<"pit-write-bitmaps", "::mlir::func::FuncOp"> {
     Where `pit.index` or `pit.choose` reads values that a `pit.forall` computes, the
     loop looks at each tile when it has written it (`pit.look`), and the index or
     the choice takes the bits. Variants that a call chooses from (`scf.if`) all
-    look. What the loop does not write is background: its bits are 0.
+    look. Elements that the loop does not write are background: their bits are 0.
 
     Values of others, as arguments, are read as before; so are those of loops that
     add to their result, whose tiles are not final, and of tiles that do not lie at
@@ -676,7 +676,7 @@ def PitPackColumns : Pass<"pit-pack-columns", "::mlir::func::FuncOp"> {
     loop reads that by positions: rows of consecutive elements. So a product whose
     A, [m, k], has zeros in micro-tiles of 32x1 reads two tensors by rows.
 
-    Where the function builds the index of that tensor's values, and its micro-tiles
+    If the function builds the index of that tensor's values, and its micro-tiles
     are what is packed, the build may do it in the pass that finds them
     (`pit.packed_index`); the `pit.forall` then is for builds that cannot. Not where
     the index is built from bits.
@@ -715,7 +715,7 @@ def PitTransposeGathered
     eight rows, or may be. The copy reads and
     writes the tensor once, whatever the index lists. Several reads of one tensor
     share it. The ops that read the tile become `linalg.generic` with another
-    indexing map. What `pit-pack-columns` packs needs no copy, so that comes first.
+    indexing map. An operand that `pit-pack-columns` packs needs no copy, so that pass comes first.
 
     Example: test/Dialect/Pit/Transforms/transpose-gathered.mlir.
   }];
@@ -733,7 +733,7 @@ def PitFold : Pass<"pit-fold", "::mlir::func::FuncOp"> {
     PIT axes: element-wise ops, layer norm, row softmax, the rows of a matmul.
     So whole-tensor `pit.sread` moves up through ops whose result is only packed.
     `pit.swrite` moves down through ops that make a constant of the background
-    around what is unpacked, or leave their init there. Where the two meet by the
+    around what is unpacked, or leave their init there. If the two meet by the
     same index, both go. Operands of planned ops are packed if that reaches an op
     that can have them packed.
 

@@ -9,8 +9,8 @@ def PitGPU_LoadOp : PitGPU_Op<"load", [
     AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "has TMA copy a tile into a stage";
   let description = [{
-    The tile whose first element is at `coords`. What lies outside of the tensor
-    becomes 0. One thread of the role issues the boxes; `commit after tma` announces
+    The tile whose first element is at `coords`. Elements outside of the tensor
+    become 0. One thread of the role issues the boxes; `commit after tma` announces
     their bytes.
 
     With `multicast` so many blocks, a cluster, load the same tile: each loads a part of

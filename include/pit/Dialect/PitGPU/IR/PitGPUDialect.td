@@ -26,7 +26,7 @@ def PitGPU_Dialect : Dialect {
       role starts products into a stage, another one reads it into fragments.
 
     An op is run by all threads of its role together, and lowers to what a part of
-    them does, if one thread is enough. Where one thread gives a stage on, one warp
+    them does, if one thread is enough. If one thread gives a stage on, one warp
     waits for it. Numbers of uses and positions in tiles are
     i32, coordinates in tensors are index.
 

@@ -281,7 +281,7 @@ def PitGPU_InTurnOp : PitGPU_Op<"in_turn", [
   let description = [{
     The first warpgroup runs the region, then the next one, and after the last one
     the first one again: each has its second turn when all have had their first. So
-    all warpgroups of the role come to ops of this kind equally often. Where the
+    all warpgroups of the role come to ops of this kind equally often. If the
     region starts products, those of one warpgroup run while others compute with
     theirs (Shah et al., FlashAttention-3, 2024, section 3.1).
 

@@ -18,7 +18,7 @@ def PitGPU_MmaOp : PitGPU_Op<"mma", [AllTypesMatch<["acc", "result"]>]> {
     for them.
 
     With sums in tensor memory one thread of the role starts it (tcgen05.mma), and
-    `commit after products` and `release after products` say when it is done. Where
+    `commit after products` and `release after products` say when it is done. If
     the condition `adds if` does not hold, a * b replaces the sums.
 
     Example:

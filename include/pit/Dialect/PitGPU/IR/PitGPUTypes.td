@@ -141,7 +141,7 @@ def PitGPU_TensorMapType : PitGPU_Type<"TensorMap", "tensor_map"> {
   let summary = "how TMA reads a tensor: boxes of a size";
   let description = [{
     A descriptor of a tensor in device memory, of the tensor's rank. A copy by TMA
-    brings one box of it. What lies outside of the tensor is read as 0.
+    brings one box of it. Elements outside of the tensor are read as 0.
 
     Example: boxes of 128 rows of 64 elements of a matrix.
 
