@@ -105,8 +105,14 @@ sources() {
     \( -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.inc' \) -print0
 }
 
+# clang-format breaks a first line that is too long, and leaves the rest behind.
+check_banners() {
+  sources | xargs -0 awk 'FNR == 1 && /^\/\/===-/ && (length($0) != 80 || !/\/\/$/) {
+    print FILENAME ": the first line is no banner of 80 columns"; bad = 1 } END { exit bad }'
+}
+
 check_format() {
-  sources | xargs -0 "clang-format-$llvm" --dry-run --Werror
+  sources | xargs -0 "clang-format-$llvm" --dry-run --Werror && check_banners
 }
 
 step_format() { single format check_format; }

@@ -1,4 +1,4 @@
-//===- Mlp.td - A dialect of two ops ------------------------*- tablegen -*-===//
+//===- Mlp.td - A dialect of two ops -----------------------*- tablegen -*-===//
 
 #ifndef MLP_TD
 #define MLP_TD

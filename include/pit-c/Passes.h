@@ -1,5 +1,4 @@
-//===- Passes.h - pit's passes and pipelines in MLIR's C API --------*- C
-//-*-===//
+//===- Passes.h - Passes and pipelines in MLIR's C API ------------*- C -*-===//
 //
 // Dialects, passes and pipelines for programs that use MLIR's C API (mlir-c).
 // Each pass is also a function, mlirCreatePitTransformsPitPlan and the like,

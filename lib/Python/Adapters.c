@@ -1,5 +1,4 @@
-//===- Adapters.c - What a type of array needs
-//------------------------------===//
+//===- Adapters.c - What a type of array needs ----------------------------===//
 
 #include "Call.h"
 

@@ -1,5 +1,4 @@
-//===- Arguments.c - Arguments, context and stream of a call
-//----------------===//
+//===- Arguments.c - Arguments, context and stream of a call --------------===//
 
 #include "Call.h"
 

@@ -1,5 +1,4 @@
-//===- Arrays.c - Arrays of Python as DLTensors
-//-----------------------------===//
+//===- Arrays.c - Arrays of Python as DLTensors ---------------------------===//
 
 #include "Call.h"
 

@@ -1,5 +1,4 @@
-//===- Call.h - Calls of programs from Python, inside
-//-----------------------===//
+//===- Call.h - Calls of programs from Python, inside -------------*- C -*-===//
 //
 // The extension module _pit_call takes a call of an entry from Python's objects
 // to the runtime and back: arguments as DLTensors, results, context, stream.

@@ -1,5 +1,4 @@
-//===- Caller.c - The object that calls an entry
-//----------------------------===//
+//===- Caller.c - The object that calls an entry --------------------------===//
 
 #include "Call.h"
 

@@ -1,5 +1,4 @@
-//===- Exchange.h - What newer versions of DLPack have
-//----------------------===//
+//===- Exchange.h - What newer versions of DLPack have ------------*- C -*-===//
 //
 // DLPack's header of version 0.6, which Debian 12 has, lacks DLManagedTensor-
 // Versioned (1.0) and DLPackExchangeAPI (1.3). These are their layouts, under

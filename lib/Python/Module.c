@@ -1,5 +1,4 @@
-//===- Module.c - The extension module, and errors
-//--------------------------===//
+//===- Module.c - The extension module, and errors ------------------------===//
 
 #include "Call.h"
 

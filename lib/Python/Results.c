@@ -1,5 +1,4 @@
-//===- Results.c - Results that a call makes
-//--------------------------------===//
+//===- Results.c - Results that a call makes ------------------------------===//
 
 #include "Call.h"
 

@@ -1,5 +1,4 @@
-//===- Scalars.c - Numbers of Python as elements
-//----------------------------===//
+//===- Scalars.c - Numbers of Python as elements --------------------------===//
 
 #include "Call.h"
 

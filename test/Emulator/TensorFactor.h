@@ -1,4 +1,4 @@
-//===- TensorFactor.h - Matrices in shared memory ------------*- C -*-===//
+//===- TensorFactor.h - Matrices in shared memory -----------------*- C -*-===//
 //
 // Factors of wgmma and of tcgen05.mma. Their descriptors differ, and the
 // layouts

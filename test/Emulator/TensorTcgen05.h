@@ -1,4 +1,4 @@
-//===- TensorTcgen05.h - tcgen05: products into tensor memory ---*- C -*-===//
+//===- TensorTcgen05.h - tcgen05: products into tensor memory -----*- C -*-===//
 //
 // Tensor memory has 128 lanes of 512 words. An address has the lane in its
 // upper half, the column in its lower one. None of it has been measured on a

@@ -1,4 +1,4 @@
-//===- DeviceCheck.h - What checks of a device share ------------*- C -*-===//
+//===- DeviceCheck.h - What checks of a device share --------------*- C -*-===//
 //
 // A driver, a context of the runtime, and random numbers, for checks that run
 // on a device or on the emulator that LD_LIBRARY_PATH finds.

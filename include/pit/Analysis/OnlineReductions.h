@@ -1,5 +1,4 @@
-//===- OnlineReductions.h - Reductions that use each other's results
-//-------===//
+//===- OnlineReductions.h - Reductions that use others ----------*- C++ -*-===//
 //
 // A chain is a set of structured ops that reduce one dimension, its axis,
 // several times, where a later reduction uses the result of an earlier one:

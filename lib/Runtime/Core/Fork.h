@@ -1,4 +1,4 @@
-//===- Fork.h - What the child of a fork finds ------------------*- C -*-===//
+//===- Fork.h - What the child of a fork finds --------------------*- C -*-===//
 
 #ifndef PIT_LIB_RUNTIME_CORE_FORK_H
 #define PIT_LIB_RUNTIME_CORE_FORK_H
