@@ -117,7 +117,7 @@ void pit::buildPitFunctionsToCuda(OpPassManager &pm,
   launch.separateFallbacks = options.deviceCode == DeviceCode::Auto;
   pm.addPass(createConvertPitLaunch(launch));
 
-  // Other gpu.modules are those of others.
+  // The pass skips gpu.modules that the caller made.
   OpPassManager kernels(gpu::GPUModuleOp::getOperationName());
   addKernelsToNVVM(kernels);
   pm.addNestedPass<gpu::GPUModuleOp>(

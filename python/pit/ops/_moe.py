@@ -73,7 +73,7 @@ class Experts(Op):
         def selected(table):
             return builder.mark(table, routed, experts)
 
-        # Who is where is a factor of one; the weights stand at the end.
+        # The routing table holds ones here. The down projection multiplies by the weights.
         here = selected(builder.ones((tokens, count), x.type))
         hidden = [tokens, count, size_of["f"]]
         type_ = x.type
