@@ -2,6 +2,7 @@
 
 #include "Ampere/AmpereBodyRoles.h"
 #include "Ampere/KernelLowering.h"
+#include "Common/ExpandMainloop.h"
 #include "Hopper/HopperKernel.h"
 
 #include "pit/Codegen/GPU/Passes.h"
@@ -101,6 +102,10 @@ struct ConvertPitToGPUPass
       if (failed(lowered))
         return failure();
       hopper = *lowered;
+      // The first kernel is right without a schedule.
+      IRRewriter rewriter(&getContext());
+      if (!mainloop.getScheduleAttr() && !mainloop.hasTileBody())
+        expandMainloop(rewriter, mainloop);
     }
     FailureOr<gpu::GPUFuncOp> kernel =
         lowerKernel(function, device, {threads, maxSharedBytes, target});

@@ -3,6 +3,7 @@
 #include "Ampere/AmpereBodyPlan.h"
 #include "Ampere/RowSums.h"
 #include "Ampere/SplitK.h"
+#include "Common/ExpandMainloop.h"
 #include "Hopper/HopperFill.h"
 
 #include "pit/Codegen/GPU/Passes.h"
@@ -46,6 +47,7 @@ struct ScheduleKernelsPass
           shareRows(function);
         if (target->wgmma && !function.isExternal())
           scheduleHopper(function, *target);
+        expandUnscheduled(function);
       }
     }
   }
@@ -59,13 +61,25 @@ struct ScheduleKernelsPass
           mainloop.hasTileBody()
               ? attributeOf(planAmpereBody(mainloop, target, why))
               : attributeOf(planProduct(function, mainloop, target, why));
-      if (!attribute)
+      if (!attribute && mainloop.hasTileBody())
         return mainloop.emitOpError("has a tile that no schedule takes: ")
                << why;
+      if (!attribute && explain)
+        mainloop->emitRemark() << "kernel " << function.getName()
+                               << " has no portable schedule: " << why;
       mainloop.setScheduleAttr(attribute);
       return success();
     });
     return failure(walk.wasInterrupted());
+  }
+
+  /// A product that no schedule takes is computed tile by tile.
+  void expandUnscheduled(func::FuncOp function) {
+    IRRewriter rewriter(&getContext());
+    function.walk([&](MainloopOp mainloop) {
+      if (!mainloop.getScheduleAttr() && !mainloop.getHopperScheduleAttr())
+        expandMainloop(rewriter, mainloop);
+    });
   }
 
   /// Has blocks share the rows that a kernel adds up.
@@ -134,14 +148,19 @@ struct ScheduleKernelsPass
                                   << " has no warps that only load: " << why;
   }
 
-  /// Says why a kernel of a product has the portable schedule only.
+  /// Says why a kernel of a product has the portable schedule only, or none.
   void explainPortable(func::FuncOp function, StringRef why) {
     function.walk([&](Operation *op) {
       bool isMainloop = isa<MainloopOp>(op);
       auto product = dyn_cast<linalg::LinalgOp>(op);
+      bool isScheduled = !isMainloop || cast<MainloopOp>(op).getScheduleAttr();
       if (isMainloop || (product && linalg::isaContractionOpInterface(product)))
         op->emitRemark() << "kernel " << function.getName()
-                         << " has the portable schedule only, not Hopper's: "
+                         << (isScheduled
+                                 ? " has the portable schedule only, not "
+                                   "Hopper's: "
+                                 : " computes tile by tile, as Hopper's "
+                                   "schedule does not take it either: ")
                          << (isMainloop ? why : "its product is no mainloop");
     });
   }

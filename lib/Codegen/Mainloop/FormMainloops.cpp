@@ -24,6 +24,7 @@
 
 #include "Codegen/Common/ContractionInfo.h"
 #include "Codegen/GPU/Ampere/AmpereBodyPlan.h"
+#include "Codegen/GPU/Hopper/HopperNest.h"
 
 #include "pit/Codegen/CPU/Mainloops.h"
 #include "pit/Codegen/Mainloop/Passes.h"
@@ -71,7 +72,7 @@ private:
                                     const MainloopOutput &output);
   FailureOr<MainloopOp> convertTileBody(SWriteOp write,
                                         const MainloopOutput &output);
-  bool isTakenByTarget(MainloopOp mainloop);
+  bool isTakenByGpu();
 
   func::FuncOp kernel;
   bool tf32; ///< may f32 be rounded to tf32?
@@ -104,10 +105,30 @@ static bool computesF32(MainloopOp mainloop) {
                       [](Type type) { return type.isF32(); });
 }
 
-bool MainloopFormer::isTakenByTarget(MainloopOp mainloop) {
-  if (cpu)
-    return cpu::fitsMainloop(mainloop, *cpu, refusal.why);
-  return cuda::canRunAmpere(mainloop, *gpu, refusal.why);
+/// Does a schedule of the chip take each of the new loops' mainloops? The
+/// portable one takes a mainloop, Hopper's a whole kernel.
+bool MainloopFormer::isTakenByGpu() {
+  WalkResult walk = outermost->walk([&](MainloopOp mainloop) {
+    // A tile body was asked while it was built.
+    return mainloop.hasTileBody() ||
+                   cuda::canRunAmpere(mainloop, *gpu, refusal.why)
+               ? WalkResult::advance()
+               : WalkResult::interrupt();
+  });
+  if (!walk.wasInterrupted())
+    return true;
+  if (!gpu->wgmma)
+    return false;
+  std::string why = cuda::kNoNest.str();
+  auto forall = dyn_cast<ForallOp>(outermost);
+  std::optional<cuda::MainloopNest> nest;
+  if (forall)
+    nest = cuda::matchMainloopNest(forall);
+  if (nest && cuda::planHopper(*nest, /*rows=*/0, *gpu, why))
+    return true;
+  refusal.why +=
+      "; nor has it Hopper's schedule on " + gpu->chip + ", because " + why;
+  return false;
 }
 
 FailureOr<MainloopOp>
@@ -128,7 +149,7 @@ MainloopFormer::convertTile(SWriteOp write, const MainloopOutput &output) {
       isMultiplyAdd(*mainloop))
     for (unsigned i = 0; i < mainloop->getNumAccumulators(); ++i)
       mainloop->getContraction(i).setTf32(true);
-  if (!isTakenByTarget(*mainloop))
+  if (cpu && !cpu::fitsMainloop(*mainloop, *cpu, refusal.why))
     return failure();
   return mainloop;
 }
@@ -315,7 +336,7 @@ LogicalResult MainloopFormer::convertKernel() {
   builder.setInsertionPoint(loop);
   SmallVector<Value> dests = llvm::map_to_vector(
       results, [](auto result) -> Value { return result.getDest(); });
-  if (failed(convertLoop(loop, dests))) {
+  if (failed(convertLoop(loop, dests)) || !isTakenByGpu()) {
     if (outermost)
       eraseHalfMade(outermost);
     return failure();

@@ -68,6 +68,12 @@ PRODUCTS = {
            ("f8E4M3FN", "bmk", "bkn", (2, 130, 131, 131)),
            ("f8E4M3FN", "mk", "kn", (None, 300, 264, 131), "rows"),
            ("f8E5M2", "mk", "kn", (None, 24, 260, 144))],
+    # The portable schedule takes none of them: products that wgmma takes, few rows, which are
+    # computed tile by tile, and ids of the steps, for which there is no mainloop.
+    "f8 km kn": [("f8E4M3FN", "km", "kn", (None, 264, 384, 200)),
+                 ("f8E4M3FN", "km", "kn", (None, 2, 260, 72), "dynamic"),
+                       ("f8E5M2", "bkm", "bkn", (2, 3, 130, 70)),
+                 ("f8E4M3FN", "km", "kn", (None, 131, 130, 70), "rows")],
     # One row or one column, of which nothing has to be copied, and some of which it has.
     "vectors": [("f16", "mk", "kn", (None, 1, 264, 200)), ("bf16", "mk", "nk", (None, 1, 300, 72)),
                 ("f16", "mk", "kn", (None, 264, 1, 200)), ("bf16", "mk", "nk", (None, 300, 1, 136)),
@@ -146,7 +152,7 @@ def run(pit_run, product, rng):
     drawn = [draw(rng, [sizes[d] for d in dims], t)
              for dims, t in ((a, type_), (b, type_), ("n", result))]
     if "rows" in options:
-        dead = rng.random(m) < 0.5
+        dead = rng.random(len(drawn[0][0])) < 0.5
         drawn[0][0][dead] = drawn[0][1][dead] = 0
     results, kernels = pit_run.traced(program, [bits for bits, _ in drawn],
                                       options=["--pipeline=tf32=true"] if type_ == "f32" else [])

@@ -31,6 +31,9 @@ def PitScheduleKernels : Pass<"pit-schedule-kernels", "::mlir::ModuleOp"> {
     room for. Their sums are then added up in the order of the parts. With `strict`
     no tile is shared: each sum is taken in the order of its steps.
 
+    Each schedule of the chip is asked by itself. A product that none takes becomes loops
+    over tiles again.
+
     Example: test/Codegen/GPU/schedule-kernels.mlir.
   }];
   let options = [
@@ -64,9 +67,9 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
     as its last argument. The kernel's `#pit.launch_info` says how to launch it, and which
     further parameters it takes.
 
-    Every `pit.mainloop` has a `schedule`, which says how it is run; see
+    A `pit.mainloop` has a `schedule`, which says how it is run; see
     `pit-schedule-kernels`. A kernel whose mainloop has a `hopper_schedule`, too,
-    becomes two. `f_kernel` is as above. In `f_kernel_hopper` one warpgroup copies
+    becomes two. `f_kernel` is as above; without a `schedule` it computes tile by tile. In `f_kernel_hopper` one warpgroup copies
     tiles into stages in shared memory (TMA and mbarriers), and two multiply them
     (wgmma). It takes the same arguments, and after them TMA descriptors of tensors.
     Whether tensors can be described depends on addresses and extents, so the

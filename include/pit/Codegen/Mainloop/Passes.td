@@ -13,8 +13,9 @@ def PitFormMainloops : Pass<"pit-form-mainloops", "::mlir::func::FuncOp"> {
     element-wise ops after it and the SWrite become part of it. Kernels of any
     other form stay as they are.
 
-    A tile becomes a mainloop only where it fits `chip`: its registers and its shared
-    memory. Without a chip kernels are for all GPUs from sm_80 on.
+    A tile becomes a mainloop only where a schedule of `chip` takes it, the portable one
+    or Hopper's: it fits the registers and the shared memory. Without a chip kernels are
+    for all GPUs from sm_80 on.
 
     With `tf32`, mainloops that add products of f32 to f32 may round the factors to
     tf32, which tensor cores multiply.

@@ -9,25 +9,33 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
+/// Finds the only op of a block that does something, if it is of this kind.
+template <typename Op> static bool findOnly(Block &block, Op &op) {
+  for (Operation &inner : block.without_terminator()) {
+    if (isMemoryEffectFree(&inner) || isa<ViewOp>(inner))
+      continue;
+    auto found = dyn_cast<Op>(inner);
+    if (op || !found)
+      return false;
+    op = found;
+  }
+  return static_cast<bool>(op);
+}
+
 std::optional<MainloopNest> cuda::matchMainloopNest(func::FuncOp function) {
+  ForallOp forall;
+  if (!function.getBody().hasOneBlock() || !findOnly(function.front(), forall))
+    return std::nullopt;
+  return matchMainloopNest(forall);
+}
+
+std::optional<MainloopNest> cuda::matchMainloopNest(ForallOp forall) {
   MainloopNest nest;
-  auto findOnly = [](Block &block, auto &op) {
-    for (Operation &inner : block.without_terminator()) {
-      if (isMemoryEffectFree(&inner) || isa<ViewOp>(inner))
-        continue;
-      auto found = dyn_cast<std::remove_reference_t<decltype(op)>>(inner);
-      if (op || !found)
-        return false;
-      op = found;
-    }
-    return static_cast<bool>(op);
-  };
+  nest.forall = forall;
   auto isFree = [](Conflicts conflicts) {
     return conflicts == Conflicts::None || conflicts == Conflicts::Atomic;
   };
-  if (!function.getBody().hasOneBlock() ||
-      !findOnly(function.front(), nest.forall) ||
-      !isFree(nest.forall.getConflicts()))
+  if (!isFree(nest.forall.getConflicts()))
     return std::nullopt;
   Block *body = nest.forall.getBody();
   if (!findOnly(*body, nest.mainloop)) {

@@ -20,6 +20,7 @@ struct MainloopNest {
 inline constexpr StringLiteral kNoNest =
     "the kernel is no loop over tiles with one mainloop";
 std::optional<MainloopNest> matchMainloopNest(func::FuncOp function);
+std::optional<MainloopNest> matchMainloopNest(ForallOp forall);
 
 /// How often a loop runs; -1 if that is not known.
 int64_t tripsOf(Value lower, Value upper, int64_t step);
