@@ -64,14 +64,15 @@ LogicalResult ContractionsBuilder::fillLoad() {
   SmallVector<Value> ids;
   if (list())
     ids = {innermost().getIds(), innermost().getPositions()};
-  createSteps(mainloop.getLoad(), sums.loops, ids);
+  if (failed(createSteps(mainloop.getLoad(), sums.loops, ids)))
+    return failure();
   SmallVector<Value> views;
   for (Contraction &contraction : contractions.list)
     for (SReadOp read : contraction.reads) {
       // What two contractions read is loaded once.
       if (views.size() >= 2 && llvm::is_contained(reads, read))
         continue;
-      FailureOr<Value> loaded = createView(read);
+      FailureOr<Value> loaded = createSource(read);
       if (failed(loaded))
         return failure();
       reads.push_back(read);

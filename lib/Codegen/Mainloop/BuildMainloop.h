@@ -19,6 +19,17 @@ struct MainloopOutput {
   SmallVector<std::pair<SWriteOp, Value>, 0> also = {};
 };
 
+/// Makes the view of what an SRead reads, or the coordinates of ids that a
+/// CoordsOp gives. Failure if a view cannot say it. `onTensors`: views are of
+/// tensors, as a CPU's mainloops have them.
+FailureOr<Value> createTileSource(OpBuilder &builder, Operation *read,
+                                  bool onTensors, const IRMapping &mapping,
+                                  std::string &why);
+
+/// Clones a scalar op, or makes the number that isNumberOfTile() finds.
+LogicalResult cloneScalar(OpBuilder &builder, Operation *op, bool onTensors,
+                          IRMapping &mapping, std::string &why);
+
 /// Builds the mainloop that computes `contractions` and writes their tile into
 /// `output`; `mapping` has what stands for the values around it. Failure, with
 /// the reason in `why` and the half-made ops where `builder` is, if a mainloop

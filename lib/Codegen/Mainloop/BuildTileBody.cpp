@@ -61,8 +61,6 @@ private:
   LogicalResult fillAlso();
   /// Makes a tile of what a further result is computed from.
   LogicalResult computeLast(Value tile);
-  /// The view or coordinates that stand for a tile that is read.
-  FailureOr<Value> createSource(Value tile);
   /// The tile of the mainloop that stands for one of the loop.
   FailureOr<Value> tileOf(Value tile);
   /// The same with the elements that the loop's has: what is read wider than it
@@ -145,7 +143,7 @@ LogicalResult TileBodyBuilder::checkOps() {
       for (Type type : types)
         if (!isScalar(&op) && !isVectorElement(getElementTypeOrSelf(type)))
           return notTaken(why, "tiles have elements that are no numbers");
-    if (!isTile && !compute && !isScalar(&op))
+    if (!isTile && !compute && !isScalar(&op) && !isNumberOfTile(&op))
       return notTaken(why, op.getName().getStringRef() +
                                " stands in the loop over its steps");
     contracts |= compute && isContraction(compute);
@@ -199,20 +197,10 @@ LogicalResult TileBodyBuilder::findExtras() {
   return success();
 }
 
-FailureOr<Value> TileBodyBuilder::createSource(Value tile) {
-  if (auto read = tile.getDefiningOp<SReadOp>())
-    return createView(read);
-  auto coords = tile.getDefiningOp<CoordsOp>();
-  return CoordsOp::create(builder, coords.getLoc(), vectorOf(tile),
-                          mapping.lookupOrDefault(coords.getIds()),
-                          /*dest=*/Value())
-      .getResult();
-}
-
 FailureOr<SmallVector<Value>> TileBodyBuilder::createOnce() {
   SmallVector<Value> created;
   for (Value tile : once) {
-    FailureOr<Value> source = createSource(tile);
+    FailureOr<Value> source = createSource(tile.getDefiningOp());
     if (failed(source))
       return failure();
     created.push_back(*source);
@@ -224,9 +212,10 @@ LogicalResult TileBodyBuilder::fillLoad() {
   SmallVector<Value> ids, yielded;
   if (list())
     ids = {loop.getIds(), loop.getPositions()};
-  createSteps(mainloop.getLoad(), sums.loops, ids);
+  if (failed(createSteps(mainloop.getLoad(), sums.loops, ids)))
+    return failure();
   for (Value tile : loaded) {
-    FailureOr<Value> source = createSource(tile);
+    FailureOr<Value> source = createSource(tile.getDefiningOp());
     if (failed(source))
       return failure();
     yielded.push_back(*source);

@@ -241,14 +241,17 @@ LogicalResult MainloopFormer::convertBody(Block *body, ArrayRef<Value> dests,
     auto write = dyn_cast<SWriteOp>(op);
     if (&op == look)
       continue;
-    if (isScalar(&op))
-      builder.clone(op, mapping);
-    else if (write
-                 ? !llvm::is_contained(writes, write)
-                 : !isa<SReadOp, ForOp, linalg::LinalgOp, tensor::EmptyOp>(op))
+    if (isScalar(&op) || isNumberOfTile(&op)) {
+      if (failed(cloneScalar(builder, &op, /*onTensors=*/false, mapping,
+                             refusal.why)))
+        return failure();
+    } else if (write ? !llvm::is_contained(writes, write)
+                     : !isa<SReadOp, CoordsOp, ForOp, linalg::LinalgOp,
+                            tensor::EmptyOp>(op)) {
       return notTaken(refusal.why,
                       op.getName().getStringRef() +
                           " stands beside it in a loop over tiles");
+    }
   }
   if (loop)
     return convertLoop(loop, dests);

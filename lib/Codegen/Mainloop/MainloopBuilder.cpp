@@ -9,18 +9,20 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::pit;
 
-SmallVector<Value> MainloopBuilder::mapAll(ValueRange values) {
-  return llvm::map_to_vector(
-      values, [&](Value v) { return mapping.lookupOrDefault(v); });
-}
+//===----------------------------------------------------------------------===//
+// What is read
+//===----------------------------------------------------------------------===//
 
-FailureOr<Value> MainloopBuilder::memrefOf(Value tensor) {
-  if (isa<RankedTensorType>(output.dest.getType()))
+static FailureOr<Value> memrefOf(Value tensor, bool onTensors,
+                                 const IRMapping &mapping) {
+  if (onTensors)
     return tensor;
   if (Value known = mapping.lookupOrNull(tensor))
     if (isa<MemRefType>(known.getType()))
@@ -28,6 +30,66 @@ FailureOr<Value> MainloopBuilder::memrefOf(Value tensor) {
   if (auto from = tensor.getDefiningOp<bufferization::ToTensorOp>())
     return from.getBuffer();
   return failure();
+}
+
+FailureOr<Value> mlir::pit::createTileSource(OpBuilder &builder, Operation *op,
+                                             bool onTensors,
+                                             const IRMapping &mapping,
+                                             std::string &why) {
+  auto tile = cast<RankedTensorType>(op->getResult(0).getType());
+  if (auto coords = dyn_cast<CoordsOp>(op))
+    return CoordsOp::create(
+               builder, coords.getLoc(),
+               VectorType::get(tile.getShape(), tile.getElementType()),
+               mapping.lookupOrDefault(coords.getIds()), /*dest=*/Value())
+        .getResult();
+  auto read = cast<SReadOp>(op);
+  FailureOr<Value> src = memrefOf(read.getSrc(), onTensors, mapping);
+  if (failed(src) || !tile.hasStaticShape())
+    return notTaken(why, "a tile is read from no argument, or has a dynamic "
+                         "extent");
+  Type element = getElementTypeOrSelf(src->getType());
+  // What is read wider is padded in its own type.
+  TypedAttr pad = read.getPadAttr();
+  if (pad && pad.getType() != element)
+    return notTaken(why, "a tile is padded in another type than its tensor's");
+  auto subscripts = llvm::map_to_vector(read.getSubscripts(), [&](Value v) {
+    return mapping.lookupOrDefault(v);
+  });
+  return ViewOp::create(builder, read.getLoc(),
+                        VectorType::get(tile.getShape(), element), *src,
+                        subscripts, pad)
+      .getResult();
+}
+
+LogicalResult mlir::pit::cloneScalar(OpBuilder &builder, Operation *op,
+                                     bool onTensors, IRMapping &mapping,
+                                     std::string &why) {
+  auto extract = dyn_cast<tensor::ExtractOp>(op);
+  if (!extract || !isNumberOfTile(op)) {
+    builder.clone(*op, mapping);
+    return success();
+  }
+  FailureOr<Value> source = createTileSource(
+      builder, extract.getTensor().getDefiningOp(), onTensors, mapping, why);
+  if (failed(source))
+    return failure();
+  SmallVector<int64_t> place;
+  for (Value at : extract.getIndices()) {
+    IntegerAttr number;
+    matchPattern(at, m_Constant(&number));
+    place.push_back(number.getInt());
+  }
+  Value number =
+      vector::ExtractOp::create(builder, extract.getLoc(), *source, place);
+  mapping.map(extract.getResult(), convertElements(builder, extract.getLoc(),
+                                                   number, extract.getType()));
+  return success();
+}
+
+SmallVector<Value> MainloopBuilder::mapAll(ValueRange values) {
+  return llvm::map_to_vector(
+      values, [&](Value v) { return mapping.lookupOrDefault(v); });
 }
 
 bool MainloopBuilder::groupsVary() {
@@ -162,28 +224,15 @@ LogicalResult MainloopBuilder::collectExtras(Value tile, ValueRange sums,
 // The op and its regions
 //===----------------------------------------------------------------------===//
 
-FailureOr<Value> MainloopBuilder::createView(SReadOp read) {
-  FailureOr<Value> src = memrefOf(read.getSrc());
-  auto tile = cast<RankedTensorType>(read.getResult().getType());
-  if (failed(src) || !tile.hasStaticShape())
-    return notTaken(why, "a tile is read from no argument, or has a dynamic "
-                         "extent");
-  Type element = getElementTypeOrSelf(src->getType());
-  // What is read wider is padded in its own type.
-  TypedAttr pad = read.getPadAttr();
-  if (pad && pad.getType() != element)
-    return notTaken(why, "a tile is padded in another type than its tensor's");
-  return ViewOp::create(builder, read.getLoc(),
-                        VectorType::get(tile.getShape(), element), *src,
-                        mapAll(read.getSubscripts()), pad)
-      .getResult();
+FailureOr<Value> MainloopBuilder::createSource(Operation *read) {
+  return createTileSource(builder, read, isOnTensors(), mapping, why);
 }
 
 LogicalResult MainloopBuilder::createOp() {
   SmallVector<Value> extraViews;
   SmallVector<AffineMap> extraMaps;
   for (auto &[read, map] : extras) {
-    FailureOr<Value> extra = createView(read);
+    FailureOr<Value> extra = createSource(read);
     if (failed(extra))
       return failure();
     extraViews.push_back(*extra);
@@ -217,8 +266,9 @@ LogicalResult MainloopBuilder::createOp() {
   return success();
 }
 
-void MainloopBuilder::createSteps(Region &region, ArrayRef<ForOp> around,
-                                  ValueRange ids) {
+LogicalResult MainloopBuilder::createSteps(Region &region,
+                                           ArrayRef<ForOp> around,
+                                           ValueRange ids) {
   Block *block = builder.createBlock(&region);
   auto take = [&](Value value) {
     mapping.map(value, block->addArgument(value.getType(), loc));
@@ -228,15 +278,20 @@ void MainloopBuilder::createSteps(Region &region, ArrayRef<ForOp> around,
   llvm::for_each(ids, take);
   for (ForOp loop : around)
     for (Operation &inner : loop.getBody()->without_terminator())
-      if (isScalar(&inner))
-        builder.clone(inner, mapping);
+      if ((isScalar(&inner) || isNumberOfTile(&inner)) &&
+          failed(cloneScalar(builder, &inner, isOnTensors(), mapping, why)))
+        return failure();
+  return success();
 }
 
-void MainloopBuilder::fillGroups() {
+LogicalResult MainloopBuilder::fillGroups() {
   if (!groupsVary())
-    return;
-  createSteps(mainloop.getGroups(), ArrayRef(sums.loops).drop_back(), {});
+    return success();
+  if (failed(createSteps(mainloop.getGroups(), ArrayRef(sums.loops).drop_back(),
+                         {})))
+    return failure();
   YieldOp::create(builder, loc, mapAll(innermost().getGroup()));
+  return success();
 }
 
 LogicalResult MainloopBuilder::fillScalars(Region &region, ValueRange from,
@@ -305,8 +360,8 @@ FailureOr<MainloopOp> MainloopBuilder::build() {
   if (failed(findExtras()) || failed(createOp()))
     return failure();
   OpBuilder::InsertionGuard guard(builder);
-  fillGroups();
-  if (failed(fillLoad()) || failed(fillCompute()) || failed(fillInit()) ||
+  if (failed(fillGroups()) || failed(fillLoad()) || failed(fillCompute()) ||
+      failed(fillInit()) ||
       failed(fillScalars(mainloop.getFinish(), sums.values,
                          sums.write.getTile())) ||
       failed(finish()))

@@ -52,7 +52,7 @@ protected:
   virtual LogicalResult finish() { return success(); }
 
   LogicalResult createOp();
-  void fillGroups();
+  LogicalResult fillGroups();
   /// Fills a region that begins with these elements of sums, and yields those
   /// of `tiles`, each by the map of its own rank.
   LogicalResult fillScalars(Region &region, ValueRange from, ValueRange tiles);
@@ -61,11 +61,12 @@ protected:
   LogicalResult collectExtras(Value tile, ValueRange sums, AffineMap map);
 
   SmallVector<Value> mapAll(ValueRange values);
-  FailureOr<Value> memrefOf(Value tensor);
-  FailureOr<Value> createView(SReadOp read);
-  /// A block that knows the variables of all steps, and the scalars of
-  /// `around`.
-  void createSteps(Region &region, ArrayRef<ForOp> around, ValueRange ids);
+  /// The view of an SRead, or the coordinates of ids.
+  FailureOr<Value> createSource(Operation *read);
+  /// A block that knows the variables of all steps, and the scalars and numbers
+  /// of tiles of `around`.
+  LogicalResult createSteps(Region &region, ArrayRef<ForOp> around,
+                            ValueRange ids);
   /// The scalar value of element `map` of a tile, `map` in terms of the
   /// dimensions of the tile that is written, at the end of `block`, whose last
   /// arguments are the extras.
@@ -87,6 +88,7 @@ protected:
   Value list() { return innermost() ? innermost().getIndex() : Value(); }
   /// Is the group of the list another one for each step?
   bool groupsVary();
+  bool isOnTensors() { return isa<RankedTensorType>(output.dest.getType()); }
   /// Is a value one of the steps' own?
   bool isOfSteps(Value value) {
     return !sums.loops.empty() &&

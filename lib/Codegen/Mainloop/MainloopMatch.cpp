@@ -6,6 +6,9 @@
 #include "pit/Dialect/Pit/IR/NotTaken.h"
 #include "pit/Dialect/Pit/IR/TileExtents.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace mlir::pit;
 
@@ -35,6 +38,17 @@ bool mlir::pit::isScalar(Operation *op) {
   return isPure(op) && !mayTrap(op) && !op->getNumRegions() &&
          llvm::none_of(op->getOperands(), isTile) &&
          llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
+}
+
+bool mlir::pit::isNumberOfTile(Operation *op) {
+  auto extract = dyn_cast<tensor::ExtractOp>(op);
+  if (!extract || !extract.getType().isIntOrIndexOrFloat() ||
+      !llvm::all_of(extract.getIndices(),
+                    [](Value at) { return matchPattern(at, m_Constant()); }))
+    return false;
+  auto read = extract.getTensor().getDefiningOp<SReadOp>();
+  return (read && !read.isWhole()) ||
+         extract.getTensor().getDefiningOp<CoordsOp>();
 }
 
 /// The loops, each alone in the one before, whose innermost yields what

@@ -52,6 +52,11 @@ AffineMap getPointwiseMap(linalg::LinalgOp op);
 /// Is it a scalar op, of no tile, as may stand between the ops of tiles?
 bool isScalar(Operation *op);
 
+/// Is it an element of an SRead's tile or of the coordinates of ids, at a
+/// constant place? As a number that is where a step's tiles begin, it stands
+/// beside the ops of tiles, too.
+bool isNumberOfTile(Operation *op);
+
 } // namespace mlir::pit
 
 #endif // PIT_LIB_CODEGEN_MAINLOOP_MAINLOOPMATCH_H

@@ -60,10 +60,13 @@ class Builder(Writer):
 
     def number_of(self, tile):
         """The only element of a tile as a number."""
-        tile = self.materialize(tile)
-        zeros = ", ".join([self.constant(0, index_)] * len(tile.shape))
-        name = self.op("n", f"tensor.extract {tile.node.name}[{zeros}] : "
-                            f"{tile_type(tile.shape, tile.type)}")
+        leaf = self.settle(tile).node
+        if not isinstance(leaf, Leaf):
+            leaf = self.materialize(tile).node
+        # As it was read: a mainloop has numbers of what its steps read.
+        zeros = ", ".join([self.constant(0, index_)] * len(leaf.shape))
+        name = self.op("n", f"tensor.extract {leaf.name}[{zeros}] : "
+                            f"{tile_type(leaf.shape, tile.type)}")
         return Number(name, tile.type)
 
     # -- Tiles --

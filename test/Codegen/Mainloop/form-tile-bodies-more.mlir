@@ -13,8 +13,14 @@
 #halves = affine_map<(m, n, k) -> (m floordiv 2, k)>
 #turns = affine_map<(m, n, k) -> (m mod 32, k)>
 
-// A step has numbers that are known before its tiles are there. An element of a tile is
-// none: neither of one that is read,
+// A step has numbers that are known before its tiles are there. An element of a tile that
+// is read is one, which the loads hand to what computes,
+// CHECK-LABEL: func.func @element_of_what_is_read
+// CHECK: load {
+// CHECK: %[[TILE:.*]] = pit.view
+// CHECK: %[[NUMBER:.*]] = vector.extract %[[TILE]][0, 0] : f16 from vector<64x64xf16>
+// CHECK: %[[BY:.*]] = arith.extf %[[NUMBER]]
+// CHECK: pit.yield {{.*}}, %[[BY]]
 func.func @element_of_what_is_read(%a: memref<512x512xf16>, %out: memref<512x512xf32>) {
   %c0 = arith.constant 0 : index
   %c512 = arith.constant 512 : index
@@ -29,7 +35,6 @@ func.func @element_of_what_is_read(%a: memref<512x512xf16>, %out: memref<512x512
       %y = pit.sread %at[%j, %c0] : tensor<512x512xf16> -> tensor<64x64xf16>
       %h = tensor.extract %x[%c0, %c0] : tensor<64x64xf16>
       %by = arith.extf %h : f16 to f32
-      // expected-remark @+1 {{linalg.matmul forms no mainloop: it is no op of two operands and one result that reduces; nor a tile body, because tensor.extract stands in the loop over its steps}}
       %s = linalg.matmul ins(%x, %y : tensor<64x64xf16>, tensor<64x64xf16>) outs(%acc : tensor<64x64xf32>) -> tensor<64x64xf32>
       %t = linalg.generic {indexing_maps = [#tile, #tile], iterator_types = ["parallel", "parallel"]}
         ins(%s : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) {
@@ -46,7 +51,9 @@ func.func @element_of_what_is_read(%a: memref<512x512xf16>, %out: memref<512x512
   return
 }
 
-// nor of one that is computed,
+// but none of one that is computed.
+// CHECK-LABEL: func.func @element_of_what_is_computed
+// CHECK-NOT: pit.mainloop
 func.func @element_of_what_is_computed(%a: memref<512x512xf16>, %out: memref<512x512xf32>) {
   %c0 = arith.constant 0 : index
   %c512 = arith.constant 512 : index
@@ -77,7 +84,12 @@ func.func @element_of_what_is_computed(%a: memref<512x512xf16>, %out: memref<512
   return
 }
 
-// nor one that says where to read, in a loop that does nothing but multiply,
+// It may say where the step reads,
+// CHECK-LABEL: func.func @element_says_where
+// CHECK: load {
+// CHECK: %[[NUMBER:.*]] = vector.extract
+// CHECK: %[[ROW:.*]] = arith.index_cast
+// CHECK: pit.view {{.*}}[%[[ROW]], 
 func.func @element_says_where(%a: memref<512x512xf16>, %out: memref<512x512xf32>) {
   %c0 = arith.constant 0 : index
   %c512 = arith.constant 512 : index
@@ -94,7 +106,6 @@ func.func @element_says_where(%a: memref<512x512xf16>, %out: memref<512x512xf32>
       %row = arith.index_cast %hi : i64 to index
       %x = pit.sread %at[%row, %j] : tensor<512x512xf16> -> tensor<64x64xf16>
       %y = pit.sread %at[%j, %c0] : tensor<512x512xf16> -> tensor<64x64xf16>
-      // expected-remark @+1 {{linalg.matmul forms no mainloop: pit.sread stands beside it in the loop over its steps; nor a tile body, because tensor.extract stands in the loop over its steps}}
       %s = linalg.matmul ins(%x, %y : tensor<64x64xf16>, tensor<64x64xf16>) outs(%acc : tensor<64x64xf32>) -> tensor<64x64xf32>
       pit.yield %s : tensor<64x64xf32>
     }
@@ -105,7 +116,9 @@ func.func @element_says_where(%a: memref<512x512xf16>, %out: memref<512x512xf32>
   return
 }
 
-// nor one that nothing uses, in such a loop.
+// and need not be used.
+// CHECK-LABEL: func.func @element_unused
+// CHECK: pit.mainloop
 func.func @element_unused(%a: memref<512x512xf16>, %out: memref<512x512xf32>) {
   %c0 = arith.constant 0 : index
   %c512 = arith.constant 512 : index
@@ -119,7 +132,42 @@ func.func @element_unused(%a: memref<512x512xf16>, %out: memref<512x512xf32>) {
       %x = pit.sread %at[%i, %j] : tensor<512x512xf16> -> tensor<64x64xf16>
       %y = pit.sread %at[%j, %c0] : tensor<512x512xf16> -> tensor<64x64xf16>
       %h = tensor.extract %x[%c0, %c0] : tensor<64x64xf16>
-      // expected-remark @+1 {{linalg.matmul forms no mainloop: tensor.extract stands beside it in the loop over its steps; nor a tile body, because tensor.extract stands in the loop over its steps}}
+      %s = linalg.matmul ins(%x, %y : tensor<64x64xf16>, tensor<64x64xf16>) outs(%acc : tensor<64x64xf32>) -> tensor<64x64xf32>
+      pit.yield %s : tensor<64x64xf32>
+    }
+    %w = pit.swrite %sum into %o[%i, %c0] : tensor<64x64xf32> into tensor<512x512xf32>
+    pit.yield %w : tensor<512x512xf32>
+  }
+  bufferization.materialize_in_destination %r in restrict writable %out : (tensor<512x512xf32>, memref<512x512xf32>) -> ()
+  return
+}
+
+// So is the coordinate of an id: here that of a block of 64 rows.
+// CHECK-LABEL: func.func @id_of_block
+// CHECK: load {
+// CHECK-NEXT: ^bb0(%[[IDS:.*]]: !pit.ids<1>,
+// CHECK: %[[COORDS:.*]] = pit.coords %[[IDS]]
+// CHECK: %[[BLOCK:.*]] = vector.extract %[[COORDS]][0] : index from vector<1xindex>
+// CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]]
+// CHECK: pit.view {{.*}}[%{{.*}}, %[[FIRST]] :
+!blocks = !pit.index<micro_tile = [1, 1], axis = 1>
+func.func @id_of_block(%a: memref<512x512xf16>, %live: !blocks, %out: memref<512x512xf32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %zero = arith.constant 0.0 : f32
+  %at = bufferization.to_tensor %a restrict : memref<512x512xf16> to tensor<512x512xf16>
+  %ot = bufferization.to_tensor %out restrict writable : memref<512x512xf32> to tensor<512x512xf32>
+  %r = pit.forall (%i) = (%c0) to (%c512) step (64) iter_args(%o = %ot) -> (tensor<512x512xf32>) {
+    %e = tensor.empty() : tensor<64x64xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %group = arith.divui %i, %c64 : index
+    %sum = pit.for %ids at %pos in %live[%group] : !blocks chunk 1 iter_args(%acc = %start) -> (tensor<64x64xf32>) {
+      %coords = pit.coords %ids : !pit.ids<1> -> tensor<1xindex>
+      %block = tensor.extract %coords[%c0] : tensor<1xindex>
+      %j = arith.muli %block, %c64 : index
+      %x = pit.sread %at[%i, %j] : tensor<512x512xf16> -> tensor<64x64xf16>
+      %y = pit.sread %at[%j, %c0] : tensor<512x512xf16> -> tensor<64x64xf16>
       %s = linalg.matmul ins(%x, %y : tensor<64x64xf16>, tensor<64x64xf16>) outs(%acc : tensor<64x64xf32>) -> tensor<64x64xf32>
       pit.yield %s : tensor<64x64xf32>
     }

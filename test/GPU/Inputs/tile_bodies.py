@@ -91,6 +91,52 @@ def selected(q: tile.f16["M", "D"], k: tile.f16["N", "D"], v: tile.f16["N", "D"]
 
 
 @pit.jit
+def by_blocks(q: tile.f16["H", "M", "D"], k: tile.f16["H", "N", "D"], v: tile.f16["H", "N", "D"],
+              blocks: tile.i1["H", "P", "R"], *, D, m, n) -> tile.f32["H", "M", "D"]:
+    """An id is the number of a block of n keys, which begin where it says."""
+    H, M, _ = q.shape
+    N = k.shape[1]
+    live = tile.build_index(blocks, micro_tile=[1, 1, 1], axis=2, source="mask")
+    o = tile.zeros((H, M, D), tile.f32)
+    for h, i in tile.forall(H, (0, M, m)):
+        acc = tile.zeros((m, D), tile.f32)
+        top = tile.full((m,), -inf, tile.f32)
+        total = tile.zeros((m,), tile.f32)
+        for ids in tile.for_ids(live, h, i.start // m, chunk=1):
+            j = tile.span(tile.maximum(tile.number(tile.coords(ids)) * n, 0), n)
+            s = tile.dot(tile.sread(q[h, i, :]), tile.sread(k[h, j, :]).T)
+            s = tile.where(tile.coords(j)[None, :] < N, s, -inf)
+            p, top, scale, total = online(s, top, total)
+            acc = acc * scale[:, None] + tile.dot(p.to(tile.f16), tile.sread(v[h, j, :]))
+        rest = tile.where(total == 0.0, 1.0, total)
+        tile.swrite(o[h, i, :], acc / rest[:, None])
+    return o
+
+
+@pit.jit
+def of_pages(q: tile.f16["B", "M", "D"], k: tile.f16["C", "S", "D"], v: tile.f16["C", "S", "D"],
+             pages: tile.i32["B", "P"], lengths: tile.i32["B"], *, D, S, m) -> tile.f32["B", "M", "D"]:
+    """Keys lie in pages, of which a table has the places, as many as a number in memory says."""
+    B, M, _ = q.shape
+    o = tile.zeros((B, M, D), tile.f32)
+    for b, i in tile.forall(B, (0, M, m)):
+        acc = tile.zeros((m, D), tile.f32)
+        top = tile.full((m,), -inf, tile.f32)
+        total = tile.zeros((m,), tile.f32)
+        length = tile.number(tile.sread(lengths[b])).to(tile.index_type)
+        for j in tile.for_range(0, length, S):
+            page = tile.number(tile.sread(pages[b, j.start // S], pad=-1)).to(tile.index_type)
+            s = tile.dot(tile.sread(q[b, i, :]), tile.sread(k[page, :, :]).T)
+            here = tile.coords(j)[None, :] < length
+            s = tile.where(here & (tile.full((1, S), page, tile.index_type) >= 0), s, -inf)
+            p, top, scale, total = online(s, top, total)
+            acc = acc * scale[:, None] + tile.dot(p.to(tile.f16), tile.sread(v[page, :, :]))
+        rest = tile.where(total == 0.0, 1.0, total)
+        tile.swrite(o[b, i, :], acc / rest[:, None])
+    return o
+
+
+@pit.jit
 def of_two_values(q: tile.f16["M", "D"], k: tile.f16["N", "D"], v: tile.f16["N", "D"],
                   u: tile.f16["N", "D"], *, D, m, n) -> tile.f32["M", "D"]:
     """Two contractions multiply the same powers."""
@@ -228,6 +274,21 @@ def activated(x: tile.f16["M", "K"], w: tile.f16["K", "N"], *, m, n, k
 
 
 @pit.jit
+def ended(x: tile.f16["B", "M", "K"], w: tile.f16["B", "K", "N"], ends: tile.i64["B"], *, m, n, k
+          ) -> tile.f32["B", "M", "N"]:
+    """A product that ends where a number in memory says."""
+    B, M, K = x.shape
+    N = w.shape[2]
+    y = tile.empty((B, M, N), tile.f32)
+    for b, i, j in tile.forall(B, (0, M, m), (0, N, n)):
+        acc = tile.zeros((m, n), tile.f32)
+        for r in tile.for_range(0, tile.number(tile.sread(ends[b])).to(tile.index_type) * k, k):
+            acc += tile.dot(tile.sread(x[b, i, r]), tile.sread(w[b, r, j]))
+        tile.swrite(y[b, i, j], acc)
+    return y
+
+
+@pit.jit
 def of_rows(x: tile.f16["M", "K"], w: tile.f16["K", "N"], kept: tile.i1["M"], *, K, N, m, n
             ) -> (tile.f32["M", "N"], tile.f32["M"], tile.f32["M"]):
     """Of the rows that a mask has, a product, and its largest value and sum by row."""
@@ -304,6 +365,34 @@ class Cases:
                                    tile.i1["N"], D=d, m=m, n=n)
         return made, [q, k, v, keep], softmax(s) @ vw, 3e-3
 
+    def by_blocks(self, d, m, n, density):
+        rows, keys = self.extent(3 * m), self.extent(5 * n)
+        (q, qw), (k, kw), (v, vw) = (self.f16(2, length, d) for length in (rows, keys, keys))
+        blocks = self.draw.random((2, -(-rows // m), -(-keys // n))) < density
+        mask = blocks.repeat(m, 1)[:, :rows].repeat(n, 2)[:, :, :keys]
+        s = np.where(mask, qw @ kw.transpose(0, 2, 1), -inf)
+        made = by_blocks.specialize(tile.f16["H", "M", d], *2 * [tile.f16["H", "N", d]],
+                                    tile.i1["H", "P", "R"], D=d, m=m, n=n)
+        return made, [q, k, v, blocks], softmax(s) @ vw, 3e-3
+
+    def of_pages(self, d, m, size, most):
+        batch, rows, count = 3, self.extent(2 * m), 12
+        (q, qw), (k, kw), (v, vw) = (
+            self.f16(*shape) for shape in ((batch, rows, d), (count, size, d), (count, size, d)))
+        table = -(-most // size)
+        pages = self.draw.permutation(count)[:batch * table].reshape(batch, table).astype(np.int32)
+        lengths = self.draw.integers(0, most + 1, batch).astype(np.int32)
+        lengths[self.draw.integers(batch)] = 0
+        pages[-1, -1] = -1
+        wanted = []
+        for b in range(batch):
+            there = np.repeat(pages[b] >= 0, size) & (np.arange(table * size) < lengths[b])
+            s = np.where(there, qw[b] @ kw[pages[b]].reshape(-1, d).T, -inf)
+            wanted.append(softmax(s) @ vw[pages[b]].reshape(-1, d))
+        made = of_pages.specialize(tile.f16["B", "M", d], *2 * [tile.f16["C", size, d]],
+                                   tile.i32["B", "P"], tile.i32["B"], D=d, S=size, m=m)
+        return made, [q, k, v, pages, lengths], np.stack(wanted), 3e-3
+
     def of_two_values(self, d, m, n):
         rows, keys = self.extent(3 * m), n + self.extent(300)
         (q, qw), (k, kw), (v, vw), (u, uw) = (
@@ -372,6 +461,15 @@ class Cases:
         made = activated.specialize(tile.f16["M", "K"], tile.f16["K", "N"], m=m, n=n, k=k)
         return made, [x, w], (y, np.maximum(y, 0), (y * y).T), 3e-3
 
+    def ended(self, m, n, k):
+        rows, columns, inner = self.extent(3 * m), self.extent(3 * n), self.extent(5 * k)
+        (x, xw), (w, ww) = self.f16(3, rows, inner), self.f16(3, inner, columns)
+        ends = self.draw.integers(0, 5, 3)
+        wanted = [a[:, :end * k] @ b[:end * k] for a, b, end in zip(xw, ww, ends)]
+        made = ended.specialize(tile.f16["B", "M", "K"], tile.f16["B", "K", "N"], tile.i64["B"],
+                                m=m, n=n, k=k)
+        return made, [x, w, ends], np.stack(wanted), 3e-3
+
     def of_rows(self, k, width, m, n, density):
         rows = self.extent(3 * m)
         (x, xw), (w, ww) = self.f16(rows, k), self.f16(k, width)
@@ -401,6 +499,12 @@ def main():
         "masked, dense": lambda: cases.masked(32, 32, 64, 0.7),
         "selected": lambda: cases.selected(64, 64, 32, 0.3),
         "none selected": lambda: cases.selected(32, 16, 16, 0),
+        "blocks of keys": lambda: cases.by_blocks(32, 32, 16, 0.5),
+        "no blocks": lambda: cases.by_blocks(32, 32, 16, 0),
+        "roles, blocks": lambda: cases.by_blocks(64, 128, 64, 0.5),
+        "pages": lambda: cases.of_pages(32, 16, 16, 60),
+        "roles, pages": lambda: cases.of_pages(64, 64, 64, 200),
+        "products that end": lambda: cases.ended(64, 64, 64),
         "perceptron": lambda: cases.perceptron(64, 80, 48, 32),
         "perceptron, wide": lambda: cases.perceptron(64, 192, 128, 64),
         "rows": lambda: cases.routed(64, 64, 64, 64, 0.4),

@@ -13,6 +13,11 @@ def PitFormMainloops : Pass<"pit-form-mainloops", "::mlir::func::FuncOp"> {
     element-wise ops after it and the SWrite become part of it. Kernels of any
     other form stay as they are.
 
+    An element of a tile that a step reads, or of the coordinates of its ids, at a
+    constant place is a number of the step: `vector.extract` of a `pit.view` or of
+    `pit.coords` in `load`. Other tiles of the step may begin there. So an id may be
+    the number of a block of rows, and a page's place may come from a table.
+
     A tile becomes a mainloop only where a schedule of `chip` takes it, the portable one
     or Hopper's: it fits the registers and the shared memory. Without a chip kernels are
     for all GPUs from sm_80 on.
@@ -39,7 +44,8 @@ def PitFormMainloops : Pass<"pit-form-mainloops", "::mlir::func::FuncOp"> {
            "Say, as remarks, which contractions form no mainloop, and why">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::pit::PitDialect"];
+                           "::mlir::pit::PitDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 #endif // PIT_CODEGEN_MAINLOOP_PASSES_TD

@@ -29,7 +29,7 @@ public:
     self.number = e.hideFromOptimizer(self.number);
     loader.loadOnce();
     ring.start([&](Value s, Value to) {
-      loader.setIds(loader.loadIds(s));
+      loader.takeAhead(loader.readAhead(s));
       loadStep(s, to);
     });
     tiles.locate(self.number);
@@ -37,13 +37,14 @@ public:
                               plan.common.vectorAtomics, body.chunks);
     SmallVector<Value> carried = tiles.initial();
     size_t elements = carried.size();
-    llvm::append_range(carried, loader.loadIds(e.i32(plan.common.stages - 1)));
+    llvm::append_range(carried,
+                       loader.readAhead(e.i32(plan.common.stages - 1)));
     tiles.readOnce();
     carried = ring.loop(carried, [&](Value s, Value stage, ValueRange values) {
       ring.wait();
-      loader.setIds(values.drop_front(elements));
+      loader.takeAhead(values.drop_front(elements));
       ring.loadAhead(s, stage, [&](Value s, Value to) { loadStep(s, to); });
-      SmallVector<Value> later = loader.loadIds(e.add(s, plan.common.stages));
+      SmallVector<Value> later = loader.readAhead(e.add(s, plan.common.stages));
       SmallVector<Value> next =
           step(s, ring.address(stage), values.take_front(elements));
       llvm::append_range(next, later);

@@ -46,17 +46,22 @@ public:
   void loadTileOnce(const StagedTile &staged, Value to);
   /// Copies a tile of step `s` to the stage that lies at `to` (i32, bytes).
   void loadTile(const StagedTile &staged, Value s, Value to);
-  /// The ids (i32) of the rows that this thread copies in a step; -1 of those
-  /// that are absent. They come a step before the rows: what waits for an id
-  /// would hold up all that is behind it.
-  SmallVector<Value> loadIds(Value s);
-  /// The ids of the step that is loaded next.
-  void setIds(ValueRange values) { ids.assign(values.begin(), values.end()); }
+  /// What says where the tiles of a step are: the ids (i32) of the rows that
+  /// this thread copies, -1 of those that are absent, and numbers. It comes a
+  /// step before the tiles: what waits for an id would hold up all that is
+  /// behind it.
+  SmallVector<Value> readAhead(Value s);
+  /// The same of the step that is loaded next.
+  void takeAhead(ValueRange values);
+  /// Goes to the step that is loaded next.
+  void enter(Value s) { body.steps.enter(s, numbers); }
 
 private:
+  int64_t countIds();
+
   const AmpereThread &self;
   BodyContext body;
-  SmallVector<Value> ids;
+  SmallVector<Value> ids, numbers;
 };
 
 //===----------------------------------------------------------------------===//

@@ -23,7 +23,7 @@ void BodyLoader::loadTileOnce(const StagedTile &staged, Value to) {
 
 void BodyLoader::loadTile(const StagedTile &staged, Value s, Value to) {
   Emitter &e = body.e;
-  body.steps.enter(s);
+  enter(s);
   TileAccess access = body.steps.access(staged.tile.getArgNumber());
   LocatedRows located;
   if (body.plan.takesIdsAhead(staged, body.mainloop))
@@ -34,21 +34,31 @@ void BodyLoader::loadTile(const StagedTile &staged, Value s, Value to) {
   loadStage(self, staged.operand, access, located, e.add(to, staged.offset));
 }
 
-SmallVector<Value> BodyLoader::loadIds(Value s) {
+int64_t BodyLoader::countIds() {
+  const StagedTile *staged = body.plan.tileOfIds(body.mainloop);
+  return staged ? body.plan.piecesOf(staged->operand.tile) : 0;
+}
+
+void BodyLoader::takeAhead(ValueRange values) {
+  ids = llvm::to_vector(values.take_front(countIds()));
+  numbers = llvm::to_vector(values.drop_front(countIds()));
+}
+
+SmallVector<Value> BodyLoader::readAhead(Value s) {
   Emitter &e = body.e;
   MainloopOp mainloop = body.mainloop;
-  SmallVector<Value> loaded;
-  const StagedTile *staged = body.plan.tileOfIds(mainloop);
-  if (!staged)
-    return loaded;
-  body.steps.enter(s);
-  const ChunkView &chunk = body.chunks.at(
-      mainloop.getLoad().getArgument(mainloop.getSteps().size()));
-  const SharedTile &tile = staged->operand.tile;
-  for (int64_t i = 0; i < body.plan.piecesOf(tile); ++i) {
+  SmallVector<Value> read;
+  SmallVector<Value> later = body.steps.readNumbers(s);
+  int64_t count = countIds();
+  if (count)
+    body.steps.enter(s, later);
+  for (int64_t i = 0; i < count; ++i) {
+    const ChunkView &chunk = body.chunks.at(
+        mainloop.getLoad().getArgument(mainloop.getSteps().size()));
+    const SharedTile &tile = body.plan.tileOfIds(mainloop)->operand.tile;
     Value piece = e.add(self.number, i * body.plan.loaders());
     Value row = e.toIndex(e.div(piece, tile.chunks()));
-    loaded.push_back(
+    read.push_back(
         scf::IfOp::create(
             e.b, e.loc, e.lessThan(row, chunk.live),
             [&](OpBuilder &b, Location loc) {
@@ -62,5 +72,6 @@ SmallVector<Value> BodyLoader::loadIds(Value s) {
             })
             .getResult(0));
   }
-  return loaded;
+  llvm::append_range(read, later);
+  return read;
 }

@@ -27,17 +27,17 @@ public:
         load(staged, tile, accessView(e, staged.view, body.chunks),
              [&](Value to) { loader.loadTileOnce(staged, to); });
     auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), body.steps.total(),
-                                   e.i32(1), loader.loadIds(e.i32(0)));
+                                   e.i32(1), loader.readAhead(e.i32(0)));
     e.keepLoop(loop);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(loop.getBody());
     Value s = loop.getInductionVar();
-    loader.setIds(loop.getRegionIterArgs());
-    SmallVector<Value> later = loader.loadIds(e.add(s, 1));
+    loader.takeAhead(loop.getRegionIterArgs());
+    SmallVector<Value> later = loader.readAhead(e.add(s, 1));
     for (const StagedTile &staged : plan.staged) {
       if (staged.once)
         continue;
-      body.steps.enter(s);
+      loader.enter(s);
       load(staged, e.add(used, s),
            body.steps.access(staged.tile.getArgNumber()),
            [&](Value to) { loader.loadTile(staged, s, to); });

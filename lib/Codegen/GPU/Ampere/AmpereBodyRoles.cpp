@@ -153,6 +153,9 @@ private:
                                     gpu::BlockIdOp::create(rewriter, loc, x),
                                     gpu::GridDimOp::create(rewriter, loc, x),
                                     {zero, zero}, indices, chunks);
+    for (Operation &op : llvm::make_early_inc_range(*nest.mainloop->getBlock()))
+      if (isNumberOfTile(&op))
+        lowerNumber(rewriter, mlir::cast<vector::ExtractOp>(op), chunks);
     rewriter.setInsertionPoint(nest.mainloop);
     Emitter e(rewriter, nest.mainloop.getLoc());
     // Out of the loop over tiles, what depends on it would take up registers.

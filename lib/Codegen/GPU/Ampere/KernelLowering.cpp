@@ -280,6 +280,13 @@ LogicalResult KernelLowering::lower(Operation *op) {
     rewriter.replaceOp(op, value);
     return success();
   }
+  if (isNumberOfTile(op)) {
+    // All threads read it.
+    if (auto view = op->getOperand(0).getDefiningOp<ViewOp>())
+      barriers.access(rewriter, op->getLoc(), view.getSrc(), {});
+    lowerNumber(rewriter, cast<vector::ExtractOp>(op), chunks);
+    return success();
+  }
   return lowerPlain(op);
 }
 

@@ -2,6 +2,8 @@
 
 #include "MainloopNest.h"
 
+#include "TileAccess.h"
+
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -20,6 +22,12 @@ template <typename Op> static bool findOnly(Block &block, Op &op) {
     op = found;
   }
   return static_cast<bool>(op);
+}
+
+/// Does a block read the number of a tile?
+static bool readsNumbers(Block &block) {
+  return llvm::any_of(block.without_terminator(),
+                      [](Operation &op) { return isNumberOfTile(&op); });
 }
 
 std::optional<MainloopNest> cuda::matchMainloopNest(func::FuncOp function) {
@@ -50,6 +58,11 @@ std::optional<MainloopNest> cuda::matchMainloopNest(ForallOp forall) {
       if (!llvm::is_contained(nest.forall.getInductionVars(), group))
         return std::nullopt;
   }
+  // Roles of a tile body alone read the numbers that stand around it.
+  if (!nest.mainloop.hasTileBody() &&
+      (readsNumbers(*forall->getBlock()) || readsNumbers(*body) ||
+       (nest.chunks && readsNumbers(*nest.chunks.getBody()))))
+    return std::nullopt;
   return nest;
 }
 

@@ -35,7 +35,7 @@ MainloopSteps::MainloopSteps(Emitter &e, MainloopOp mainloop,
   stages = e.toI32(total);
 }
 
-void MainloopSteps::enter(Value s) {
+void MainloopSteps::enter(Value s, ValueRange numbers) {
   mapping = IRMapping();
   Value number = e.toIndex(e.div(s, stagesPerStep));
   SmallVector<Value> ivs(trips.size());
@@ -63,12 +63,42 @@ void MainloopSteps::enter(Value s) {
     chunks[load.getArgument(dense + 1)] = {Value(), start, live, Value()};
   }
   for (Operation &op : load.without_terminator())
-    if (!isa<ViewOp, CoordsOp>(op))
+    if (isNumberOfTile(&op)) {
+      mapping.map(op.getResult(0), numbers.empty()
+                                       ? numberOf(cast<vector::ExtractOp>(op))
+                                       : numbers.front());
+      numbers = numbers.empty() ? numbers : numbers.drop_front();
+    } else if (!isa<ViewOp, CoordsOp>(op)) {
       e.b.clone(op, mapping);
+    }
+}
+
+SmallVector<Value> MainloopSteps::readNumbers(Value s) {
+  SmallVector<Value> numbers;
+  Block &load = mainloop.getLoad().front();
+  if (llvm::none_of(load.without_terminator(),
+                    [](Operation &op) { return isNumberOfTile(&op); }))
+    return numbers;
+  enter(s);
+  for (Operation &op : load.without_terminator())
+    if (isNumberOfTile(&op))
+      numbers.push_back(lookup(op.getResult(0)));
+  return numbers;
+}
+
+Value MainloopSteps::numberOf(vector::ExtractOp extract) {
+  ArrayRef<int64_t> places = extract.getStaticPosition();
+  if (auto coords = extract.getSource().getDefiningOp<CoordsOp>())
+    return readCoordinate(e, chunks.at(coords.getIds()), places.front());
+  return readNumber(
+      e, accessLoaded(extract.getSource().getDefiningOp<ViewOp>()), places);
 }
 
 TileAccess MainloopSteps::access(unsigned number) {
-  ViewOp view = mainloop.getLoaded(number);
+  return accessLoaded(mainloop.getLoaded(number));
+}
+
+TileAccess MainloopSteps::accessLoaded(ViewOp view) {
   SmallVector<Value> subscripts = llvm::map_to_vector(
       view.getSubscripts(), [&](Value v) { return lookup(v); });
   return accessTile(e,

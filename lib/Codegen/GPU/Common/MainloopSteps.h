@@ -27,14 +27,22 @@ public:
 
   /// Stages to go through (i32).
   Value total() const { return stages; }
-  /// Makes stage `s` (i32) the one that access() speaks of.
-  void enter(Value s);
+  /// Makes stage `s` (i32) the one that access() speaks of. `numbers` are what
+  /// readNumbers() gave for it, or nothing.
+  void enter(Value s, ValueRange numbers = {});
+  /// Reads the numbers of a stage that its loads take from tiles and from ids.
+  /// They may come early: what waits for one would hold up all behind it.
+  SmallVector<Value> readNumbers(Value s);
   /// The tile that a view, by its number, has in the stage's step.
   TileAccess access(unsigned number);
   /// What a value of the load region is in the stage's step.
   Value lookup(Value value) { return mapping.lookupOrDefault(value); }
 
 private:
+  TileAccess accessLoaded(ViewOp view);
+  /// The number of a step that its loads take from a tile or from ids.
+  Value numberOf(vector::ExtractOp extract);
+
   Emitter &e;
   MainloopOp mainloop;
   int64_t stagesPerStep;

@@ -80,3 +80,59 @@ std::pair<Value, Value> cuda::locate(Emitter &e, const TileDim &dim, Value i) {
   Value id = guarded.getResult(0);
   return {id, e.logicalAnd(exists, e.inRange(id, dim.size))};
 }
+
+Value cuda::readNumber(Emitter &e, const TileAccess &tile,
+                       ArrayRef<int64_t> places) {
+  Value offset = e.index(0), exists;
+  for (auto [dim, place] : llvm::zip(tile.dims, places)) {
+    auto [at, isThere] = locate(e, dim, e.index(place));
+    offset = e.add(offset, e.mul(at, dim.stride));
+    exists = exists ? e.logicalAnd(exists, isThere) : isThere;
+  }
+  auto load = [&](OpBuilder &b, Location loc) {
+    Value from = elementAddress(e, tile, offset);
+    scf::YieldOp::create(
+        b, loc, e.load(tile.element, from, elementBytes(tile.element)));
+  };
+  auto pad = [&](OpBuilder &b, Location loc) {
+    scf::YieldOp::create(b, loc, e.constant(tile.pad));
+  };
+  return scf::IfOp::create(e.b, e.loc, exists, load, pad).getResult(0);
+}
+
+Value cuda::readCoordinate(Emitter &e, const ChunkView &chunk, int64_t number) {
+  Value place = e.index(number), exists = e.lessThan(place, chunk.live);
+  Value at = e.add(chunk.start, place);
+  if (!chunk.ids)
+    return e.select(exists, at, e.index(-1));
+  auto load = [&](OpBuilder &b, Location loc) {
+    Value id = memref::LoadOp::create(b, loc, chunk.ids, at);
+    scf::YieldOp::create(b, loc, e.toIndex(id));
+  };
+  auto none = [&](OpBuilder &b, Location loc) {
+    scf::YieldOp::create(b, loc, e.index(-1));
+  };
+  return scf::IfOp::create(e.b, e.loc, exists, load, none).getResult(0);
+}
+
+bool cuda::isNumberOfTile(Operation *op) {
+  auto extract = dyn_cast<vector::ExtractOp>(op);
+  return extract &&
+         isa_and_nonnull<ViewOp, CoordsOp>(extract.getSource().getDefiningOp());
+}
+
+void cuda::lowerNumber(RewriterBase &rewriter, vector::ExtractOp extract,
+                       const ChunkMap &chunks) {
+  Emitter e(rewriter, extract.getLoc());
+  rewriter.setInsertionPoint(extract);
+  ArrayRef<int64_t> places = extract.getStaticPosition();
+  Operation *source = extract.getSource().getDefiningOp();
+  Value number;
+  if (auto coords = dyn_cast<CoordsOp>(source))
+    number = readCoordinate(e, chunks.at(coords.getIds()), places.front());
+  else
+    number = readNumber(e, accessView(e, cast<ViewOp>(source), chunks), places);
+  rewriter.replaceOp(extract, number);
+  if (source->use_empty())
+    rewriter.eraseOp(source);
+}

@@ -6,6 +6,8 @@
 #include "Codegen/Common/Index.h"
 #include "Emitter.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
 namespace mlir::pit::cuda {
 
 /// Bytes that move at once: of cp.async, ldmatrix and vector loads.
@@ -49,6 +51,22 @@ std::pair<Value, Value> locate(Emitter &e, const TileDim &dim, Value i);
 
 /// Where the rows are that a thread copies chunks of, and whether they exist.
 using LocatedRows = SmallVector<std::pair<Value, Value>>;
+
+/// The element at such places of a tile, its pad where it does not exist, as
+/// all threads need it.
+Value readNumber(Emitter &e, const TileAccess &tile, ArrayRef<int64_t> places);
+
+/// Coordinate `number` of the ids of a step, -1 if it is absent.
+Value readCoordinate(Emitter &e, const ChunkView &chunk, int64_t number);
+
+/// Is it a number that loads of a mainloop, or what stands around it, take from
+/// a view or from ids?
+bool isNumberOfTile(Operation *op);
+
+/// Makes a number of a view or of ids one that is read; of what stands around a
+/// mainloop.
+void lowerNumber(RewriterBase &rewriter, vector::ExtractOp extract,
+                 const ChunkMap &chunks);
 
 } // namespace mlir::pit::cuda
 
