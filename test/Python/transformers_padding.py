@@ -26,7 +26,7 @@ SMALL = dict(vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_h
 ROTARY = dict(SMALL, num_key_value_heads=2, head_dim=8, use_cache=False)
 # Names of models; the implementations of attention that they have; whether padding may be anywhere.
 MODELS = {
-    "Bert": (dict(SMALL), ("sdpa", "eager"), False),
+    "Bert": (dict(SMALL), ("sdpa", "eager", "pit"), False),
     "Roberta": (SMALL, ("sdpa",), False),
     "DistilBert": (dict(vocab_size=64, dim=32, n_layers=2, n_heads=4, hidden_dim=48, pad_token_id=1,
                         max_position_embeddings=64), ("sdpa",), True),
@@ -37,8 +37,8 @@ MODELS = {
     "OPT": (dict(vocab_size=64, hidden_size=32, ffn_dim=48, num_hidden_layers=2, num_attention_heads=4,
                  max_position_embeddings=64, word_embed_proj_dim=32, use_cache=False), ("sdpa",), False),
     "Llama": (ROTARY, ("sdpa", "eager"), True),
-    "Mistral": (dict(ROTARY, sliding_window=3), ("sdpa", "eager"), True),
-    "Gemma2": (dict(ROTARY, sliding_window=3), ("eager",), True),
+    "Mistral": (dict(ROTARY, sliding_window=3), ("sdpa", "eager", "pit"), True),
+    "Gemma2": (dict(ROTARY, sliding_window=3), ("eager", "pit"), True),
     "Qwen3": (ROTARY, ("sdpa",), True),
     "GptOss": (dict(ROTARY, num_local_experts=4, num_experts_per_tok=2, sliding_window=3), ("eager",), True),
 }
@@ -234,7 +234,7 @@ class Skip(unittest.TestCase):
 
     def test_layers(self):
         """Layers of decoders, of which kept tokens are as a sequence of their own."""
-        for name, implementation in (("Llama", "pit"), ("Mistral", "pit"), ("Gemma2", "pit_eager")):
+        for name, implementation in (("Llama", "pit"), ("Mistral", "pit"), ("Gemma2", "pit")):
             model = made(name, MODELS[name][0], "eager")
             given, kept = inputs(RIGHT), torch.rand(RIGHT.shape) < 0.6
             kept[1, :2] = True

@@ -35,11 +35,14 @@ class Documents(unittest.TestCase):
                   "batch": {"input_ids": torch.randint(1, 64, (3, 9)), "attention_mask": mask}}
         with torch.no_grad():
             expected = model(input_ids=values["ids"]).logits
+            expected_texts = model.generate(values["ids"], max_new_tokens=4)
             states = encoder(**values["batch"]).last_hidden_state
         for example in EXAMPLES:
             exec(compile(example, "docs/YourModel.md", "exec"), values)
-        self.assertEqual(len(EXAMPLES), 5)
+        self.assertEqual(len(EXAMPLES), 6)
         self.assertEqual(model.config._experts_implementation, "pit")
+        self.assertEqual(model.config._attn_implementation, "pit")
+        self.assertTrue(torch.equal(values["texts"], expected_texts))
         torch.testing.assert_close(values["y"], expected)
         torch.testing.assert_close(values["z"], expected)
         there = (mask != 0)[..., None]

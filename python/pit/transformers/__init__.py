@@ -1,10 +1,11 @@
-"""pit in models of transformers: `import pit.transformers` adds "pit" to the implementations of experts
-that models take.
+"""pit in models of transformers: `import pit.transformers` adds "pit" to the implementations of experts,
+and of attention, that models take.
 
     import pit.transformers
-    model = AutoModelForCausalLM.from_pretrained(name, experts_implementation="pit")
+    model = AutoModelForCausalLM.from_pretrained(name, experts_implementation="pit",
+                                                 attn_implementation="pit")
 
-or `model.set_experts_implementation("pit")` for one that is there. `pit.transformers.unpad(model)` has
+or `model.set_experts_implementation("pit")` and `model.set_attn_implementation("pit")` for one that is there. `pit.transformers.unpad(model)` has
 one compute padded batches packed. docs/Torch.md says more.
 """
 

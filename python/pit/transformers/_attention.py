@@ -1,9 +1,8 @@
-"""`attn_implementation="pit"`: torch's attention, of padded batches that are packed (`_unpadded.py`)
+"""`attn_implementation="pit"` and, of padded batches that are packed (`_unpadded.py`), any attention
 sequence by sequence."""
 
 import contextvars
 import inspect
-import sys
 
 import torch
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
@@ -12,6 +11,8 @@ from transformers.masking_utils import (
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from .._library import Error
+from . import _attend, _masks
+from ._attend import IGNORED
 
 try:
     from torch.nn.attention.varlen import varlen_attn
@@ -19,14 +20,10 @@ try:
 except ImportError:  # an older torch
     varlen_attn = None
 
-# Names of implementations, by those whose functions they call.
-NAMES = {"sdpa": "pit", "eager": "pit_eager"}
+# Names of implementations that take packed batches, by those that they are for others.
+NAMES = {"sdpa": "pit_sdpa", "eager": "pit_eager", "pit": "pit"}
 PADDING = "pit_padding"  # the keyword argument by which layers pass a Padding on to their attention
 is_packed = contextvars.ContextVar("is_packed", default=False)  # while a model makes its masks
-# Arguments that attentions may get without a change of their results.
-IGNORED = {"use_cache", "position_ids", "cache_position", "output_attentions", "return_dict",
-           "cache", "past_key_values", "output_hidden_states", "num_items_in_batch", "is_causal",
-           "sliding_window"}
 
 
 class Window:
@@ -39,6 +36,9 @@ class Window:
 def mask_of(base):
     def mask(*args, mask_function=causal_mask_function, use_vmap=False, local_size=None, **kwargs):
         if not is_packed.get():
+            if base == "pit":
+                return _masks.mask(*args, mask_function=mask_function, use_vmap=use_vmap,
+                                   local_size=local_size, **kwargs)
             return ALL_MASK_ATTENTION_FUNCTIONS[base](
                 *args, mask_function=mask_function, use_vmap=use_vmap,
                 **kwargs if local_size is None else {**kwargs, "local_size": local_size})
@@ -66,10 +66,10 @@ def names_in(function):
 
 def attention_of(base):
     def forward(module, query, key, value, attention_mask, **kwargs):
-        function = sdpa_attention_forward if base == "sdpa" else getattr(
-            sys.modules[type(module).__module__], "eager_attention_forward", None)
-        if function is None:
-            raise Error(f"{type(module).__name__} has no eager_attention_forward beside it")
+        if base == "eager":
+            function = _attend.own_forward(module)
+        else:
+            function = sdpa_attention_forward if base == "sdpa" else _attend.forward
         padding = kwargs.pop(PADDING, None)
         if padding is None:
             return function(module, query, key, value, attention_mask, **kwargs)
@@ -97,11 +97,10 @@ def by_sequences(function, padding, module, query, key, value, window, **kwargs)
     for start, end in padding.bounds:
         q, k, v = (x[:, :, start:end] for x in (query, key, value))
         mask = mask_of_sequence(padding, start, end, window, causal)
-        if mask is not None and function is not sdpa_attention_forward:
-            mask = torch.zeros(mask.shape, dtype=q.dtype, device=q.device).masked_fill(
-                ~mask, torch.finfo(q.dtype).min)
+        if function not in (sdpa_attention_forward, _attend.forward):
+            mask = _attend.as_added(mask, q.dtype)
         elif window is None:
-            mask = None  # which sdpa makes of is_causal
+            mask = None  # which these make of is_causal
         parts.append(function(module, q, k, v, mask, **kwargs)[0])
     if not parts:  # nothing is there: (1, 0, heads, d)
         return query.transpose(1, 2)[..., : value.shape[3]], None
@@ -146,5 +145,5 @@ def varlen(padding, module, query, key, value, window, causal, scaling=None, dro
 
 for _base, _name in NAMES.items():
     ALL_ATTENTION_FUNCTIONS.register(_name, attention_of(_base))
-    if _base in ALL_MASK_ATTENTION_FUNCTIONS:
+    if _base == "pit" or _base in ALL_MASK_ATTENTION_FUNCTIONS:
         ALL_MASK_ATTENTION_FUNCTIONS.register(_name, mask_of(_base))

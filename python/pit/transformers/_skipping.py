@@ -4,7 +4,7 @@ import torch
 
 from .._library import Error
 from ..torch import _skipping
-from . import _attention
+from . import _attention, _masks
 
 
 class SkippingLayer(_skipping.Skipping):
@@ -24,6 +24,7 @@ class SkippingLayer(_skipping.Skipping):
                             "layers with use_cache=False")
         if mask is None:
             return kept
+        mask = _masks.dense(mask)
         if mask.dim() != 4:
             raise Error(f"{type(self).dense.__name__}: attention_mask is {tuple(mask.shape)}; it must be "
                         "(batch, 1, queries, keys), or None")
@@ -31,7 +32,7 @@ class SkippingLayer(_skipping.Skipping):
         return kept & visible(mask.diagonal(dim1=-2, dim2=-1)[:, 0])
 
     def packed(self, padding, args, kwargs):
-        mask = kwargs.pop("attention_mask", None)
+        mask = _masks.dense(kwargs.pop("attention_mask", None))
         args, kwargs = super().packed(padding, args, kwargs)
         kwargs["attention_mask"] = None if mask is None else _attention.Window(
             lambda row, head, q, k: visible(mask[row, head, q, k]))
@@ -56,14 +57,14 @@ def skip_tokens(layer, where):
 
     `where` is as for pit.torch.skip_tokens. Kept tokens attend to kept ones of their sequence, with
     the positions that they have in it, and to no padding. The model runs with use_cache=False and
-    attn_implementation="pit" ("pit_eager" where it has no sdpa); pit.torch.densify takes it
-    back. Raises pit.Error if its attention has another implementation.
+    attn_implementation="pit"; pit.torch.densify takes it back. Raises pit.Error if its attention has
+    another implementation.
     """
     attention = SkippingLayer.attention(layer)
     if attention is None:
         raise Error(f"skip_tokens: {type(layer).__name__} has no attention of transformers, or several")
     implementation = attention.config._attn_implementation
     if implementation not in _attention.NAMES.values():
-        raise Error(f"skip_tokens: attn_implementation={implementation!r}; it must be 'pit' or 'pit_eager': "
+        raise Error(f"skip_tokens: attn_implementation={implementation!r}; it must be 'pit': "
                     "model.set_attn_implementation(\"pit\")")
     return _skipping.skip_tokens(layer, where, SkippingLayer)

@@ -26,7 +26,8 @@ class Unpadded:
     def take(self):
         implementation = self.config._attn_implementation
         if implementation not in _attention.NAMES:
-            raise Error(f"attn_implementation={implementation!r}; padding is skipped with 'sdpa' and 'eager'")
+            raise Error(f"attn_implementation={implementation!r}; padding is skipped with 'sdpa', "
+                        "'eager' and 'pit'")
         if getattr(self.config, "is_encoder_decoder", False):
             raise Error("an encoder with a decoder, which sees padding by a mask of its own")
         self.before, self.right_alone, self.measured = implementation, False, False
@@ -203,7 +204,7 @@ def unpad(model, measured=True):
     padding, keeps keys and values for generation (`use_cache`), returns attentions, recomputes
     layers in `backward`, or is traced. While `measured`, the first calls of each kind (how many positions
     there are, and which part of them) take turns, and the faster way computes the later ones: for
-    short texts on a GPU the host's time counts. `attn_implementation` is "sdpa" or "eager". A small batch
+    short texts on a GPU the host's time counts. `attn_implementation` is "sdpa", "eager" or "pit". A small batch
     is run both ways first: where results agree only if padding is on the right, as those of a
     pooler do, other padding is computed as before. Returns the model. Raises pit.Error if pit
     does not know such a model, or results differ.
