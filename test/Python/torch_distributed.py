@@ -5,8 +5,10 @@ in f64 that shares no code with pit, for random and uneven routings, tokens with
 without tokens, and capacities; errors; and layers of a model that are sharded."""
 
 import contextlib
+import functools
 import importlib.util
 import io
+import itertools
 import os
 import re
 import sys
@@ -454,6 +456,53 @@ class Transformers(unittest.TestCase):
             self.assertEqual(count, 2)
             self.assertAlmostEqual(wanted, found, places=5)
             self.assertLess(error, 1e-5)
+
+
+def of_dtensors(rank, ranks):
+    """How far results and gradients of pit.linear are off where operands are DTensors, and how the
+    results lie."""
+    from torch.distributed.tensor import Replicate, Shard, distribute_tensor, init_device_mesh
+    mesh, found = init_device_mesh("cpu", (ranks,)), {}
+    generator = torch.Generator().manual_seed(0)
+    x, w, b = (torch.randn(*shape, generator=generator) for shape in ((6, 16), (8, 16), (8,)))
+    kept, x = torch.rand(8, 1, generator=generator) < 0.5, x.relu()
+    lengths = torch.tensor([1, 3])
+    for places in itertools.product((Replicate(), Shard(0), Shard(1)), repeat=2):
+        for name in ("plain", "bias", "mask", "lengths"):
+            given = [distribute_tensor(each, mesh, [place]).requires_grad_()
+                     for each, place in zip((x, w), places)]
+            whole = [each.clone().requires_grad_() for each in (x, w)]
+            more, wanted = {}, nn.functional.linear
+            if name == "bias":
+                more = {"bias": distribute_tensor(b, mesh, [Replicate()])}
+                wanted = functools.partial(wanted, bias=b)
+            elif name == "mask":
+                more = {"sparse": "weight", "mask": distribute_tensor(kept, mesh, [Replicate()])}
+                wanted = lambda x, w: x @ (w * kept).t()
+            if name == "lengths":  # of the rows of two sequences
+                y = pit.padded_linear(given[0].reshape(2, 3, 16), distribute_tensor(
+                    lengths, mesh, [Replicate()]), given[1])
+                there = torch.arange(3) < lengths[:, None]
+                wanted = lambda x, w: there[..., None] * (x.reshape(2, 3, 16) @ w.t())
+            else:
+                y = pit.linear(*given, **more)
+            expected = wanted(*whole)
+            pairs = [(y, expected), *zip(torch.autograd.grad(y.full_tensor().square().sum(), given),
+                                         torch.autograd.grad(expected.square().sum(), whole))]
+            error = max(float((one.full_tensor() - other).detach().abs().max()) for one, other in pairs)
+            found[name, *map(str, places)] = error, str(y.placements[0])
+    return found
+
+
+class DTensors(unittest.TestCase):
+    def test_linear(self):
+        found, _ = in_processes(2, of_dtensors)
+        self.assertIsInstance(found, dict, found)
+        self.assertLess(max(error for error, _ in found.values()), 1e-4)
+        # Nothing is gathered where each device can compute a part, and where results can be added.
+        self.assertEqual([found["plain", "R", "S(0)"][1], found["bias", "S(0)", "R"][1],
+                          found["plain", "S(1)", "S(1)"][1], found["bias", "S(1)", "S(1)"][1]],
+                         ["S(1)", "S(0)", "P(sum)", "R"])
 
 
 class Sums(unittest.TestCase):

@@ -18,6 +18,7 @@ from ..ops._einsum import expert_product_op
 from ..ops._gates import check_formula
 from ..ops._operand import constant_in_graphs, is_traced
 from . import _formulas, _known, _training
+from ._sharding import is_distributed  # noqa: F401: pit.transformers takes it from here
 from ._run import PLAIN, count_modes, exports_to_onnx, in_transform
 
 # Names of activations by classes of modules and by functions.
@@ -164,11 +165,6 @@ def ops_of(module, cls):
 def cannot_hold_calls():
     """Whether what runs now cannot hold a call of pit."""
     return torch.jit.is_tracing() or exports_to_onnx() or in_transform()
-
-
-def is_distributed(weight):
-    """Whether a weight lies on several devices (DTensor)."""
-    return hasattr(weight, "placements") and hasattr(weight, "to_local")
 
 
 def is_trained(module, inputs):

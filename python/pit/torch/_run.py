@@ -11,7 +11,7 @@ from .._index import Index
 from .._library import Error
 from ..ops import _op
 from ..ops._operand import constant_in_graphs
-from . import _attention, _compositions, _convolutions, _dense, _gradients, _relu, _training, _vmap
+from . import _attention, _compositions, _convolutions, _dense, _gradients, _relu, _sharding, _training, _vmap
 
 library = torch.library.Library("pit", "DEF")
 # `op` is what Op.encode makes. `index` is a handle of a pit.Index, the last argument of
@@ -141,6 +141,8 @@ class Run(torch.autograd.Function):
     @staticmethod
     def forward(ctx, op, index, *inputs):
         plain = not count_modes() and all([type(x) in PLAIN and not x.is_meta for x in inputs])
+        if not plain:
+            _sharding.see(inputs)
         output = (eager if plain else torch.ops.pit.run)(inputs, op, index)
         keep(ctx, op, index, inputs, output, ctx.needs_input_grad[2:])
         keep_forward(ctx, inputs, output)
