@@ -18,14 +18,25 @@ struct AbiNameBodies : pit::impl::PitAbiNameBodiesBase<AbiNameBodies> {
   void runOnOperation() override {
     SymbolTableCollection tables;
     SymbolTable &symbols = tables.getSymbolTable(getOperation());
+    // SymbolTable::rename would search the module once for each entry.
+    SymbolUserMap users(tables, getOperation());
     SmallVector<SymbolOpInterface> entries;
     for (auto symbol : getOperation().getOps<SymbolOpInterface>())
       if (symbol->hasAttr(kManifestAttr))
         entries.push_back(symbol);
-    for (SymbolOpInterface symbol : entries)
-      if (failed(symbols.rename(symbol,
-                                ("pit_" + symbol.getName() + ".body").str())))
+    for (SymbolOpInterface symbol : entries) {
+      auto name =
+          StringAttr::get(&getContext(), "pit_" + symbol.getName() + ".body");
+      if (Operation *other = symbols.lookup(name)) {
+        other->emitOpError() << "has the name of the body of '"
+                             << symbol.getName() << "'; give it another one";
         return signalPassFailure();
+      }
+      users.replaceAllUsesWith(symbol, name);
+      symbols.remove(symbol);
+      symbol.setName(name);
+      symbols.insert(symbol);
+    }
   }
 };
 } // namespace

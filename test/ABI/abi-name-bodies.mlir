@@ -13,3 +13,11 @@ func.func @expm1(%frame: !llvm.ptr {pit.frame}) -> i32 attributes {pit.manifest 
 func.func private @helper() {
   return
 }
+
+// Calls of an entry follow its name.
+// CHECK: func.func @caller
+// CHECK: call @pit_expm1.body(
+func.func @caller(%frame: !llvm.ptr) -> i32 {
+  %status = func.call @expm1(%frame) : (!llvm.ptr) -> i32
+  return %status : i32
+}
