@@ -1,9 +1,9 @@
 //===- PitToGPU.cpp - Kernels of bufferized level 3 to gpu ----------------===//
 
-#include "Ampere/AmpereBodyRoles.h"
-#include "Ampere/KernelLowering.h"
 #include "Common/ExpandMainloop.h"
-#include "Hopper/HopperKernel.h"
+#include "Kernel/KernelLowering.h"
+#include "WarpSpecialized/BodyRoles.h"
+#include "WarpSpecialized/HopperKernel.h"
 
 #include "pit/Codegen/GPU/Passes.h"
 #include "pit/Dialect/Pit/IR/LaunchInfo.h"

@@ -1,10 +1,10 @@
 //===- ScheduleKernels.cpp - Plans of kernels' mainloops as attributes ----===//
 
-#include "Ampere/AmpereBodyPlan.h"
-#include "Ampere/RowSums.h"
-#include "Ampere/SplitK.h"
 #include "Common/ExpandMainloop.h"
-#include "Hopper/HopperFill.h"
+#include "Kernel/RowSums.h"
+#include "Portable/BodyPlan.h"
+#include "Portable/SplitK.h"
+#include "WarpSpecialized/HopperFill.h"
 
 #include "pit/Codegen/GPU/Passes.h"
 #include "pit/Dialect/Pit/IR/LaunchInfo.h"
@@ -57,9 +57,9 @@ struct ScheduleKernelsPass
       if (mainloop.getScheduleAttr())
         return success();
       std::string why;
-      AmpereScheduleAttr attribute =
+      PortableScheduleAttr attribute =
           mainloop.hasTileBody()
-              ? attributeOf(planAmpereBody(mainloop, target, why))
+              ? attributeOf(planBody(mainloop, target, why))
               : attributeOf(planProduct(function, mainloop, target, why));
       if (!attribute && mainloop.hasTileBody())
         return mainloop.emitOpError("has a tile that no schedule takes: ")
@@ -95,19 +95,19 @@ struct ScheduleKernelsPass
       info.setOn(function);
   }
 
-  std::optional<AmperePlan> planProduct(func::FuncOp function,
-                                        MainloopOp mainloop,
-                                        const GpuTarget &target,
-                                        std::string &why) {
-    std::optional<AmperePlan> plan = planAmpere(mainloop, target, why);
+  std::optional<PortablePlan> planProduct(func::FuncOp function,
+                                          MainloopOp mainloop,
+                                          const GpuTarget &target,
+                                          std::string &why) {
+    std::optional<PortablePlan> plan = planPortable(mainloop, target, why);
     if (plan && !strict)
       chooseSplitK(function, mainloop, target, *plan);
     return plan;
   }
 
   template <typename Plan>
-  AmpereScheduleAttr attributeOf(const std::optional<Plan> &plan) {
-    return plan ? plan->toAttribute(&getContext()) : AmpereScheduleAttr();
+  PortableScheduleAttr attributeOf(const std::optional<Plan> &plan) {
+    return plan ? plan->toAttribute(&getContext()) : PortableScheduleAttr();
   }
 
   /// A kernel that is one mainloop gets a second schedule, if that takes it.
@@ -136,7 +136,7 @@ struct ScheduleKernelsPass
   void scheduleRoles(func::FuncOp function, MainloopNest nest,
                      const GpuTarget &target) {
     std::string why;
-    std::optional<AmpereBodyPlan> plan;
+    std::optional<BodyPlan> plan;
     if (nest.chunks || nest.mainloop.getBits())
       why = "its tiles are those of a list, or bits of its result are written";
     else

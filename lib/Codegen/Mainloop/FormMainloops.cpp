@@ -23,8 +23,8 @@
 #include "BuildMainloop.h"
 
 #include "Codegen/Common/ContractionInfo.h"
-#include "Codegen/GPU/Ampere/AmpereBodyPlan.h"
-#include "Codegen/GPU/Hopper/HopperNest.h"
+#include "Codegen/GPU/Portable/BodyPlan.h"
+#include "Codegen/GPU/WarpSpecialized/HopperNest.h"
 
 #include "pit/Codegen/CPU/Mainloops.h"
 #include "pit/Codegen/Mainloop/Passes.h"
@@ -111,7 +111,7 @@ bool MainloopFormer::isTakenByGpu() {
   WalkResult walk = outermost->walk([&](MainloopOp mainloop) {
     // A tile body was asked while it was built.
     return mainloop.hasTileBody() ||
-                   cuda::canRunAmpere(mainloop, *gpu, refusal.why)
+                   cuda::canRunPortable(mainloop, *gpu, refusal.why)
                ? WalkResult::advance()
                : WalkResult::interrupt();
   });
@@ -165,7 +165,7 @@ MainloopFormer::convertTileBody(SWriteOp write, const MainloopOutput &output) {
     refusal.why += "; nor a tile body, because " + why;
     return failure();
   }
-  if (!cuda::canRunAmpereBody(*mainloop, *gpu, refusal.why))
+  if (!cuda::canRunBody(*mainloop, *gpu, refusal.why))
     return failure();
   return mainloop;
 }

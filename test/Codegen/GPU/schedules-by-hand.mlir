@@ -15,10 +15,10 @@
 // A schedule that is there is not planned anew.
 // RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a | FileCheck %s --check-prefix=KEPT
 // KEPT: hopper_schedule = #pit.hopper_schedule<{{.*}}stages = 3,
-// KEPT-SAME: schedule = #pit.ampere_schedule<{{.*}}stages = 2,
+// KEPT-SAME: schedule = #pit.portable_schedule<{{.*}}stages = 2,
 
 // RUN: sed -e '/ [a-z_]*schedule = /d' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=NONE
-// NONE: error: 'pit.mainloop' op has no #pit.ampere_schedule as its schedule, which says how to run it: run pit-schedule-kernels first
+// NONE: error: 'pit.mainloop' op has no #pit.portable_schedule as its schedule, which says how to run it: run pit-schedule-kernels first
 
 // RUN: sed -e '/ hopper_schedule/d; s/mulf/addf/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=CORES
 // CORES: error: 'pit.mainloop' op has schedule = {{.*}}; tensor cores do not take these operands
@@ -173,7 +173,7 @@ module @pit_kernels attributes {pit.kernels} {
       pit.mainloop %c0 to %K step [64] extra_maps []
           into %o[%i, %j : index, index] {
             hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 3, load_a = tma_tile, load_b = tma_tile, parts = 2>,
-            schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 2, swizzles = [1, 1], shared_bytes = 49152>
+            schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 2, swizzles = [1, 1], shared_bytes = 49152>
           } : memref<4096x4096xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4096x4096xf16> -> vector<128x64xf16>

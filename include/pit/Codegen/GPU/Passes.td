@@ -9,7 +9,7 @@ def PitScheduleKernels : Pass<"pit-schedule-kernels", "::mlir::ModuleOp"> {
   let summary = "decides how a GPU runs each mainloop";
   let description = [{
     Each `pit.mainloop` of a kernel gets the attribute `schedule`, a
-    `#pit.ampere_schedule`: which warps or threads compute what, how deep a stage is,
+    `#pit.portable_schedule`: which warps or threads compute what, how deep a stage is,
     how many stages there are, how they are swizzled. This schedule runs on every GPU
     from `chip` on.
 

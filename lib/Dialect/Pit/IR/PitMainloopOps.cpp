@@ -439,14 +439,14 @@ LogicalResult MainloopOp::verify() {
 /// Each dimension of the tile has one part in a CPU's schedule.
 static LogicalResult verifySchedule(MainloopOp op) {
   Attribute hopper = op.getHopperScheduleAttr();
-  auto ofBody = dyn_cast_or_null<AmpereScheduleAttr>(hopper);
+  auto ofBody = dyn_cast_or_null<PortableScheduleAttr>(hopper);
   bool isOfBody = ofBody && ofBody.getProducers() > 0;
   if (hopper &&
       (op.hasTileBody() ? !isOfBody : !isa<HopperScheduleAttr>(hopper)))
     return violates(op, "mainloop 19")
            << "has hopper_schedule = " << hopper << "; "
            << (op.hasTileBody()
-                   ? "of a tile body a #pit.ampere_schedule with "
+                   ? "of a tile body a #pit.portable_schedule with "
                      "producers is right"
                    : "of a product a #pit.hopper_schedule is right");
   auto schedule = dyn_cast_or_null<CpuScheduleAttr>(op.getScheduleAttr());

@@ -108,7 +108,7 @@ static LogicalResult checkStages(EmitError emitError, int64_t depth,
   return success();
 }
 
-LogicalResult AmpereScheduleAttr::verify(
+LogicalResult PortableScheduleAttr::verify(
     EmitError emitError, BoolAttr tensorCores, DenseI64ArrayAttr workers,
     DenseI64ArrayAttr perWorker, int64_t depth, int64_t stages,
     DenseI64ArrayAttr swizzles, int64_t blocks, int64_t parts, BoolAttr wgmma,

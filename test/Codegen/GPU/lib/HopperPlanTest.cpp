@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Codegen/GPU/Hopper/HopperNest.h"
+#include "Codegen/GPU/WarpSpecialized/HopperNest.h"
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 

@@ -75,87 +75,87 @@ func.func private @f() attributes {test.schedule = #pit.dot_schedule<group = 2, 
 // -----
 
 // expected-error @+1 {{workers has 3 numbers; it has to have 2, for m and n}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4, 1], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1]>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4, 1], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1]>}
 
 // -----
 
 // expected-error @+1 {{per_worker has 0; its numbers have to be 1 to 4096}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 0], depth = 32, stages = 4, swizzles = [1, 1]>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 0], depth = 32, stages = 4, swizzles = [1, 1]>}
 
 // -----
 
 // expected-error @+1 {{depth is 0; it has to be 1 or more}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 0, stages = 4, swizzles = [1, 1]>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 0, stages = 4, swizzles = [1, 1]>}
 
 // -----
 
 // expected-error @+1 {{stages is 1; it has to be 2 or more: one is loaded while another one is multiplied}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 1, swizzles = [1, 1]>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 1, swizzles = [1, 1]>}
 
 // -----
 
 // expected-error @+1 {{shared_bytes is -1; it has to be 0 or more}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], shared_bytes = -1>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], shared_bytes = -1>}
 
 // -----
 
 // expected-error @+1 {{blocks is 0; it has to be 1 or more}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], blocks = 0>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], blocks = 0>}
 
 // -----
 
 // expected-error @+1 {{parts is 0; it has to be 1 or more}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], parts = 0>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], parts = 0>}
 
 // -----
 
 // expected-error @+1 {{workers is 2 x 32 threads; it has to be a multiple of 4 x 8, a warp}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<workers = [2, 32], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1]>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<workers = [2, 32], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1]>}
 
 // -----
 
 // expected-error @+1 {{workers is 8 x 8, 2048 threads; a block has up to 1024}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [8, 8], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1]>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [8, 8], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1]>}
 
 // -----
 
 // expected-error @+1 {{per_worker has 40; a warp takes multiples of 16}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 40], depth = 32, stages = 4, swizzles = [1, 1]>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 40], depth = 32, stages = 4, swizzles = [1, 1]>}
 
 // -----
 
 // expected-error @+1 {{wgmma takes warps in groups of four along m, not 2 of them}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], wgmma = true>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], wgmma = true>}
 
 // -----
 
 // expected-error @+1 {{wgmma takes warps in groups of four along m, not 4 threads}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<workers = [4, 8], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], wgmma = true>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<workers = [4, 8], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], wgmma = true>}
 
 // -----
 
 // expected-error @+1 {{producers is 2; a block has 4 warps that load or none, and 4 only with wgmma}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], wgmma = true, producers = 2>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], wgmma = true, producers = 2>}
 
 // -----
 
 // expected-error @+1 {{producers is 4; a block has 4 warps that load or none, and 4 only with wgmma}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], producers = 4>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], producers = 4>}
 
 // -----
 
 // expected-error @+1 {{workers has 576460752303423496; its numbers have to be 1 to 4096}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [576460752303423496, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1]>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [576460752303423496, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1]>}
 
 // -----
 
 // expected-error @+1 {{depth is 1 and stages is 4611686018427387904; shared memory takes fewer than 16384}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 4611686018427387904, swizzles = [1, 1]>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 4611686018427387904, swizzles = [1, 1]>}
 
 // -----
 
 // expected-error @+1 {{swizzles has 3; chunks are shifted by 1, 2 or 4 places}}
-func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 3]>}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 3]>}
 
 // -----
 

@@ -64,7 +64,7 @@ func.func @lane(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %
 
 func.func @kind(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{'pit.mainloop' op attribute 'schedule' failed to satisfy constraint: a #pit.cpu_schedule or a #pit.ampere_schedule}}
+  // expected-error @+1 {{'pit.mainloop' op attribute 'schedule' failed to satisfy constraint: a #pit.cpu_schedule or a #pit.portable_schedule}}
   pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {schedule = 7 : i64} : memref<?x?xf32>
   load {
   ^bb0(%at: index):
@@ -95,8 +95,8 @@ func.func @kind(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %
 
 func.func @schedule_of_a_body(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{[mainloop 19] has hopper_schedule = #pit.ampere_schedule<workers = [8, 16], per_worker = [4, 8], depth = 16, stages = 2, swizzles = [1, 1]>; of a product a #pit.hopper_schedule is right}}
-  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {hopper_schedule = #pit.ampere_schedule<workers = [8, 16], per_worker = [4, 8], depth = 16, stages = 2, swizzles = [1, 1]>} : memref<?x?xf32>
+  // expected-error @+1 {{[mainloop 19] has hopper_schedule = #pit.portable_schedule<workers = [8, 16], per_worker = [4, 8], depth = 16, stages = 2, swizzles = [1, 1]>; of a product a #pit.hopper_schedule is right}}
+  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {hopper_schedule = #pit.portable_schedule<workers = [8, 16], per_worker = [4, 8], depth = 16, stages = 2, swizzles = [1, 1]>} : memref<?x?xf32>
   load {
   ^bb0(%at: index):
     %x = pit.view %a[%c0, %at : index, index] : memref<?x?xf32> -> vector<12x64xf32>

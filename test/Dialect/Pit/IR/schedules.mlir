@@ -16,16 +16,16 @@ func.func private @tiles() attributes {test.tiles = #pit.cpu_schedule<
     a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 8, vectors = 2,
     dots = <group = 4, step = 64, tile_rows = 16, tiles = 2, element = i8, amx = true, zext_a = true, zext_b = true>>}
 
-// CHECK: test.warps = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 2], shared_bytes = 98304>
-func.func private @warps() attributes {test.warps = #pit.ampere_schedule<
+// CHECK: test.warps = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 2], shared_bytes = 98304>
+func.func private @warps() attributes {test.warps = #pit.portable_schedule<
     tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 2], shared_bytes = 98304>}
 
-// CHECK: test.threads = #pit.ampere_schedule<workers = [8, 16], per_worker = [4, 8], depth = 16, stages = 2, swizzles = [1, 1], blocks = 2>
-func.func private @threads() attributes {test.threads = #pit.ampere_schedule<
+// CHECK: test.threads = #pit.portable_schedule<workers = [8, 16], per_worker = [4, 8], depth = 16, stages = 2, swizzles = [1, 1], blocks = 2>
+func.func private @threads() attributes {test.threads = #pit.portable_schedule<
     workers = [8, 16], per_worker = [4, 8], depth = 16, stages = 2, swizzles = [1, 1], blocks = 2>}
 
-// CHECK: test.groups = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], wgmma = true, producers = 4, shared_bytes = 40960>
-func.func private @groups() attributes {test.groups = #pit.ampere_schedule<
+// CHECK: test.groups = #pit.portable_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], wgmma = true, producers = 4, shared_bytes = 40960>
+func.func private @groups() attributes {test.groups = #pit.portable_schedule<
     tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1],
     wgmma = true, producers = 4, shared_bytes = 40960>}
 

@@ -298,10 +298,10 @@ def Pit_StoreOp : Pit_Op<"store", [
 }
 
 def Pit_AnyScheduleAttr
-    : AnyAttrOf<[Pit_CpuScheduleAttr, Pit_AmpereScheduleAttr],
-                "a #pit.cpu_schedule or a #pit.ampere_schedule">;
+    : AnyAttrOf<[Pit_CpuScheduleAttr, Pit_PortableScheduleAttr],
+                "a #pit.cpu_schedule or a #pit.portable_schedule">;
 def Pit_AnyHopperScheduleAttr
-    : AnyAttrOf<[Pit_HopperScheduleAttr, Pit_AmpereScheduleAttr],
+    : AnyAttrOf<[Pit_HopperScheduleAttr, Pit_PortableScheduleAttr],
                 "schedule of a GPU with wgmma">;
 
 def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
@@ -362,8 +362,8 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     shared memory.
 
     Two attributes say how it is run. `schedule` is a `#pit.cpu_schedule` or, in a kernel,
-    a `#pit.ampere_schedule`. With `hopper_schedule` a second kernel is made for a GPU that
-    has wgmma: a `#pit.hopper_schedule` of a product, an `#pit.ampere_schedule` with
+    a `#pit.portable_schedule`. With `hopper_schedule` a second kernel is made for a GPU that
+    has wgmma: a `#pit.hopper_schedule` of a product, an `#pit.portable_schedule` with
     producers of a tile body. Passes decide both (`pit-schedule-mainloops`, `pit-schedule-kernels`), and
     leave one that is there already.
 
@@ -559,7 +559,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
       `pit.pointwise`s and `pit.store`s only;
     - [mainloop 18] in a `#pit.cpu_schedule` m, n, batch and k are the dimensions of the
       tile, each once, and `lane` is a dimension of the operand that lanes read;
-    - [mainloop 19] the `hopper_schedule` of a tile body is an `#pit.ampere_schedule` with
+    - [mainloop 19] the `hopper_schedule` of a tile body is an `#pit.portable_schedule` with
       producers, that of a product a `#pit.hopper_schedule`.
   }], Pit_BitsConstraints.text, Pit_ElementConstraints.text);
   let arguments = (ins

@@ -101,7 +101,7 @@ def Pit_CpuScheduleAttr : Pit_Attr<"CpuSchedule", "cpu_schedule"> {
 // GPUs
 //===----------------------------------------------------------------------===//
 
-def Pit_AmpereScheduleAttr : Pit_Attr<"AmpereSchedule", "ampere_schedule"> {
+def Pit_PortableScheduleAttr : Pit_Attr<"PortableSchedule", "portable_schedule"> {
   let summary = "how every GPU from sm_80 on runs a mainloop";
   let description = [{
     The `schedule` of a `pit.mainloop` in a kernel: the portable
@@ -142,8 +142,8 @@ def Pit_AmpereScheduleAttr : Pit_Attr<"AmpereSchedule", "ampere_schedule"> {
     scalar code.
 
     ```mlir
-    #pit.ampere_schedule<tensor_cores = true, workers = [2, 2], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], shared_bytes = 65536>
-    #pit.ampere_schedule<workers = [8, 16], per_worker = [8, 8], depth = 16, stages = 4, swizzles = [1, 1], blocks = 2>
+    #pit.portable_schedule<tensor_cores = true, workers = [2, 2], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], shared_bytes = 65536>
+    #pit.portable_schedule<workers = [8, 16], per_worker = [8, 8], depth = 16, stages = 4, swizzles = [1, 1], blocks = 2>
     ```
   }];
   let parameters = (ins

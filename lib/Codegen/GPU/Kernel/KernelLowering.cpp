@@ -1,0 +1,588 @@
+//===- KernelLowering.cpp - One kernel to a gpu.func ----------------------===//
+
+#include "KernelLowering.h"
+
+#include "Codegen/GPU/Portable/PortableMainloop.h"
+#include "Codegen/GPU/Portable/SplitK.h"
+#include "RowSums.h"
+#include "RowsInPlace.h"
+
+#include "Codegen/Common/TileInput.h"
+#include "Codegen/GPU/Common/MainloopSteps.h"
+#include "Codegen/GPU/Common/TileLoop.h"
+#include "Codegen/GPU/Common/TransposedTiles.h"
+
+#include "pit/Dialect/Pit/IR/LaunchInfo.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+/// Dynamic shared memory.
+static constexpr StringLiteral kShared = "pit_shared";
+static constexpr int64_t kAlignment = kLineBytes;
+
+namespace {
+
+class KernelLowering {
+public:
+  KernelLowering(func::FuncOp function, gpu::GPUModuleOp device,
+                 const KernelOptions &options)
+      : function(function), device(device), options(options),
+        rewriter(function.getContext()),
+        staging([this](OpBuilder &builder, Location loc, unsigned output,
+                       MemRefType type) {
+          return stagingFor(builder, loc, output, type);
+        }) {}
+
+  FailureOr<gpu::GPUFuncOp> run();
+
+private:
+  void createKernel();
+  void placeBuffers();
+  Value getSharedBase();
+  Value stagingFor(OpBuilder &builder, Location loc, unsigned output,
+                   MemRefType type);
+
+  LogicalResult lowerBlock(Block &block);
+  LogicalResult lower(Operation *op);
+  LogicalResult lowerForall(ForallOp loop);
+  LogicalResult lowerFor(ForOp loop);
+  void lowerRowSums();
+  LogicalResult lowerRowsInPlace();
+  template <typename Plan> FailureOr<Plan> readPlan(MainloopOp mainloop);
+  LogicalResult readPlans();
+  LogicalResult lowerMainloop(MainloopOp mainloop);
+  LogicalResult lowerPlain(Operation *op);
+  LogicalResult lowerRegions(Operation *op);
+  LogicalResult share(Operation *op);
+  LaunchInfo describeLaunch();
+
+  Value index(Location loc, int64_t value) {
+    return constantIndex(rewriter, loc, value);
+  }
+
+  func::FuncOp function;
+  gpu::GPUModuleOp device;
+  KernelOptions options;
+  IRRewriter rewriter;
+  std::function<Value(OpBuilder &, Location, unsigned, MemRefType)> staging;
+  gpu::GPUFuncOp kernel;
+  GridPlan grid;
+  BufferPlan plan;
+  Barriers barriers;
+  int64_t stagingBytes = 0;
+  int64_t minBlocks = 1; ///< of a multiprocessor that are to fit
+  /// The plan of mainloops whose tiles blocks share, if any.
+  std::optional<PortablePlan> shared;
+  Value partials, counters; ///< for these, or for parts of rows (i64)
+  std::unique_ptr<RowSumsLowering> rowSums;
+  std::optional<RowsInPlace> rowsInPlace;
+  TransposedTiles transposed;
+  int64_t partsOfRows = 1; ///< at most, that blocks share
+  /// Of the mainloops' shared memory: they run one after another.
+  int64_t mainloopOffset = 0;
+  int64_t alignment = kAlignment; ///< of shared memory
+  DenseMap<Operation *, PortablePlan> mainloopPlans;
+  DenseMap<Operation *, BodyPlan> bodyPlans;
+  Workers block, blocks; ///< the threads of a block, and of the grid
+  Value sharedBase;
+  IndexMap indices;
+  ChunkMap chunks;
+  llvm::SmallDenseSet<Operation *> atomics; ///< SWrites that others may disturb
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Before
+//===----------------------------------------------------------------------===//
+
+void KernelLowering::createKernel() {
+  Location loc = function.getLoc();
+  int32_t threads = options.threads;
+  SmallVector<Type> more;
+  if (plan.scratchBytes)
+    more.push_back(MemRefType::get(ShapedType::kDynamic, rewriter.getI8Type()));
+  bool hasParts = shared || partsOfRows > 1;
+  if (hasParts)
+    more.append(2, rewriter.getI64Type());
+  kernel = createGpuFunc(rewriter, function, device,
+                         {function.getName().str(), threads, more});
+
+  Block *entry = &kernel.getBody().front();
+  rewriter.setInsertionPointToStart(entry);
+  auto dimension = gpu::Dimension::x;
+  block.threads = blocks.threads = threads;
+  block.thread = blocks.thread =
+      gpu::ThreadIdOp::create(rewriter, loc, dimension);
+  blocks.block = gpu::BlockIdOp::create(rewriter, loc, dimension);
+  blocks.blocks = gpu::GridDimOp::create(rewriter, loc, dimension);
+  if (hasParts) {
+    partials = entry->getArguments().take_back(2)[0];
+    counters = entry->getArguments().take_back(2)[1];
+  }
+  indices = bindArguments(rewriter, function, kernel);
+
+  // The body may have to be run by one block only.
+  Block *body = entry;
+  if (grid.oneBlock) {
+    Value first = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                                        blocks.block, index(loc, 0));
+    body = scf::IfOp::create(rewriter, loc, first, /*withElseRegion=*/false)
+               .thenBlock();
+  }
+  Block *old = &function.front();
+  rewriter.eraseOp(old->getTerminator());
+  Block::iterator end =
+      grid.oneBlock ? body->getTerminator()->getIterator() : body->end();
+  body->getOperations().splice(end, old->getOperations());
+  rewriter.setInsertionPointToEnd(entry);
+  gpu::ReturnOp::create(rewriter, loc);
+}
+
+Value KernelLowering::getSharedBase() {
+  if (sharedBase)
+    return sharedBase;
+  Location loc = kernel.getLoc();
+  OpBuilder::InsertionGuard guard(rewriter);
+  auto global = getDynamicShared(rewriter, device, kShared, alignment);
+  rewriter.setInsertionPointToStart(&kernel.getBody().front());
+  Value address = LLVM::AddressOfOp::create(rewriter, loc, global);
+  sharedBase = LLVM::AddrSpaceCastOp::create(
+      rewriter, loc, LLVM::LLVMPointerType::get(rewriter.getContext()),
+      address);
+  return sharedBase;
+}
+
+void KernelLowering::placeBuffers() {
+  Location loc = kernel.getLoc();
+  kernel.walk([&](memref::DeallocOp op) { rewriter.eraseOp(op); });
+  Block *entry = &kernel.getBody().front();
+  Value scratch;
+  if (plan.scratchBytes) {
+    rewriter.setInsertionPointAfterValue(blocks.blocks);
+    auto y = gpu::Dimension::y;
+    Value row = gpu::BlockIdOp::create(rewriter, loc, y);
+    Value number = arith::MulIOp::create(rewriter, loc, row, blocks.blocks);
+    number = arith::AddIOp::create(rewriter, loc, number, blocks.block);
+    number = arith::MulIOp::create(rewriter, loc, number,
+                                   index(loc, plan.scratchBytes));
+    number = arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(),
+                                        number);
+    Value base = pointerOf(rewriter, loc, entry->getArguments().back());
+    scratch =
+        LLVM::GEPOp::create(rewriter, loc, base.getType(), rewriter.getI8Type(),
+                            base, ArrayRef<LLVM::GEPArg>{number});
+  }
+  for (auto &[alloc, place] : plan.places) {
+    Value base = place.shared ? getSharedBase() : scratch;
+    rewriter.setInsertionPointAfterValue(base);
+    Value address = addressAt(rewriter, loc, base, place.offset);
+    Value buffer =
+        memrefAt(rewriter, alloc->getLoc(), address,
+                 cast<MemRefType>(alloc->getResult(0).getType()), {});
+    barriers.place(buffer, place);
+    rewriter.replaceOp(alloc, buffer);
+  }
+}
+
+/// Staging of different outputs lies side by side, after all buffers.
+Value KernelLowering::stagingFor(OpBuilder &builder, Location loc,
+                                 unsigned output, MemRefType type) {
+  int64_t bytes = llvm::alignTo(
+      type.getNumElements() * elementBytes(type.getElementType()), kAlignment);
+  // As wide as for the widest elements, so that no two outputs meet.
+  int64_t slot = type.getNumElements() * 8;
+  stagingBytes = std::max(stagingBytes, output * slot + bytes);
+  Value address = addressAt(builder, loc, getSharedBase(),
+                            plan.sharedBytes + output * slot);
+  return memrefAt(builder, loc, address, type, {});
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelLowering::lowerBlock(Block &body) {
+  for (Operation &op : llvm::make_early_inc_range(body))
+    if (failed(lower(&op)))
+      return failure();
+  return success();
+}
+
+/// Runs an op by all threads of the block or, for ops on whole memrefs outside
+/// of loops, of the grid.
+LogicalResult KernelLowering::share(Operation *op) {
+  SetVector<Value> reads, writes;
+  if (failed(collectAccesses(op, reads, writes)))
+    return op->emitOpError("has effects on a device that are not known");
+  bool isLocal = llvm::all_of(
+      writes, [&](Value memref) { return barriers.isLocal(memref); });
+  bool isOutermost = op->getParentOp() == kernel;
+  const Workers &workers =
+      isOutermost && !grid.oneBlock && !isLocal ? blocks : block;
+  if (workers.isGrid()) {
+    // What the grid shares does not depend on each other, or one block would
+    // run it.
+    auto isGlobal = [&](Value memref) { return !barriers.isLocal(memref); };
+    reads.remove_if(isGlobal);
+    writes.remove_if(isGlobal);
+  }
+  barriers.access(rewriter, op->getLoc(), reads.getArrayRef(),
+                  writes.getArrayRef());
+  if (transposed.lower(rewriter, op, chunks, block)) {
+    // It is neither a read nor a write by itself.
+  } else if (auto read = dyn_cast<SReadOp>(op)) {
+    lowerSRead(rewriter, read, chunks, workers);
+  } else if (auto write = dyn_cast<SWriteOp>(op)) {
+    lowerSWrite(rewriter, write, chunks, workers, atomics.contains(op));
+  } else if (auto coords = dyn_cast<CoordsOp>(op)) {
+    lowerCoords(rewriter, coords, chunks, workers);
+  } else if (auto look = dyn_cast<LookOp>(op)) {
+    lowerLook(rewriter, op->getLoc(),
+              {look.getSource(), look.getBits(), look.getSubscripts(),
+               look.getTile(), look.getBackgroundAttr()},
+              chunks, workers);
+  } else if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    lowerCopy(rewriter, copy, workers);
+  } else {
+    if (failed(lowerLinalg(rewriter, cast<linalg::LinalgOp>(op), workers,
+                           staging)))
+      return failure();
+  }
+  rewriter.eraseOp(op);
+  return success();
+}
+
+LogicalResult KernelLowering::lower(Operation *op) {
+  rewriter.setInsertionPoint(op);
+  if (auto loop = dyn_cast<ForallOp>(op))
+    return lowerForall(loop);
+  if (auto loop = dyn_cast<ForOp>(op))
+    return lowerFor(loop);
+  if (auto mainloop = dyn_cast<MainloopOp>(op))
+    return lowerMainloop(mainloop);
+  auto coords = dyn_cast<CoordsOp>(op);
+  if (isa<ViewOp>(op) || (coords && !coords.getDest()))
+    return success(); // goes with its mainloop
+  if (isa<SReadOp, SWriteOp, LookOp, CoordsOp, memref::CopyOp,
+          linalg::LinalgOp>(op))
+    return share(op);
+  if (Value value = readFromIndex(rewriter, op, indices)) {
+    rewriter.replaceOp(op, value);
+    return success();
+  }
+  if (isNumberOfTile(op)) {
+    // All threads read it.
+    if (auto view = op->getOperand(0).getDefiningOp<ViewOp>())
+      barriers.access(rewriter, op->getLoc(), view.getSrc(), {});
+    lowerNumber(rewriter, cast<vector::ExtractOp>(op), chunks);
+    return success();
+  }
+  return lowerPlain(op);
+}
+
+/// Runs an op of another dialect in all threads alike.
+LogicalResult KernelLowering::lowerPlain(Operation *op) {
+  if (isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::IndexSwitchOp,
+          scf::ExecuteRegionOp, scf::ParallelOp, affine::AffineForOp,
+          affine::AffineIfOp>(op))
+    return lowerRegions(op);
+  SetVector<Value> reads, writes;
+  bool isKnown = op->getNumRegions() == 0 && !isa<PitDialect>(op->getDialect());
+  if (!op->hasTrait<OpTrait::IsTerminator>())
+    isKnown &= succeeded(collectAccesses(op, reads, writes));
+  // All threads may write the same value, but not what they then read.
+  if (!isKnown || (!reads.empty() && !writes.empty()))
+    return op->emitOpError(
+        "cannot be run by a block of threads; a kernel takes pit's tile loops, "
+        "SRead and SWrite, linalg on memrefs, scf, arith and math");
+  barriers.access(rewriter, op->getLoc(), reads.getArrayRef(),
+                  writes.getArrayRef());
+  return success();
+}
+
+LogicalResult KernelLowering::lowerRegions(Operation *op) {
+  bool isBranch = isa<scf::IfOp, scf::IndexSwitchOp, affine::AffineIfOp>(op);
+  Barriers::State before = barriers.pending, after = before;
+  for (Region &region : op->getRegions()) {
+    if (region.empty())
+      continue;
+    if (!region.hasOneBlock())
+      return op->emitOpError("has a region of several blocks; use scf for "
+                             "control flow");
+    if (isBranch)
+      barriers.pending = before;
+    if (failed(lowerBlock(region.front())))
+      return failure();
+    if (isBranch) {
+      after.append(barriers.pending);
+      continue;
+    }
+    // The next iteration depends on nothing that is still under way.
+    rewriter.setInsertionPoint(region.front().getTerminator());
+    barriers.flush(rewriter, op->getLoc());
+  }
+  barriers.pending = after;
+  return success();
+}
+
+/// Tells barriers what the loop over rows accesses: its sums may be read by
+/// other threads.
+void KernelLowering::lowerRowSums() {
+  Value source = rowSums->getSource(), sums = rowSums->getAccumulator();
+  barriers.access(rewriter, rowSums->getLoop().getLoc(), {source, sums}, sums);
+  rowSums->lower(rewriter,
+                 {block.thread, block.threads, staging, partials, counters},
+                 indices);
+}
+
+LogicalResult KernelLowering::lowerRowsInPlace() {
+  return cuda::lowerRowsInPlace(
+      rewriter, *rowsInPlace, grid.oneBlock ? block : blocks, indices, staging);
+}
+
+LogicalResult KernelLowering::lowerFor(ForOp loop) {
+  if (rowSums && loop == rowSums->getLoop()) {
+    lowerRowSums();
+    return success();
+  }
+  bool isSplit = loop == grid.split;
+  Operation *lowered = lowerToSequentialLoops(rewriter, loop, indices, chunks);
+  if (isSplit) {
+    Location loc = loop.getLoc();
+    auto strided = cast<scf::ForOp>(lowered);
+    rewriter.setInsertionPoint(strided);
+    auto y = gpu::Dimension::y;
+    Value step = strided.getStep();
+    Value row = gpu::BlockIdOp::create(rewriter, loc, y);
+    Value rows = gpu::GridDimOp::create(rewriter, loc, y);
+    strided.setLowerBound(arith::MulIOp::create(rewriter, loc, row, step));
+    strided.setStep(arith::MulIOp::create(rewriter, loc, rows, step));
+  }
+  if (failed(lowerRegions(lowered)))
+    return failure();
+  rewriter.eraseOp(loop);
+  return success();
+}
+
+LogicalResult KernelLowering::lowerForall(ForallOp loop) {
+  if (rowsInPlace && loop == rowsInPlace->loop)
+    return lowerRowsInPlace();
+  Operation *lowered;
+  if (loop->getParentOp() == kernel && !grid.oneBlock) {
+    lowered = loopOverTiles(rewriter, loop, blocks.block, blocks.blocks, {},
+                            indices, chunks);
+  } else {
+    lowered = lowerToSequentialLoops(rewriter, loop, indices, chunks);
+  }
+  if (failed(lowerRegions(lowered)))
+    return failure();
+  rewriter.eraseOp(loop);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Mainloops
+//===----------------------------------------------------------------------===//
+
+/// The plan that a mainloop has as an attribute: an PortablePlan, or an
+/// BodyPlan.
+template <typename Plan>
+FailureOr<Plan> KernelLowering::readPlan(MainloopOp mainloop) {
+  auto schedule =
+      dyn_cast_or_null<PortableScheduleAttr>(mainloop.getScheduleAttr());
+  if (!schedule)
+    return mainloop.emitOpError(
+        "has no #pit.portable_schedule as its schedule, "
+        "which says how to run it: run "
+        "pit-schedule-kernels first");
+  std::string why;
+  std::optional<Plan> plan =
+      Plan::from(schedule, mainloop, options.target, why);
+  if (!plan)
+    return mainloop.emitOpError()
+           << "has schedule = " << schedule << "; " << why;
+  return *plan;
+}
+
+/// Mainloops say how many threads a block has. They run one after another, in
+/// the same shared memory.
+LogicalResult KernelLowering::readPlans() {
+  int64_t bytes = 0, threads = 0, blocks = 1;
+  WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
+    auto take = [&](const PortablePlan &plan, int64_t shared) -> LogicalResult {
+      if (threads && plan.threads != threads)
+        return mainloop.emitOpError()
+               << "takes " << plan.threads
+               << " threads, another mainloop of the kernel " << threads;
+      threads = plan.threads;
+      blocks = plan.blocks;
+      bytes = std::max(bytes, shared);
+      return success();
+    };
+    if (mainloop.hasTileBody()) {
+      FailureOr<BodyPlan> planned = readPlan<BodyPlan>(mainloop);
+      if (failed(planned))
+        return failure();
+      if (planned->producers)
+        return mainloop.emitOpError()
+               << "has schedule = " << mainloop.getScheduleAttr()
+               << "; warps that only load are those of its hopper_schedule";
+      bodyPlans[mainloop] = *planned;
+      return take(planned->common, planned->sharedBytes());
+    }
+    FailureOr<PortablePlan> planned = readPlan<PortablePlan>(mainloop);
+    if (failed(planned))
+      return failure();
+    mainloopPlans[mainloop] = *planned;
+    if (std::string why; planned->parts > 1) {
+      if (!canSplitSteps(function, mainloop, why))
+        return mainloop.emitOpError()
+               << "has schedule = " << mainloop.getScheduleAttr() << "; "
+               << why;
+      shared = *planned;
+    }
+    return take(*planned, planned->sharedBytes());
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  if (threads) {
+    options.threads = threads;
+    minBlocks = blocks;
+  }
+  for (auto &[mainloop, body] : bodyPlans) {
+    if (body.wgmma)
+      alignment = kSwizzleBytes;
+  }
+  mainloopOffset = llvm::alignTo(plan.sharedBytes, alignment);
+  if (bytes)
+    plan.sharedBytes = mainloopOffset + bytes;
+  return success();
+}
+
+LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
+  Location loc = mainloop.getLoc();
+  // What the views read may have been written before, and shared memory used.
+  SetVector<Value> reads, writes;
+  if (failed(collectAccesses(mainloop, reads, writes)))
+    return mainloop.emitOpError("has effects on a device that are not known");
+  barriers.access(rewriter, loc, reads.getArrayRef(), writes.getArrayRef());
+  barriers.flush(rewriter, loc);
+  Type i32 = rewriter.getI32Type();
+  Value thread = arith::IndexCastOp::create(rewriter, loc, i32, block.thread);
+  auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
+  Value memory = LLVM::AddrSpaceCastOp::create(
+      rewriter, loc, LLVM::LLVMPointerType::get(rewriter.getContext(), space),
+      getSharedBase());
+  memory = LLVM::PtrToIntOp::create(rewriter, loc, i32, memory);
+  memory = arith::AddIOp::create(
+      rewriter, loc, memory,
+      arith::ConstantIntOp::create(rewriter, loc, mainloopOffset, 32));
+  Emitter e(rewriter, loc);
+  auto lookAtResult = [&] {
+    if (!mainloop.getBits())
+      return;
+    // Threads look at what others have stored.
+    gpu::BarrierOp::create(rewriter, loc);
+    barriers.access(rewriter, loc, mainloop.getDest(), mainloop.getBits());
+    lowerLook(rewriter, loc,
+              {mainloop.getDest(), mainloop.getBits(), mainloop.getSubscripts(),
+               mainloop.getAccumulatorShape(), mainloop.getBackgroundAttr()},
+              chunks, block);
+  };
+  if (mainloop.hasTileBody()) {
+    const BodyPlan &plan = bodyPlans.at(mainloop);
+    lowerTileBody({e, plan.common, thread, memory}, plan, mainloop,
+                  {chunks, indices});
+    lookAtResult();
+  } else {
+    cuda::lowerMainloop(
+        {e, mainloopPlans.at(mainloop), thread, memory, partials, counters},
+        mainloop, {chunks, indices}, lookAtResult);
+  }
+  eraseMainloop(rewriter, mainloop);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+LaunchInfo KernelLowering::describeLaunch() {
+  LaunchInfo info;
+  info.threads = options.threads;
+  info.sharedBytes = plan.sharedBytes + stagingBytes;
+  info.scratchBytes = plan.scratchBytes;
+  assert((!grid.oneBlock || (!shared && partsOfRows == 1)) &&
+         "a kernel whose tiles have parts is one loop without conflicts");
+  if (partsOfRows > 1) {
+    info.grid = LaunchGrid::Rows;
+    info.parts = partsOfRows;
+    info.partBytes = rowSums->partialBytes();
+  } else if (shared) {
+    info.grid = LaunchGrid::Steps;
+    info.parts = shared->parts;
+    info.partBytes = shared->partialBytes();
+  } else if (grid.oneBlock) {
+    info.grid = LaunchGrid::OneBlock;
+  } else if (grid.split && !plan.scratchBytes) {
+    // Blocks that share a scratch have groups of their own.
+    info.grid = LaunchGrid::Groups;
+  }
+  return info;
+}
+
+FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
+  if (failed(prepareKernel(rewriter, function, atomics)))
+    return failure();
+  std::optional<LaunchInfo> planned = LaunchInfo::of(function);
+  if (planned)
+    options.threads = planned->threads;
+  if (std::optional<RowSums> found = matchRowSums(function, options.threads)) {
+    rowSums = std::make_unique<RowSumsLowering>(rewriter, *found);
+    if (planned && planned->grid == LaunchGrid::Rows)
+      partsOfRows = planned->parts;
+  } else if (planned && planned->grid == LaunchGrid::Rows) {
+    return function.emitOpError()
+           << "has " << kLaunchInfoAttrName << " = "
+           << function->getAttr(kLaunchInfoAttrName)
+           << "; only a kernel that is nothing but sums of rows shares rows";
+  }
+  rowsInPlace = takeRowsInPlace(rewriter, function);
+  transposed.take(rewriter, function);
+  FailureOr<GridPlan> gridPlan = planGrid(function);
+  if (failed(gridPlan))
+    return failure();
+  grid = *gridPlan;
+  if (failed(plan.plan(function, options.maxSharedBytes)) ||
+      failed(readPlans()))
+    return failure();
+  if (plan.scratchBytes)
+    partsOfRows = 1; // blocks that share a scratch have tiles of their own
+  createKernel();
+  placeBuffers();
+  if (failed(lowerBlock(kernel.getBody().front())))
+    return failure();
+
+  if (minBlocks > 1)
+    kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    rewriter.getI32IntegerAttr(minBlocks));
+  describeLaunch().setOn(kernel);
+  rewriter.eraseOp(function);
+  return kernel;
+}
+
+FailureOr<gpu::GPUFuncOp> cuda::lowerKernel(func::FuncOp function,
+                                            gpu::GPUModuleOp device,
+                                            const KernelOptions &options) {
+  return KernelLowering(function, device, options).run();
+}

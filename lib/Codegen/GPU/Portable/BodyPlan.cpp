@@ -1,0 +1,559 @@
+//===- BodyPlan.cpp - How a tile body is computed -------------------------===//
+
+#include "BodyPlan.h"
+
+#include "Codegen/Common/Index.h"
+#include "Codegen/GPU/Common/Lowering.h"
+#include "Codegen/GPU/Common/SchedulesByHand.h"
+
+#include "pit/Analysis/Combiner.h"
+#include "pit/Dialect/Pit/IR/NotTaken.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+/// Rows, columns and products of tensor cores' blocks, as they are loaded.
+static constexpr int64_t kBlock = 16;
+static constexpr int64_t kMostStages = 3;
+/// Threads of a block, and columns of a wgmma.
+static constexpr int64_t kMostThreads = 512, kMostColumns = 256;
+/// Warps that load, beside workers of up to three warpgroups.
+static constexpr int64_t kProducers = 4, kMostWorkers = 12;
+/// Registers that a thread has for tiles, of 255.
+static constexpr int64_t kMostRegisters = 160;
+/// Registers that a worker has for what is no tile.
+static constexpr int64_t kOtherRegisters = 24;
+/// Registers that a worker has at least.
+static constexpr int64_t kFewestRegisters = 64;
+
+const StagedTile &BodyPlan::stagedOf(Value tile) const {
+  return *llvm::find_if(
+      staged, [&](const StagedTile &staged) { return staged.tile == tile; });
+}
+
+static ArrayRef<int64_t> shapeOf(Value tile) {
+  return cast<VectorType>(tile.getType()).getShape();
+}
+static Type elementOf(Value tile) {
+  return cast<VectorType>(tile.getType()).getElementType();
+}
+
+/// Does the list of the steps select the rows of a tile?
+static bool isGathered(const StagedTile &staged, MainloopOp mainloop) {
+  if (staged.once || !mainloop.getIndex())
+    return false;
+  // The ids are the first argument behind the steps'; positions are no ids.
+  Value ids = mainloop.getLoad().getArgument(mainloop.getSteps().size());
+  ViewOp view = staged.view;
+  return view.getSubscripts()[staged.operand.rowDim] == ids;
+}
+
+const StagedTile *BodyPlan::tileOfIds(MainloopOp mainloop) const {
+  for (const StagedTile &tile : staged)
+    if (isGathered(tile, mainloop))
+      return piecesOf(tile.operand.tile) <= kUnrolledPieces ? &tile : nullptr;
+  return nullptr;
+}
+
+bool BodyPlan::takesIdsAhead(const StagedTile &tile,
+                             MainloopOp mainloop) const {
+  const StagedTile *first = tileOfIds(mainloop);
+  return first && isGathered(tile, mainloop) &&
+         tile.operand.tile.rows == first->operand.tile.rows &&
+         tile.operand.tile.chunks() == first->operand.tile.chunks();
+}
+
+/// Registers are given out by eights.
+static int64_t eights(int64_t registers) { return registers / 8 * 8; }
+
+int64_t BodyPlan::producerRegisters() const {
+  // What does not fit goes to memory, and comes back behind all copies that are
+  // under way.
+  switch (32 * workers() / kWarpgroup) {
+  case 1:
+    return 96;
+  case 2:
+    return 56;
+  default:
+    return 32;
+  }
+}
+int64_t BodyPlan::workerRegisters() const {
+  int64_t left =
+      registers / common.blocks - 32 * producers * producerRegisters();
+  return std::min<int64_t>(240, eights(left / (32 * workers())));
+}
+
+void BodyPlan::layOutTiles() {
+  onceBytes = stageBytes = 0;
+  for (StagedTile &tile : staged) {
+    tile.operand.tile.hasLines = wgmma;
+    int64_t &bytes = tile.once ? onceBytes : stageBytes;
+    tile.offset = bytes;
+    bytes += tile.operand.tile.bytes();
+  }
+}
+
+namespace {
+
+/// Finds all that is known before anything is decided.
+class BodyDescriber {
+public:
+  BodyDescriber(MainloopOp mainloop, const GpuTarget &target, std::string &why)
+      : mainloop(mainloop), why(why) {
+    plan.common.tf32Nearest = target.tf32Nearest;
+    plan.common.vectorAtomics = target.vectorAtomics;
+    plan.common.tensorCores = true;
+    plan.registers = target.multiprocessorRegisters;
+  }
+
+  std::optional<BodyPlan> run() {
+    std::optional<TileBodyInfo> info = describeTileBody(mainloop, why);
+    if (!info)
+      return std::nullopt;
+    plan.info = *info;
+    if (plan.info.rows % kBlock)
+      return notTaken(why, "its tiles have " + Twine(plan.info.rows) +
+                               " rows, which is no multiple of 16");
+    for (auto &[tile, roles] : plan.info.roles)
+      if (int64_t columns = plan.info.extent(tile, TileRole::Col);
+          columns != 1 && columns % kBlock)
+        return notTaken(why, "a tile has " + Twine(columns) +
+                                 " columns, which is no multiple of 16");
+    for (Operation &op : mainloop.getCompute().front().without_terminator())
+      if (failed(isa<ContractOp>(op) ? describe(cast<ContractOp>(op))
+                                     : describe(cast<PointwiseOp>(op))))
+        return std::nullopt;
+    if (!mainloop.getAlso().empty())
+      for (auto op : mainloop.getAlso().getOps<PointwiseOp>())
+        if (failed(describe(op)))
+          return std::nullopt;
+    for (Value carried : mainloop.getCarriedTiles())
+      if (!elementOf(carried).isIntOrIndexOrFloat())
+        return notTaken(why, "it carries no numbers");
+    if (failed(findResultDims()))
+      return std::nullopt;
+    return std::move(plan);
+  }
+
+private:
+  LogicalResult describe(ContractOp op) {
+    std::optional<ContractionDims> dims = findContractionDims(op, why);
+    if (!dims)
+      return failure();
+    for (int d : {dims->m, dims->n, dims->k})
+      if (op.getTile()[d] % kBlock)
+        return notTaken(why, "it multiplies tiles of " +
+                                 Twine(op.getTile()[d]) +
+                                 " elements, which is no multiple of 16");
+    Type element = elementOf(op.getLhs());
+    if (!op.getScales().empty() || !isMultiplyAdd(op) ||
+        !(element.isF16() || element.isBF16()) ||
+        elementOf(op.getRhs()) != element || !elementOf(op.getAcc()).isF32())
+      return notTaken(why, "tensor cores add products of f16, or of bf16, to "
+                           "f32, and a contraction is another");
+    if (!isa<BlockArgument>(op.getRhs()))
+      return notTaken(why, "the second operand of a contraction is computed");
+    for (Value operand : {op.getLhs(), op.getRhs()}) {
+      auto tile = dyn_cast<BlockArgument>(operand);
+      if (tile && isCarried(tile))
+        return notTaken(why, "a contraction multiplies what is carried");
+      if (tile && failed(stage(tile)))
+        return failure();
+    }
+    return success();
+  }
+
+  bool isCarried(Value tile) {
+    return llvm::is_contained(mainloop.getCarriedTiles(), tile);
+  }
+
+  bool isLast(Value tile) {
+    return llvm::is_contained(mainloop.getLastTiles(), tile);
+  }
+
+  /// Where a tile of the compute region comes from.
+  Operation *sourceOf(BlockArgument tile, bool &once) {
+    unsigned number = tile.getArgNumber(), loaded = mainloop.getNumLoaded();
+    once = number >= loaded;
+    if (!once)
+      return mainloop.getLoad()
+          .front()
+          .getTerminator()
+          ->getOperand(number)
+          .getDefiningOp();
+    return number - loaded < mainloop.getOnce().size()
+               ? mainloop.getOnce()[number - loaded].getDefiningOp()
+               : nullptr;
+  }
+
+  LogicalResult stage(BlockArgument tile) {
+    if (llvm::any_of(plan.staged,
+                     [&](StagedTile &known) { return known.tile == tile; }))
+      return success();
+    StagedTile staged;
+    staged.tile = tile;
+    staged.view = dyn_cast_or_null<ViewOp>(sourceOf(tile, staged.once));
+    if (!staged.view)
+      return notTaken(why, "a contraction multiplies coordinates");
+    ArrayRef<int64_t> shape = shapeOf(tile);
+    SmallVector<int> dims;
+    for (auto [d, extent] : llvm::enumerate(shape))
+      if (extent != 1)
+        dims.push_back(d);
+    if (dims.size() != 2 ||
+        (staged.view.getPadAttr() && !isPositiveZero(staged.view.getPadAttr())))
+      return notTaken(why, "a contraction reads a tile that is padded with "
+                           "something else than 0, or is no matrix");
+    staged.operand.element = elementOf(tile);
+    staged.operand.elementBytes = elementBytes(elementOf(tile));
+    staged.operand.rowDim = dims[0];
+    staged.operand.colDim = dims[1];
+    SharedTile &shared = staged.operand.tile;
+    shared.elementBytes = staged.operand.elementBytes;
+    shared.rows = shape[dims[0]];
+    shared.cols = shape[dims[1]];
+    plan.staged.push_back(staged);
+    return success();
+  }
+
+  static bool isPositiveZero(TypedAttr pad) {
+    auto number = dyn_cast<FloatAttr>(pad);
+    return number && number.getValue().isPosZero();
+  }
+
+  LogicalResult describe(PointwiseOp op) {
+    for (Value input : op.getInputs()) {
+      auto tile = dyn_cast<BlockArgument>(input);
+      bool once, isSource = tile && !isCarried(tile) && !isLast(tile);
+      Operation *source = isSource ? sourceOf(tile, once) : nullptr;
+      if (isa_and_nonnull<ViewOp>(source) && !elementOf(tile).isIntOrFloat())
+        return notTaken(why,
+                        "it reads elements that are no integers or floats");
+    }
+    if (!op.getAcc())
+      return success();
+    AffineMap result = op.getResultMap();
+    for (auto [d, role] : llvm::enumerate(plan.info.dimRoles(op)))
+      if (role == TileRole::Row && !result.isFunctionOfDim(d))
+        return notTaken(why, "an op reduces rows, which different warps have");
+    Block &body = op.getBody().front();
+    Value before = body.getArguments().back();
+    Operation *combiner = body.getTerminator()->getOperand(0).getDefiningOp();
+    if (!combiner || !before.hasOneUse() || *before.user_begin() != combiner ||
+        !isCombiner(combiner) || !combiner->hasOneUse())
+      return notTaken(why, "an op reduces by more than one op that is "
+                           "commutative and associative");
+    TypedAttr identity = identityOf(combiner, before.getType());
+    if (!identity)
+      return notTaken(why, "an op reduces by one without an identity");
+    plan.reductions[op] = {combiner, identity};
+    return success();
+  }
+
+  LogicalResult findResultDims() {
+    auto maps = mainloop.getSumMaps()->getAsValueRange<AffineMapAttr>();
+    ArrayRef<int64_t> tile = mainloop.getAccumulatorShape();
+    for (auto [carried, map] : llvm::zip(mainloop.getCarriedTiles(), maps))
+      for (auto [r, result] : llvm::enumerate(map.getResults())) {
+        auto dim = dyn_cast<AffineDimExpr>(result);
+        TileRole role = plan.info.rolesOf(carried)[r];
+        if (!dim || role == TileRole::None)
+          continue;
+        int &known = role == TileRole::Row ? plan.mDim : plan.nDim;
+        int position = dim.getPosition();
+        if ((known >= 0 && known != position) ||
+            tile[position] != shapeOf(carried)[r])
+          return notTaken(why, "the result has other rows or columns than what "
+                               "is carried");
+        known = position;
+      }
+    for (auto [d, extent] : llvm::enumerate(tile))
+      if (extent != 1 && static_cast<int>(d) != plan.mDim &&
+          static_cast<int>(d) != plan.nDim)
+        return notTaken(why, "the result has rows or columns that nothing has "
+                             "that is carried");
+    plan.columns = plan.nDim < 0 ? 1 : tile[plan.nDim];
+    return success();
+  }
+
+  MainloopOp mainloop;
+  std::string &why;
+  BodyPlan plan;
+};
+
+} // namespace
+
+/// Registers of a thread for 16 rows of all that is carried, and of the largest
+/// tile that is multiplied.
+static int64_t registersOfBlock(MainloopOp mainloop, const BodyPlan &plan) {
+  // A thread has two rows, and a quarter of the columns.
+  auto registers = [&](Value tile) {
+    return std::max<int64_t>(2, plan.info.extent(tile, TileRole::Col) / 2);
+  };
+  int64_t carried = 0, most = 0;
+  for (Value tile : mainloop.getCarriedTiles())
+    carried += registers(tile);
+  mainloop.getCompute().walk([&](ContractOp op) {
+    if (op != plan.late) // is added to what is carried
+      most = std::max(most, registers(op.getResult()));
+  });
+  // Elements of a late contraction's first factor come in pairs.
+  return carried + most +
+         (plan.late ? registers(ContractOp(plan.late).getLhs()) / 2 : 0);
+}
+
+/// Can wgmma multiply the tiles? It takes lines of 128 bytes, and 64 rows.
+static bool fitsWgmma(MainloopOp mainloop, const BodyPlan &plan) {
+  bool fits = plan.info.rows % kWgmmaRows == 0 &&
+              plan.info.rows / kWgmmaRows * kWarpgroup <= kMostThreads;
+  for (const StagedTile &staged : plan.staged)
+    fits &= staged.operand.tile.pitch() % kLineBytes == 0;
+  mainloop.getCompute().walk([&](ContractOp op) {
+    fits &= plan.info.extent(op.getResult(), TileRole::Col) <= kMostColumns;
+  });
+  return fits;
+}
+
+/// Does an op hand on the elements of a tile as they are?
+static bool isCopy(PointwiseOp op) {
+  Block &body = op.getBody().front();
+  return op.getInputs().size() == 1 && !op.getAcc() &&
+         llvm::hasSingleElement(body) &&
+         body.getTerminator()->getOperand(0) == body.getArguments().back();
+}
+
+/// Finds the contraction that can run while the next step begins: it multiplies
+/// what others have computed, and only the next step has its result.
+static void findLate(MainloopOp mainloop, BodyPlan &plan) {
+  Block &compute = mainloop.getCompute().front();
+  ContractOp first, last;
+  for (auto op : compute.getOps<ContractOp>()) {
+    first = first ? first : op;
+    last = op;
+  }
+  // Its second factor stays in shared memory for it alone.
+  if (!last || first == last || isa<BlockArgument>(last.getLhs()) ||
+      plan.stagedOf(last.getRhs()).once || !last.getRhs().hasOneUse())
+    return;
+  Value result = last.getResult();
+  while (result.hasOneUse()) {
+    OpOperand &use = *result.use_begin();
+    auto copy = dyn_cast<PointwiseOp>(use.getOwner());
+    if (use.getOwner() == compute.getTerminator()) {
+      plan.late = last;
+      plan.lateSums = mainloop.getCarriedTiles()[use.getOperandNumber()];
+    }
+    if (!copy || !isCopy(copy))
+      return;
+    result = copy.getResult();
+  }
+}
+
+/// Gives the block warps that only load, and lets a contraction be late.
+static void addProducers(MainloopOp mainloop, BodyPlan &plan,
+                         int64_t producers) {
+  plan.producers = producers;
+  plan.common.threads += 32 * producers;
+  if (producers)
+    findLate(mainloop, plan);
+}
+
+/// The shared memory that each of so many blocks may have for more stages than
+/// two.
+static int64_t bytesOfBlock(const GpuTarget &target, int64_t blocks) {
+  return blocks == 1 ? target.mainloopSharedBytes : target.pairedSharedBytes;
+}
+
+/// That which two stages may take. Tiles that wgmma multiplies may have all
+/// that a block has.
+static int64_t mostBytes(const BodyPlan &plan, const GpuTarget &target,
+                         int64_t blocks = 1) {
+  return plan.wgmma && blocks == 1 ? target.blockSharedBytes
+                                   : bytesOfBlock(target, blocks);
+}
+
+/// Gives a block of workers producers, too, if there is shared memory for their
+/// barriers, and registers for what the workers have: else wgmmas would wait
+/// for each other; `why` says what there is not. Workers of one block wait
+/// while those of another multiply, if there is room for two.
+static LogicalResult findRoles(MainloopOp mainloop, const GpuTarget &target,
+                               BodyPlan &plan, std::string &why) {
+  if (plan.workers() > kMostWorkers)
+    return notTaken(why, "its tiles have " + Twine(plan.info.rows) +
+                             " rows, more than workers of 192 rows beside "
+                             "warps that only load");
+  addProducers(mainloop, plan, kProducers);
+  for (int64_t blocks : {2, 1}) {
+    plan.common.blocks = blocks;
+    if (blocks * plan.common.threads > kMostThreads)
+      continue;
+    int64_t bytes = mostBytes(plan, target, blocks);
+    int64_t registers = registersOfBlock(mainloop, plan) + kOtherRegisters;
+    if (plan.sharedBytes() > bytes) {
+      why = "two stages, what is loaded once and barriers take " +
+            std::to_string(plan.sharedBytes()) + " of " +
+            std::to_string(bytes) + " bytes of shared memory";
+    } else if (registers > plan.workerRegisters()) {
+      why = "a worker takes " + std::to_string(registers) +
+            " registers, and has " + std::to_string(plan.workerRegisters()) +
+            " beside warps that only load";
+    } else {
+      why.clear();
+      return success();
+    }
+  }
+  return failure();
+}
+
+/// Decides which rows a warp has.
+static bool divideRows(MainloopOp mainloop, BodyPlan &plan) {
+  if (plan.wgmma) {
+    int64_t workers = plan.info.rows / kBlock;
+    plan.rowsPerWarp = kBlock;
+    plan.common.threads = 32 * workers;
+    return true;
+  }
+  int64_t each = registersOfBlock(mainloop, plan);
+  for (int64_t blocks : {4, 2, 1}) {
+    int64_t rows = blocks * kBlock, warps = plan.info.rows / rows;
+    if (plan.info.rows % rows || warps > 16 ||
+        (blocks > 1 && (warps < 4 || blocks * each > kMostRegisters)))
+      continue;
+    plan.rowsPerWarp = rows;
+    plan.common.threads = 32 * warps;
+    return true;
+  }
+  return false;
+}
+
+static std::optional<BodyPlan>
+divideWork(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
+  std::optional<BodyPlan> plan = BodyDescriber(mainloop, target, why).run();
+  if (!plan)
+    return std::nullopt;
+  plan->wgmma = target.wgmma && fitsWgmma(mainloop, *plan);
+  plan->layOutTiles();
+  plan->common.stages = 2;
+  if (!divideRows(mainloop, *plan))
+    return notTaken(why, "its tiles have " + Twine(plan->info.rows) +
+                             " rows, more than 16 warps take");
+  if (int64_t bytes = mostBytes(*plan, target); plan->sharedBytes() > bytes)
+    return notTaken(why, "two stages and what is loaded once take " +
+                             Twine(plan->sharedBytes()) + " of " +
+                             Twine(bytes) + " bytes of shared memory");
+  return plan;
+}
+
+bool cuda::canRunBody(MainloopOp mainloop, const GpuTarget &target,
+                      std::string &why) {
+  return divideWork(mainloop, target, why).has_value();
+}
+
+/// As many stages as there is room for in so many bytes.
+static void chooseStages(BodyPlan &plan, int64_t bytes) {
+  plan.common.stages = kMostStages;
+  while (plan.common.stages > 2 && plan.sharedBytes() > bytes)
+    --plan.common.stages;
+}
+
+std::optional<BodyPlan>
+cuda::planBody(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
+  std::optional<BodyPlan> plan = divideWork(mainloop, target, why);
+  // Two blocks that wait in turn are better than a stage more.
+  if (plan)
+    chooseStages(*plan, bytesOfBlock(target, 2));
+  return plan;
+}
+
+std::optional<BodyPlan> cuda::planBodyByRoles(MainloopOp mainloop,
+                                              const GpuTarget &target,
+                                              std::string &why) {
+  std::optional<BodyPlan> plan = divideWork(mainloop, target, why);
+  if (!plan)
+    return std::nullopt;
+  if (!plan->wgmma)
+    return notTaken(why, "its steps compute more than contractions of what "
+                         "they load, in tiles that have no multiples of 64 "
+                         "rows, or lines of 64 columns");
+  if (failed(findRoles(mainloop, target, *plan, why)))
+    return std::nullopt;
+  // There may be registers for one block only.
+  chooseStages(*plan, bytesOfBlock(target, plan->common.blocks));
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+/// Columns of the result as tensor cores' blocks cover them.
+static int64_t coveredColumns(const BodyPlan &plan) {
+  return llvm::alignTo(plan.columns, kBlock);
+}
+
+PortableScheduleAttr BodyPlan::toAttribute(MLIRContext *context) const {
+  auto pair = [&](int64_t first, int64_t second) {
+    return DenseI64ArrayAttr::get(context, {first, second});
+  };
+  return PortableScheduleAttr::get(
+      context, BoolAttr::get(context, true), pair(workers(), 1),
+      pair(rowsPerWarp, coveredColumns(*this)), /*depth=*/1, common.stages,
+      pair(1, 1), common.blocks, common.parts,
+      wgmma ? BoolAttr::get(context, true) : BoolAttr(), producers,
+      sharedBytes());
+}
+
+std::optional<BodyPlan> BodyPlan::from(PortableScheduleAttr schedule,
+                                       MainloopOp mainloop,
+                                       const GpuTarget &target,
+                                       std::string &why) {
+  std::optional<BodyPlan> plan = BodyDescriber(mainloop, target, why).run();
+  if (!plan)
+    return std::nullopt;
+  if (schedule.getParts() > 1)
+    return notTaken(why, "the steps of a tile body are not shared in parts");
+  bool warps =
+      schedule.getTensorCores() && schedule.getTensorCores().getValue();
+  plan->wgmma = schedule.getWgmma() && schedule.getWgmma().getValue();
+  plan->layOutTiles();
+  if (plan->wgmma && (!target.wgmma || !fitsWgmma(mainloop, *plan) ||
+                      schedule.getPerWorker()[0] != kBlock))
+    return notTaken(why, "wgmma takes tiles of 64 rows, and of multiples of 64 "
+                         "columns, of sm_90a; a warp has 16 rows");
+  plan->common.threads = 32 * schedule.getWorkers()[0];
+  addProducers(mainloop, *plan, schedule.getProducers());
+  plan->rowsPerWarp = schedule.getPerWorker()[0];
+  plan->common.stages = schedule.getStages();
+  plan->common.blocks = schedule.getBlocks();
+  if (!warps || schedule.getWorkers()[1] != 1)
+    return notTaken(why, "a tile body takes tensor cores, and warps along m "
+                         "only");
+  if (plan->producers && plan->workers() > kMostWorkers)
+    return notTaken(why, "producers load for up to " + Twine(kMostWorkers) +
+                             " workers, and it has " + Twine(plan->workers()));
+  if (plan->producers && plan->workerRegisters() < kFewestRegisters)
+    return notTaken(why, "its " + Twine(plan->common.blocks) +
+                             " blocks on a multiprocessor leave " +
+                             Twine(plan->workerRegisters()) +
+                             " registers for a worker, and it takes " +
+                             Twine(kFewestRegisters));
+  int64_t covered = plan->rowsPerWarp * plan->workers();
+  if (covered != plan->info.rows)
+    return notTaken(why, "its warps have " + Twine(covered) +
+                             " rows, its tiles " + Twine(plan->info.rows));
+  if (schedule.getDepth() != 1 || schedule.getSwizzles()[0] != 1 ||
+      schedule.getSwizzles()[1] != 1 ||
+      schedule.getPerWorker()[1] != coveredColumns(*plan))
+    return notTaken(why,
+                    "of a tile body depth is 1, so are the swizzles, and a "
+                    "warp has all columns");
+  if (int64_t bytes = mostBytes(*plan, target); plan->sharedBytes() > bytes)
+    return notTaken(why, "its stages take " + Twine(plan->sharedBytes()) +
+                             " bytes of shared memory; " + target.chip +
+                             " has " + Twine(bytes) + " for them");
+  if (failed(checkSharedBytes(schedule, plan->sharedBytes(), why)))
+    return std::nullopt;
+  return plan;
+}

@@ -1,0 +1,107 @@
+//===- BodyPlan.h - How a tile body is computed -----------------*- C++ -*-===//
+//
+// The portable schedule of a mainloop with a tile body. Each warp has some rows
+// of all tiles, in registers, as mma.sync has its sums. What contractions read
+// from memory lies in shared memory. All warps load it or, where wgmma
+// multiplies tiles of 128 rows or more, warps that do nothing else.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_CODEGEN_GPU_PORTABLE_BODYPLAN_H
+#define PIT_LIB_CODEGEN_GPU_PORTABLE_BODYPLAN_H
+
+#include "PortablePlan.h"
+
+#include "Codegen/Common/TileBodyInfo.h"
+
+namespace mlir::pit::cuda {
+
+/// A tile that contractions read from shared memory.
+struct StagedTile {
+  BlockArgument tile;      ///< of the compute region
+  ViewOp view;             ///< where it comes from
+  PortableOperand operand; ///< how it lies, without what k is
+  bool once = false;       ///< loaded before the first step
+  int64_t offset = 0;      ///< in a stage, or in what is loaded once (bytes)
+};
+
+/// How an op of a body combines what it reduces.
+struct BodyReduction {
+  Operation *combiner; ///< takes the value so far
+  TypedAttr identity;
+};
+
+struct BodyPlan {
+  /// Of this, how many threads, stages and blocks there are.
+  PortablePlan common;
+  TileBodyInfo info;
+  SmallVector<StagedTile> staged;
+  DenseMap<Operation *, BodyReduction> reductions;
+  int64_t rowsPerWarp = 0;
+  bool wgmma = false;       ///< warps multiply in groups of four
+  int64_t producers = 0;    ///< warps that only load; 0: all load
+  int64_t columns = 0;      ///< of the result's tile
+  int mDim = -1, nDim = -1; ///< dimensions of the result's tile
+  int64_t stageBytes = 0, onceBytes = 0;
+  int64_t registers = 0; ///< of a multiprocessor
+  /// A contraction that runs a step late, while the next step's tiles are
+  /// computed, and what it is carried as; null if none does.
+  ContractOp late;
+  BlockArgument lateSums;
+
+  int64_t warps() const { return common.threads / 32; } ///< of a block
+  int64_t workers() const { return warps() - producers; }
+  /// Threads that load.
+  int64_t loaders() const {
+    return producers ? 32 * producers : common.threads;
+  }
+  /// With producers, two barriers of each place for a tile.
+  int64_t barriers() const {
+    int64_t count = 0;
+    for (const StagedTile &tile : staged)
+      count += 2 * (tile.once ? 1 : common.stages);
+    return producers ? count : 0;
+  }
+  int64_t sharedBytes() const {
+    return onceBytes + common.stages * stageBytes + 8 * barriers();
+  }
+  /// Registers of a thread, after the roles are known, where producers copy
+  /// rows.
+  int64_t producerRegisters() const;
+  int64_t workerRegisters() const;
+  const StagedTile &stagedOf(Value tile) const;
+  /// Chunks of a tile that each thread copies.
+  int64_t piecesOf(const SharedTile &tile) const {
+    return llvm::divideCeil(tile.rows * tile.chunks(), loaders());
+  }
+  /// The first of the tiles whose rows the ids of the steps select, if a thread
+  /// has few of these; null if there is none.
+  const StagedTile *tileOfIds(MainloopOp mainloop) const;
+  /// Has a tile the rows of that one, by the same threads?
+  bool takesIdsAhead(const StagedTile &tile, MainloopOp mainloop) const;
+  /// Decides how staged tiles lie in shared memory, when it is known whether
+  /// wgmma reads them.
+  void layOutTiles();
+
+  /// See PortablePlan.
+  static std::optional<BodyPlan> from(PortableScheduleAttr schedule,
+                                      MainloopOp mainloop,
+                                      const GpuTarget &target,
+                                      std::string &why);
+  PortableScheduleAttr toAttribute(MLIRContext *context) const;
+};
+
+/// Can this schedule compute a mainloop with a tile body? If not, `why` says
+/// the reason.
+bool canRunBody(MainloopOp mainloop, const GpuTarget &target, std::string &why);
+
+/// The plan of one; none, and `why`, if this schedule does not compute it.
+std::optional<BodyPlan> planBody(MainloopOp mainloop, const GpuTarget &target,
+                                 std::string &why);
+/// The plan of one by wgmma, with producers; none, and `why`, if there is none.
+std::optional<BodyPlan>
+planBodyByRoles(MainloopOp mainloop, const GpuTarget &target, std::string &why);
+
+} // namespace mlir::pit::cuda
+
+#endif // PIT_LIB_CODEGEN_GPU_PORTABLE_BODYPLAN_H

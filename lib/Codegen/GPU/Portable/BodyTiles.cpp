@@ -1,0 +1,436 @@
+//===- BodyTiles.cpp - Tiles of a body in registers -----------------------===//
+//
+// Each warp has some rows of all tiles, and a thread the elements that mma.sync
+// and wgmma give it as sums. So nothing that is computed leaves the registers,
+// and what reduces a row is exchanged by four lanes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PortableBody.h"
+
+#include "Codegen/Common/TileInput.h"
+#include "Codegen/GPU/Common/LinalgLowering.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+void BodyTiles::locate(Value number) {
+  lane = e.rem(number, 32);
+  origin = e.mul(e.div(number, 32), plan.rowsPerWarp);
+  rows.clear();
+  Value row = e.add(origin, e.div(lane, 4));
+  for (int64_t i = 0; i < plan.rowsPerWarp; i += 8)
+    rows.push_back(e.add(row, i));
+}
+
+/// The columns that this thread has, of so many.
+SmallVector<Value> BodyTiles::colsOf(int64_t columns) {
+  if (columns == 1)
+    return {e.i32(0)};
+  SmallVector<Value> cols;
+  Value col = e.mul(e.rem(lane, 4), 2);
+  for (int64_t j = 0; j < columns; j += 8)
+    for (int64_t c = 0; c < 2; ++c)
+      cols.push_back(e.add(col, j + c));
+  return cols;
+}
+
+RegisterTile BodyTiles::shapeOf(Value tile) {
+  RegisterTile registers;
+  int64_t columns = plan.info.extent(tile, TileRole::Col);
+  registers.hasRows = plan.info.extent(tile, TileRole::Row) > 1;
+  registers.hasCols = columns > 1;
+  registers.rows = registers.hasRows ? plan.rowsPerWarp / 8 : 1;
+  registers.cols = registers.hasCols ? columns / 4 : 1;
+  registers.values.resize(registers.rows * registers.cols);
+  return registers;
+}
+
+//===----------------------------------------------------------------------===//
+// Elements that are read one by one
+//===----------------------------------------------------------------------===//
+
+/// A thread's elements of a tile that ops take element by element, of the
+/// step that was entered.
+RegisterTile BodyTiles::readDirectly(BlockArgument tile) {
+  unsigned number = tile.getArgNumber(), loaded = mainloop.getNumLoaded();
+  Value source =
+      number < loaded
+          ? mainloop.getLoad().front().getTerminator()->getOperand(number)
+          : mainloop.getOnce()[number - loaded];
+  if (auto coords = source.getDefiningOp<CoordsOp>())
+    return readCoords(tile, coords.getIds());
+  auto view = source.getDefiningOp<ViewOp>();
+  return readElements(tile, number < loaded ? steps.access(number)
+                                            : accessView(e, view, chunks));
+}
+
+/// Coordinates of ids; -1 of those that are absent.
+RegisterTile BodyTiles::readCoords(BlockArgument tile, Value ids) {
+  const ChunkView &chunk = chunks.at(ids);
+  RegisterTile registers = shapeOf(tile);
+  SmallVector<Value> places =
+      registers.hasRows ? rows : colsOf(plan.info.extent(tile, TileRole::Col));
+  Value live = e.toI32(chunk.live);
+  for (auto [place, value] : llvm::zip(places, registers.values)) {
+    Value exists = e.lessThan(place, live);
+    Value at = e.add(chunk.start, e.toIndex(e.select(exists, place, e.i32(0))));
+    // Without a sign, LLVM knows that what exists is not -1.
+    if (chunk.ids)
+      at = arith::IndexCastUIOp::create(
+          e.b, e.loc, e.b.getIndexType(),
+          memref::LoadOp::create(e.b, e.loc, chunk.ids, at));
+    value = e.select(exists, at, e.index(-1));
+  }
+  return registers;
+}
+
+RegisterTile BodyTiles::readElements(BlockArgument tile,
+                                     const TileAccess &access) {
+  RegisterTile registers = shapeOf(tile);
+  ArrayRef<TileRole> roles = plan.info.rolesOf(tile);
+  SmallVector<Value> cols = colsOf(plan.info.extent(tile, TileRole::Col));
+  // Where they are along each dimension, by row, by column, or at all.
+  SmallVector<SmallVector<std::pair<Value, Value>>> places;
+  for (auto [d, role] : llvm::enumerate(roles)) {
+    SmallVector<Value> positions = role == TileRole::Row ? rows
+                                   : role == TileRole::Col
+                                       ? cols
+                                       : SmallVector<Value>{e.i32(0)};
+    auto &found = places.emplace_back();
+    for (Value position : positions)
+      found.push_back(cuda::locate(e, access.dims[d], e.toIndex(position)));
+  }
+  int64_t bytes = elementBytes(access.element);
+  for (size_t i = 0; i < registers.rows; ++i)
+    for (size_t j = 0; j < registers.cols; ++j) {
+      Value offset = e.index(0), exists;
+      for (auto [d, role] : llvm::enumerate(roles)) {
+        auto [at, exist] = places[d][role == TileRole::Row   ? i
+                                     : role == TileRole::Col ? j
+                                                             : 0];
+        offset = e.add(offset, e.mul(at, access.dims[d].stride));
+        exists = exists ? e.logicalAnd(exists, exist) : exist;
+      }
+      Value from = elementAddress(e, access, offset);
+      registers.at(i, j) =
+          scf::IfOp::create(
+              e.b, e.loc, exists,
+              [&](OpBuilder &b, Location loc) {
+                scf::YieldOp::create(b, loc,
+                                     e.load(access.element, from, bytes));
+              },
+              [&](OpBuilder &b, Location loc) {
+                scf::YieldOp::create(b, loc, e.constant(access.pad));
+              })
+              .getResult(0);
+    }
+  return registers;
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> BodyTiles::initial() {
+  SmallVector<Value> values;
+  Block &init = mainloop.getInit().front();
+  IRMapping mapping;
+  for (Operation &op : init.without_terminator())
+    e.b.clone(op, mapping);
+  for (auto [tile, value] : llvm::zip(mainloop.getCarriedTiles(),
+                                      init.getTerminator()->getOperands()))
+    values.append(shapeOf(tile).values.size(), mapping.lookupOrDefault(value));
+  return values;
+}
+
+void BodyTiles::readOnce() {
+  for (BlockArgument tile : mainloop.getOnceTiles())
+    if (plan.info.has(tile))
+      tiles[tile] = readDirectly(tile);
+}
+
+/// The elements of a tile, the first ones of all that is carried.
+RegisterTile BodyTiles::take(Value tile, ValueRange &carried) {
+  RegisterTile registers = shapeOf(tile);
+  size_t count = registers.values.size();
+  registers.values.assign(carried.begin(), carried.begin() + count);
+  carried = carried.drop_front(count);
+  return registers;
+}
+
+void BodyTiles::enter(Value s, ValueRange carried) {
+  steps.enter(s);
+  numbers = IRMapping();
+  auto loaded = mainloop.getLoad().front().getTerminator()->getOperands();
+  for (auto [argument, value] : llvm::zip(
+           mainloop.getNumbers(), loaded.drop_front(mainloop.getNumLoaded())))
+    numbers.map(argument, steps.lookup(value));
+  for (BlockArgument tile : mainloop.getLoadedTiles())
+    if (plan.info.has(tile))
+      tiles[tile] = readDirectly(tile);
+  takeCarried(carried);
+}
+
+void BodyTiles::takeCarried(ValueRange values) {
+  for (BlockArgument tile : mainloop.getCarriedTiles())
+    tiles[tile] = take(tile, values);
+}
+
+SmallVector<Value> BodyTiles::carried() {
+  SmallVector<Value> values;
+  for (Value tile : mainloop.getCarriedTiles())
+    llvm::append_range(values, tiles.at(tile).values);
+  return values;
+}
+
+SmallVector<Value> BodyTiles::next() {
+  SmallVector<Value> values;
+  for (Value tile :
+       mainloop.getCompute().front().getTerminator()->getOperands())
+    llvm::append_range(values, tiles.at(tile).values);
+  return values;
+}
+
+void BodyTiles::store(StoreOp op) {
+  RegisterTile &tile = tiles.at(op.getTile());
+  AccumulatorTile shape;
+  shape.neighbours = 2;
+  for (auto [d, role] : llvm::enumerate(plan.info.rolesOf(op.getTile()))) {
+    if (role == TileRole::Row)
+      shape.mDim = d;
+    if (role == TileRole::Col)
+      shape.nDim = d;
+  }
+  Fragment all{rows, colsOf(plan.info.extent(op.getTile(), TileRole::Col))};
+  MainloopEpilogue::store(e, op, shape, all, chunks,
+                          [&](size_t i, size_t j) { return tile.at(i, j); });
+}
+
+void BodyTiles::storeAlso(ValueRange carried) {
+  if (mainloop.getAlso().empty())
+    return;
+  for (BlockArgument tile : mainloop.getLastTiles())
+    tiles[tile] = take(tile, carried);
+  for (Operation &op : mainloop.getAlso().front().without_terminator())
+    if (auto pointwise = dyn_cast<PointwiseOp>(op))
+      compute(pointwise);
+    else
+      store(cast<StoreOp>(op));
+}
+
+void BodyTiles::finish(MainloopEpilogue &epilogue, Value number,
+                       ValueRange carried) {
+  locate(e.hideFromOptimizer(number));
+  storeAlso(carried);
+  Fragment all{rows, colsOf(plan.columns)};
+  epilogue.setRows(all.rows, /*withDest=*/true);
+  epilogue.setCols(all.cols);
+  // Those of each row and column of the result.
+  SmallVector<Value> elements;
+  for (BlockArgument tile : mainloop.getCarriedTiles()) {
+    RegisterTile registers = take(tile, carried);
+    for (size_t i = 0; i < all.rows.size(); ++i)
+      for (size_t j = 0; j < all.cols.size(); ++j)
+        elements.push_back(registers.at(i, j));
+  }
+  epilogue.finish(elements);
+}
+
+namespace {
+/// What a comparison of places compares: rows and columns of the tile, so many
+/// times, with something that is the same for all elements.
+struct PlaceSum {
+  int64_t rows = 0, cols = 0;
+  Value limit; ///< index
+};
+
+/// Adds `value`, of an op's body, to `sum`, or subtracts it; fails if it is
+/// something else.
+bool addPlaces(Emitter &e, PointwiseOp op, ArrayRef<TileRole> roles,
+               const IRMapping &numbers, Value value, bool adds,
+               PlaceSum &sum) {
+  if (value.getParentRegion() != &op.getBody() ||
+      value.getDefiningOp<arith::ConstantOp>()) {
+    Value same = value.getParentRegion() == &op.getBody()
+                     ? e.b.clone(*value.getDefiningOp())->getResult(0)
+                     : numbers.lookupOrDefault(value);
+    sum.limit = adds ? e.sub(sum.limit, same) : e.add(sum.limit, same);
+    return true;
+  }
+  if (auto place = dyn_cast<BlockArgument>(value)) {
+    unsigned d = place.getArgNumber();
+    if (d >= roles.size())
+      return false;
+    if (op.getTile()[d] > 1)
+      (roles[d] == TileRole::Row ? sum.rows : sum.cols) += adds ? 1 : -1;
+    return true;
+  }
+  Operation *defined = value.getDefiningOp();
+  bool isSum = isa<arith::AddIOp>(defined);
+  if (!isSum && !isa<arith::SubIOp>(defined))
+    return false;
+  return addPlaces(e, op, roles, numbers, defined->getOperand(0), adds, sum) &&
+         addPlaces(e, op, roles, numbers, defined->getOperand(1),
+                   isSum ? adds : !adds, sum);
+}
+} // namespace
+
+/// Finds the comparisons of places in the tile with something that is the same
+/// for all of its elements, as masks of edges and causal ones are.
+void BodyTiles::findPlaceCompares(PointwiseOp op, ArrayRef<TileRole> roles) {
+  compares.clear();
+  for (auto compare : op.getBody().front().getOps<arith::CmpIOp>()) {
+    if (!compare.getLhs().getType().isIndex() ||
+        compare.getPredicate() > arith::CmpIPredicate::sge)
+      continue;
+    PlaceSum sum{0, 0, e.index(0)};
+    if (!addPlaces(e, op, roles, numbers, compare.getLhs(), true, sum) ||
+        !addPlaces(e, op, roles, numbers, compare.getRhs(), false, sum))
+      continue;
+    // In 32 bits: what is so far away decides as what is infinitely far away
+    // does.
+    Value limit =
+        e.max(e.min(sum.limit, e.index(1 << 30)), e.index(-(1 << 30)));
+    PlaceCompare places{sum.rows, sum.cols, e.toI32(limit), {}};
+    Value col = e.mul(e.mul(e.rem(lane, 4), 2), sum.cols);
+    for (Value row : rows)
+      places.left.push_back(
+          e.sub(places.limit, e.add(e.mul(row, sum.rows), col)));
+    compares[compare] = places;
+  }
+}
+
+/// Whether all comparisons of places hold for all elements of the tile; null:
+/// it is not known, or there are none.
+Value BodyTiles::allCompare(PointwiseOp op, int64_t columns) {
+  Value all;
+  for (auto &[compare, places] : compares) {
+    int64_t low = 0, high = 0;
+    for (auto [times, extent] : {std::pair(places.rows, plan.info.rows),
+                                 std::pair(places.cols, columns)})
+      (times < 0 ? low : high) += times * (extent - 1);
+    auto predicate = cast<arith::CmpIOp>(compare).getPredicate();
+    using Predicate = arith::CmpIPredicate;
+    if (predicate == Predicate::eq || predicate == Predicate::ne)
+      return {};
+    bool isBelow = predicate == Predicate::slt || predicate == Predicate::sle;
+    Value holds = arith::CmpIOp::create(
+        e.b, e.loc, predicate, e.i32(isBelow ? high : low), places.limit);
+    all = all ? e.logicalAnd(all, holds) : holds;
+  }
+  return all;
+}
+
+RegisterTile BodyTiles::elementsOf(PointwiseOp op) {
+  RegisterTile result = shapeOf(op.getResult());
+  SmallVector<TileRole> roles = plan.info.dimRoles(op);
+  int64_t columns = 1;
+  bool hasRows = false;
+  for (auto [d, role] : llvm::enumerate(roles)) {
+    if (op.getTile()[d] == 1)
+      continue;
+    hasRows |= role == TileRole::Row;
+    if (role == TileRole::Col)
+      columns = op.getTile()[d];
+  }
+  Elements elements{roles, hasRows ? rows.size() : 1, colsOf(columns)};
+  findPlaceCompares(op, roles);
+  if (op.getAcc()) {
+    reduce(op, elements, result);
+    return result;
+  }
+  auto compute = [&](bool allHold) {
+    for (size_t i = 0; i < elements.rows; ++i)
+      for (size_t j = 0; j < elements.cols.size(); ++j)
+        result.at(i, j) = elementOf(op, elements, i, j, Value(), allHold);
+  };
+  Value allHold = allCompare(op, columns);
+  if (allHold && result.values.size() > 2 && plan.producers) {
+    // Most tiles are no edge.
+    auto make = [&](bool hold) {
+      return [&, hold](OpBuilder &, Location) {
+        compute(hold);
+        scf::YieldOp::create(e.b, e.loc, result.values);
+      };
+    };
+    OpBuilder::InsertionGuard guard(e.b);
+    auto branch =
+        scf::IfOp::create(e.b, e.loc, allHold, make(true), make(false));
+    result.values.assign(branch.result_begin(), branch.result_end());
+  } else {
+    compute(/*allHold=*/false);
+  }
+  return result;
+}
+
+/// An element of what an op computes. With `allHold`, all comparisons of places
+/// are known to.
+Value BodyTiles::elementOf(PointwiseOp op, const Elements &elements, size_t i,
+                           size_t j, Value before, bool allHold) {
+  IRMapping scalars = numbers;
+  Block &body = op.getBody().front();
+  auto argument = body.args_begin();
+  for (auto [d, role] : llvm::enumerate(elements.roles)) {
+    BlockArgument point = *argument++;
+    if (!point.use_empty())
+      scalars.map(point, e.toIndex(op.getTile()[d] == 1    ? e.i32(0)
+                                   : role == TileRole::Row ? rows[i]
+                                                           : elements.cols[j]));
+  }
+  for (Value input : op.getInputs())
+    scalars.map(*argument++, tiles.at(input).at(i, j));
+  if (before)
+    scalars.map(*argument, before);
+  for (Operation &scalar : body.without_terminator()) {
+    auto found = compares.find(&scalar);
+    if (found == compares.end()) {
+      e.b.clone(scalar, scalars);
+      continue;
+    }
+    const PlaceCompare &places = found->second;
+    // In each eight columns a thread has two neighbours.
+    int64_t col = static_cast<int64_t>(j / 2 * 8 + j % 2);
+    Value holds =
+        allHold
+            ? e.constant(e.b.getBoolAttr(true))
+            : arith::CmpIOp::create(e.b, e.loc,
+                                    cast<arith::CmpIOp>(scalar).getPredicate(),
+                                    e.i32(places.cols * col), places.left[i]);
+    scalars.map(scalar.getResult(0), holds);
+  }
+  return scalars.lookupOrDefault(body.getTerminator()->getOperand(0));
+}
+
+/// Of what is reduced along columns, four lanes have a part each.
+void BodyTiles::reduce(PointwiseOp op, const Elements &elements,
+                       RegisterTile &result) {
+  const BodyReduction &reduction = plan.reductions.at(op);
+  auto combine = [&](Value x, Value y) {
+    Operation *clone = e.b.clone(*reduction.combiner);
+    clone->setOperands({x, y});
+    return clone->getResult(0);
+  };
+  llvm::fill(result.values, e.constant(reduction.identity));
+  for (size_t i = 0; i < elements.rows; ++i)
+    for (size_t j = 0; j < elements.cols.size(); ++j)
+      result.at(i, j) = elementOf(op, elements, i, j, result.at(i, j),
+                                  /*allHold=*/false);
+  RegisterTile &first = tiles.at(op.getAcc());
+  for (size_t i = 0; i < result.rows; ++i)
+    for (size_t j = 0; j < result.cols; ++j) {
+      Value &value = result.at(i, j);
+      if (elements.cols.size() > 1 && !result.hasCols)
+        for (int64_t apart : {1, 2})
+          value = combine(value, shuffleLanes(e.b, e.loc, value, apart));
+      value = combine(first.at(i, j), value);
+    }
+}

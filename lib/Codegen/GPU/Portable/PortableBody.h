@@ -1,0 +1,186 @@
+//===- PortableBody.h - What a tile body's expansion consists of *- C++ -*-===//
+
+#ifndef PIT_LIB_CODEGEN_GPU_PORTABLE_PORTABLEBODY_H
+#define PIT_LIB_CODEGEN_GPU_PORTABLE_PORTABLEBODY_H
+
+#include "PortableLowering.h"
+
+namespace mlir::pit::cuda {
+
+/// A thread's elements of a tile: of its rows, if the tile has rows, and of its
+/// columns, if it has columns. In each 16 rows a thread has one of the first
+/// eight and one of the last, in each 8 columns two neighbours.
+struct RegisterTile {
+  size_t rows = 1, cols = 1;
+  bool hasRows = false, hasCols = false;
+  SmallVector<Value> values; ///< by rows
+
+  Value &at(size_t i, size_t j) {
+    return values[(hasRows ? i : 0) * cols + (hasCols ? j : 0)];
+  }
+};
+
+/// What makes the IR of a body's expansion.
+struct BodyContext {
+  Emitter &e;
+  const BodyPlan &plan;
+  MainloopOp mainloop;
+  ChunkMap &chunks;
+  MainloopSteps &steps;
+};
+
+//===----------------------------------------------------------------------===//
+// Loads to shared memory
+//===----------------------------------------------------------------------===//
+
+/// Copies the tiles that contractions read to shared memory, with other threads
+/// that do the same.
+class BodyLoader {
+public:
+  /// `self` has a plan with so many threads as load.
+  BodyLoader(const BodyContext &body, const PortableThread &self)
+      : self(self), body(body) {}
+
+  /// Copies what is loaded once, and one tile of it to `to` (i32, bytes).
+  void loadOnce();
+  void loadTileOnce(const StagedTile &staged, Value to);
+  /// Copies a tile of step `s` to the stage that lies at `to` (i32, bytes).
+  void loadTile(const StagedTile &staged, Value s, Value to);
+  /// What says where the tiles of a step are: the ids (i32) of the rows that
+  /// this thread copies, -1 of those that are absent, and numbers. It comes a
+  /// step before the tiles: what waits for an id would hold up all that is
+  /// behind it.
+  SmallVector<Value> readAhead(Value s);
+  /// The same of the step that is loaded next.
+  void takeAhead(ValueRange values);
+  /// Goes to the step that is loaded next.
+  void enter(Value s) { body.steps.enter(s, numbers); }
+
+private:
+  int64_t countIds();
+
+  const PortableThread &self;
+  BodyContext body;
+  SmallVector<Value> ids, numbers;
+};
+
+//===----------------------------------------------------------------------===//
+// Tiles in registers
+//===----------------------------------------------------------------------===//
+
+/// The tiles of a body's step in the registers of a thread.
+class BodyTiles {
+public:
+  explicit BodyTiles(const BodyContext &body)
+      : e(body.e), plan(body.plan), mainloop(body.mainloop),
+        chunks(body.chunks), steps(body.steps) {}
+
+  /// Says which thread (i32) it is of those that compute.
+  void locate(Value number);
+  /// The first row of the thread's warp (i32).
+  Value warpOrigin() const { return origin; }
+  RegisterTile shapeOf(Value tile);
+  RegisterTile &of(Value tile) { return tiles.at(tile); }
+  void set(Value tile, const RegisterTile &registers) {
+    tiles[tile] = registers;
+  }
+
+  /// First values of what is carried, all in a row.
+  SmallVector<Value> initial();
+  /// Reads elements that all steps read alike.
+  void readOnce();
+  /// Reads what a step's ops take element by element, and takes what is
+  /// carried to it.
+  void enter(Value s, ValueRange carried);
+  /// Takes what is carried, and gives it.
+  void takeCarried(ValueRange values);
+  SmallVector<Value> carried();
+  void compute(PointwiseOp op) { tiles[op.getResult()] = elementsOf(op); }
+  /// What the step carries to the next one.
+  SmallVector<Value> next();
+  /// Stores the further results, and runs the epilogue for the elements that
+  /// thread `number` (i32) has of all that is carried. The thread is located
+  /// anew, so that what is known of it takes no registers in the steps.
+  void finish(MainloopEpilogue &epilogue, Value number, ValueRange carried);
+
+private:
+  SmallVector<Value> colsOf(int64_t columns);
+  RegisterTile take(Value tile, ValueRange &carried);
+  RegisterTile readDirectly(BlockArgument tile);
+  RegisterTile readCoords(BlockArgument tile, Value ids);
+  RegisterTile readElements(BlockArgument tile, const TileAccess &access);
+  /// A thread's elements of what an op goes through.
+  struct Elements {
+    SmallVector<TileRole> roles;
+    size_t rows;
+    SmallVector<Value> cols;
+  };
+  RegisterTile elementsOf(PointwiseOp op);
+  Value elementOf(PointwiseOp op, const Elements &elements, size_t i, size_t j,
+                  Value before, bool allHold);
+  void findPlaceCompares(PointwiseOp op, ArrayRef<TileRole> roles);
+  Value allCompare(PointwiseOp op, int64_t columns);
+  void reduce(PointwiseOp op, const Elements &elements, RegisterTile &result);
+  void storeAlso(ValueRange carried);
+  void store(StoreOp op);
+
+  Emitter &e;
+  const BodyPlan &plan;
+  MainloopOp mainloop;
+  ChunkMap &chunks;
+  MainloopSteps &steps;
+  Value lane, origin;      ///< in the warp; its first row
+  SmallVector<Value> rows; ///< of this thread
+  DenseMap<Value, RegisterTile> tiles;
+  IRMapping numbers; ///< of the step
+  /// Of an op that is computed: rows times `rows` plus columns times `cols` are
+  /// compared with a limit (i32). What is left of it for each of the thread's
+  /// rows, from its first column on, is compared with numbers that are known:
+  /// each of them in a register would be too many.
+  struct PlaceCompare {
+    int64_t rows, cols;
+    Value limit;
+    SmallVector<Value> left;
+  };
+  llvm::MapVector<Operation *, PlaceCompare> compares;
+};
+
+//===----------------------------------------------------------------------===//
+// Contractions
+//===----------------------------------------------------------------------===//
+
+/// Where a thread is in a step of a tile body.
+struct BodyStep {
+  const PortableThread &self; ///< of those that compute
+  const BodyPlan &plan;
+  Value origin; ///< the first row of its warp (i32)
+  Value stage;  ///< where the step's stage lies (i32, bytes)
+};
+
+/// Adds what a contraction multiplies to `sums`. `lhs` is its first operand, if
+/// that was computed; null: it lies in shared memory.
+RegisterTile multiplyInBody(const BodyStep &step, ContractOp op,
+                            RegisterTile sums, RegisterTile *lhs);
+
+/// The first operand of a contraction as wgmma takes it: i32, by products.
+SmallVector<Value> packFactor(const BodyStep &step, ContractOp op,
+                              RegisterTile &lhs);
+/// Starts the wgmmas of a contraction; `lhs` is empty if its first operand lies
+/// in shared memory. Nothing may use the sums before the wait for them.
+RegisterTile startInBody(const BodyStep &step, ContractOp op, RegisterTile sums,
+                         ArrayRef<Value> lhs);
+/// Waits for these sums, and for all wgmmas but those of the `later`
+/// contractions that were started last. `held` is the first factor, if it is in
+/// registers.
+RegisterTile awaitInBody(Emitter &e, RegisterTile sums, int64_t later,
+                         ArrayRef<Value> held);
+
+/// Goes through a thread's sums in wgmma's order: of 8 columns two of a row,
+/// and two of the one 8 rows later.
+void forSums(RegisterTile &sums, function_ref<void(Value &)> body);
+/// Does an op give zeros everywhere? Then a contraction replaces its sums.
+bool isZeroTile(Value tile);
+
+} // namespace mlir::pit::cuda
+
+#endif // PIT_LIB_CODEGEN_GPU_PORTABLE_PORTABLEBODY_H

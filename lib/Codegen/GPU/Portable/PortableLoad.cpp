@@ -1,0 +1,308 @@
+//===- PortableLoad.cpp - Tiles from global into shared memory ------------===//
+//
+// HopperLoad.cpp gathers rows, too. What is the same lies in TileAccess.h:
+// where a row is, whether it exists, and an element's address. The loops
+// differ. Here a tile has any number of rows and threads, so what a thread
+// copies is divided when it runs; an edge may cut through a chunk; and what is
+// not aligned, padded with 0 or in one piece is copied element by element.
+// There a thread has one place in each line, known to the instructions, and
+// chunks exist or do not, because TMA describes no other tensors.
+//
+
+#include "PortableLowering.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+Value cuda::swizzleOf(Emitter &e, const SharedTile &tile, Value row) {
+  Value line = e.mul(e.div(row, tile.rowsPerLine()), tile.swizzleStep);
+  return e.bitAnd(line, tile.swizzleMask());
+}
+
+namespace {
+
+/// Copies one tile. Rows and columns are those of shared memory.
+class StageLoader {
+public:
+  StageLoader(const PortableThread &self, const PortableOperand &operand,
+              const TileAccess &access, const LocatedRows &rows, Value to)
+      : e(self.e), plan(self.plan), tile(operand.tile), operand(operand),
+        access(access), rows(rows), to(to), thread(self.number) {
+    bytes = tile.elementBytes;
+    // Dimensions of one element: where the tile is along them.
+    fixedOffset = e.index(0);
+    fixedExists = Value();
+    for (auto [d, dim] : llvm::enumerate(access.dims)) {
+      if (static_cast<int>(d) == operand.rowDim ||
+          static_cast<int>(d) == operand.colDim)
+        continue;
+      auto [at, exists] = locate(e, dim, e.index(0));
+      fixedOffset = e.add(fixedOffset, e.mul(at, dim.stride));
+      fixedExists = fixedExists ? e.logicalAnd(fixedExists, exists) : exists;
+    }
+    if (operand.rowDim >= 0)
+      row = access.dims[operand.rowDim];
+    else
+      row = {e.index(0), e.index(1), Value(), e.index(1), e.index(0)};
+    if (operand.colDim >= 0)
+      col = access.dims[operand.colDim];
+    else
+      col = {e.index(0), e.index(1), Value(), e.index(1), e.index(1)};
+    if (fixedExists)
+      row.limit = e.select(fixedExists, row.limit, e.index(0));
+  }
+
+  void run() {
+    bool zero = matchPattern(Value(e.constant(access.pad)), m_AnyZeroFloat()) ||
+                matchPattern(Value(e.constant(access.pad)), m_Zero());
+    if (zero)
+      if (auto value = dyn_cast<FloatAttr>(access.pad))
+        zero = value.getValue().isPosZero();
+    APInt stride;
+    bool contiguous = matchPattern(col.stride, m_ConstantInt(&stride))
+                          ? stride.isOne()
+                          : operand.colDim < 0;
+    if (!zero || col.ids || !contiguous)
+      return elements(zero);
+    // Whole chunks only if each of them is aligned.
+    Value first = e.mul(e.add(fixedOffset, col.start), bytes);
+    Value aligned = arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(),
+                                               access.start);
+    aligned = arith::OrIOp::create(e.b, e.loc, e.add(aligned, first),
+                                   e.mul(row.stride, bytes));
+    aligned = e.bitAnd(aligned, kChunkBytes - 1);
+    aligned = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
+                                    aligned, e.index(0));
+    e.ifThen(aligned, [&] { chunks(); });
+    // Not an else: ptxas would run it, predicated off, beside every chunk. A
+    // loop that is not entered costs a branch.
+    skipElements = aligned;
+    elements(zero);
+  }
+
+private:
+  /// Byte in shared memory of chunk `chunk` of row `r`.
+  Value place(Value r, Value chunk) {
+    if (tile.hasLines) {
+      int64_t chunks = kLineBytes / kChunkBytes;
+      Value line = e.add(e.mul(e.div(chunk, chunks), tile.blockBytes()),
+                         e.mul(r, kLineBytes));
+      Value at = e.bitXor(e.rem(chunk, chunks), e.rem(r, kSwizzleLines));
+      return e.add(e.add(to, line), e.mul(at, kChunkBytes));
+    }
+    return e.add(e.add(to, e.mul(r, tile.pitch())),
+                 e.mul(e.bitXor(chunk, swizzleOf(e, tile, r)), kChunkBytes));
+  }
+
+  /// Calls `body` for each of `count` pieces that are this thread's.
+  /// With `skip`, only if it is false.
+  void forMine(int64_t count, int64_t unroll, Value skip,
+               function_ref<void(ArrayRef<Value>)> body) {
+    int64_t rounds = llvm::divideCeil(count, plan.threads);
+    auto run = [&](Value mine, Value first, int64_t n) {
+      SmallVector<Value> pieces;
+      for (int64_t i = 0; i < n; ++i)
+        pieces.push_back(e.add(e.mul(e.add(first, i), plan.threads), mine));
+      body(pieces);
+    };
+    if (rounds <= unroll && !skip)
+      return run(thread, e.i32(0), rounds);
+    // Pieces past the end lie beyond the last row; they are left out there.
+    unroll = std::min(rounds, unroll);
+    Value upper = e.i32(rounds);
+    if (skip)
+      upper = e.select(skip, e.i32(0), upper);
+    auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), upper, e.i32(unroll));
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    run(skip ? e.hideFromOptimizer(thread) : thread, loop.getInductionVar(),
+        unroll);
+  }
+
+  void ifPiece(Value piece, int64_t count, function_ref<void()> body) {
+    if (count % plan.threads == 0 &&
+        (count / plan.threads <= kUnrolledPieces ||
+         count / plan.threads % kUnrolledPieces == 0))
+      return body();
+    e.ifThen(e.lessThan(piece, e.i32(count)), body);
+  }
+
+  /// Bytes (i32) that exist of the chunk of column `c`.
+  Value bytesOfChunk(Value limit, Value c) {
+    Value elements = e.sub(limit, e.mul(c, tile.chunkElements()));
+    elements = e.max(elements, e.i32(0));
+    return e.mul(e.min(elements, e.i32(tile.chunkElements())), bytes);
+  }
+  void copyChunk(Value at, Value from, Value size) {
+    NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(at), from, kChunkBytes,
+                            NVVM::LoadCacheModifierKind::CG, size);
+  }
+
+  /// Copies chunks, if a thread has the same column of all of its rows and
+  /// these come in whole swizzles: then places in shared memory are those of
+  /// the row before plus a constant, and so are addresses, unless ids choose
+  /// the rows.
+  bool copyColumn() {
+    int64_t perRow = tile.chunks(), apart = plan.threads / perRow;
+    bool follow = rows.empty();
+    if ((follow && row.ids) || !tile.hasLines || plan.threads % perRow ||
+        apart % kSwizzleLines || tile.rows % apart)
+      return false;
+    Value r = e.div(thread, perRow), c = e.rem(thread, perRow);
+    Value size = bytesOfChunk(e.toI32(col.limit), c);
+    Value limit = e.sub(e.toI32(row.limit), r);
+    Value first = follow ? e.add(row.start, e.toIndex(r)) : e.index(0);
+    Value offset = e.add(fixedOffset, e.mul(first, row.stride));
+    offset = e.add(offset,
+                   e.add(col.start, e.toIndex(e.mul(c, tile.chunkElements()))));
+    Value from = elementAddress(e, access, offset);
+    auto after = [&](Value from, Value rows) {
+      Value by = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(),
+                                            e.mul(row.stride, rows));
+      return LLVM::GEPOp::create(e.b, e.loc, from.getType(),
+                                 Emitter::storedType(access.element), from,
+                                 ArrayRef<LLVM::GEPArg>{by});
+    };
+    Value to = place(r, c);
+    for (int64_t i = 0; i < tile.rows; i += apart) {
+      Value source = from, exists = e.lessThan(e.i32(i), limit);
+      if (follow) {
+        from = after(from, e.index(apart));
+      } else {
+        auto [at, isThere] = rows[i / apart];
+        source = after(from, at);
+        exists = fixedExists ? e.logicalAnd(isThere, fixedExists) : isThere;
+      }
+      copyChunk(e.add(to, i * kLineBytes), source,
+                e.select(exists, size, e.i32(0)));
+    }
+    return true;
+  }
+
+  void chunks() {
+    if (copyColumn())
+      return;
+    int64_t perRow = tile.chunks(), count = tile.rows * perRow;
+    Value limit = e.toI32(col.limit);
+    forMine(count, kUnrolledPieces, Value(), [&](ArrayRef<Value> pieces) {
+      for (size_t n = 0; n < pieces.size(); ++n)
+        ifPiece(pieces[n], count, [&] {
+          Value piece = pieces[n];
+          Value r = e.div(piece, perRow), c = e.rem(piece, perRow);
+          auto [at, exists] =
+              rows.empty() ? locate(e, row, e.toIndex(r)) : rows[n];
+          if (!rows.empty() && fixedExists)
+            exists = e.logicalAnd(exists, fixedExists);
+          // Of nothing, the address does not matter.
+          Value size = e.select(exists, bytesOfChunk(limit, c), e.i32(0));
+          Value offset = e.add(fixedOffset, e.mul(at, row.stride));
+          offset =
+              e.add(offset, e.add(col.start,
+                                  e.toIndex(e.mul(c, tile.chunkElements()))));
+          copyChunk(place(r, c), elementAddress(e, access, offset), size);
+        });
+    });
+  }
+
+  void elements(bool zero) {
+    int64_t count = tile.rows * tile.cols;
+    bool async = zero && (bytes == 4 || bytes == 8);
+    forMine(count, kUnrolledPieces, skipElements, [&](ArrayRef<Value> pieces) {
+      struct Element {
+        Value piece, to, value;
+      };
+      SmallVector<Element> loaded;
+      for (Value piece : pieces) {
+        Value r = e.div(piece, tile.cols), c = e.rem(piece, tile.cols);
+        auto [rowAt, rowExists] = locate(e, row, e.toIndex(r));
+        auto [colAt, colExists] = locate(e, col, e.toIndex(c));
+        Value exists = e.logicalAnd(rowExists, colExists);
+        exists = e.logicalAnd(exists, e.lessThan(piece, e.i32(count)));
+        Value offset = e.add(fixedOffset, e.add(e.mul(rowAt, row.stride),
+                                                e.mul(colAt, col.stride)));
+        Value byte = e.mul(c, bytes);
+        Value target = e.add(place(r, e.div(byte, kChunkBytes)),
+                             e.bitAnd(byte, kChunkBytes - 1));
+        if (async) {
+          ifPiece(piece, count, [&] {
+            Value size = e.select(exists, e.i32(bytes), e.i32(0));
+            NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(target),
+                                    elementAddress(e, access, offset), bytes,
+                                    NVVM::LoadCacheModifierKind::CA, size);
+          });
+          continue;
+        }
+        auto load = scf::IfOp::create(
+            e.b, e.loc, exists,
+            [&](OpBuilder &b, Location loc) {
+              Value value = e.load(access.element,
+                                   elementAddress(e, access, offset), bytes);
+              scf::YieldOp::create(b, loc, value);
+            },
+            [&](OpBuilder &b, Location loc) {
+              scf::YieldOp::create(b, loc, e.constant(access.pad));
+            });
+        loaded.push_back({piece, target, load.getResult(0)});
+      }
+      for (Element &element : loaded)
+        ifPiece(element.piece, count, [&] {
+          e.store(element.value, e.sharedPointer(element.to), bytes);
+        });
+    });
+  }
+
+  Emitter &e;
+  const PortablePlan &plan;
+  const SharedTile &tile;
+  const PortableOperand &operand;
+  const TileAccess &access;
+  const LocatedRows &rows;
+  Value to, thread;
+  int64_t bytes;
+  Value fixedOffset, fixedExists;
+  Value skipElements; ///< true: chunks were copied; null if they cannot be
+  TileDim row, col;
+};
+
+} // namespace
+
+LocatedRows cuda::locateRows(const PortableThread &self,
+                             const PortableOperand &operand,
+                             const TileDim &row) {
+  Emitter &e = self.e;
+  int64_t perRow = operand.tile.chunks(), threads = self.plan.threads;
+  int64_t rounds = llvm::divideCeil(operand.tile.rows * perRow, threads);
+  LocatedRows rows;
+  for (int64_t i = 0; rounds <= kUnrolledPieces && i < rounds; ++i)
+    rows.push_back(locate(
+        e, row, e.toIndex(e.div(e.add(self.number, i * threads), perRow))));
+  return rows;
+}
+
+TileAccess cuda::accessStage(const PortableThread &self,
+                             const PortableOperand &operand, TileAccess access,
+                             Value first) {
+  Emitter &e = self.e;
+  int k = operand.kIsCol ? operand.colDim : operand.rowDim;
+  if (k < 0 || self.plan.subSteps == 1)
+    return access;
+  TileDim &dim = access.dims[k];
+  Value skipped = e.toIndex(first);
+  dim.start = e.add(dim.start, skipped);
+  dim.limit = e.sub(dim.limit, skipped);
+  dim.limit = e.max(dim.limit, e.index(0));
+  dim.limit = e.min(dim.limit, e.index(self.plan.depth));
+  return access;
+}
+
+void cuda::loadStage(const PortableThread &self, const PortableOperand &operand,
+                     const TileAccess &access, const LocatedRows &rows,
+                     Value to) {
+  StageLoader(self, operand, access, rows, to).run();
+}

@@ -1,0 +1,240 @@
+//===- PortableMainloop.cpp - Expansion of pit.mainloop -------------------===//
+//
+// All threads load the tiles of steps into a ring of stages (StageRing.h), and
+// multiply them from there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PortableMainloop.h"
+
+#include "PortableLowering.h"
+#include "SplitK.h"
+#include "StageRing.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+namespace {
+
+class MainloopExpander {
+public:
+  MainloopExpander(const PortableThread &self, MainloopOp mainloop,
+                   KernelValues values, function_ref<void()> afterStore)
+      : self(self), e(self.e), plan(self.plan), mainloop(mainloop),
+        chunks(values.chunks), steps(e, mainloop, plan.subSteps, values),
+        splitK(splitSteps(self, mainloop, steps)),
+        ring(e, plan.stages, plan.stageBytes(), self.shared,
+             splitK ? splitK->steps() : steps.total()),
+        load([this](Value s, Value stage) { loadStep(s, stage); }),
+        afterStore(afterStore) {}
+
+  void run() {
+    if (splitK)
+      e.ifThen(splitK->hasPart(), [&] { runSteps(); });
+    else
+      runSteps();
+  }
+
+private:
+  static std::optional<SplitK> splitSteps(const PortableThread &self,
+                                          MainloopOp mainloop,
+                                          MainloopSteps &steps) {
+    if (self.plan.parts == 1)
+      return std::nullopt;
+    return SplitK(self, mainloop, steps.total());
+  }
+
+  void runSteps() {
+    // Nothing that is known of a thread is kept from tile to tile.
+    self.number = e.hideFromOptimizer(self.number);
+    locateOperandRows();
+    // The tiles of the first steps are on their way while accumulators start.
+    ring.start(load);
+    MainloopEpilogue epilogue(e, mainloop,
+                              {plan.mDim, plan.nDim, plan.neighbours()},
+                              plan.vectorAtomics, chunks);
+    locate(epilogue, /*withDest=*/false);
+    SmallVector<Value> accumulators = epilogue.initial();
+    if (splitK)
+      accumulators = splitK->startOf(accumulators);
+    accumulators = plan.tensorCores ? tensorCoreSteps(accumulators)
+                                    : scalarSteps(accumulators);
+    ring.drain();
+    // Once more: kept over the steps, places would take the registers that
+    // accumulators need.
+    self.number = e.hideFromOptimizer(self.number);
+    auto finish = [&](ArrayRef<Value> sums) {
+      locate(epilogue, /*withDest=*/true);
+      epilogue.finish(sums);
+      afterStore();
+    };
+    if (splitK)
+      splitK->finish(accumulators, finish);
+    else
+      finish(accumulators);
+  }
+
+  void locate(MainloopEpilogue &epilogue, bool withDest) {
+    Fragment fragment =
+        plan.tensorCores ? tensorCoreFragment(self) : scalarFragment(self);
+    epilogue.setRows(fragment.rows, withDest);
+    epilogue.setCols(fragment.cols);
+  }
+
+  //===--- Steps ----------------------------------------------------------===//
+
+  /// Comes to step `s` of the block's; gives its number among the tile's.
+  Value enterStep(Value s) {
+    if (splitK)
+      s = splitK->stepOfTile(s, steps.total());
+    steps.enter(s);
+    return s;
+  }
+
+  /// Loads step `s` into the stage that lies at `to`.
+  void loadStep(Value s, Value to) {
+    s = enterStep(s);
+    Value first = e.mul(e.rem(s, plan.subSteps), plan.depth);
+    for (bool isB : {false, true}) {
+      const PortableOperand &operand = isB ? plan.b : plan.a;
+      for (auto [i, view] : llvm::enumerate(operand.views))
+        loadStage(self, operand,
+                  accessStage(self, operand, steps.access(view), first),
+                  rows[isB][i], tileIn(to, isB, i));
+    }
+  }
+
+  /// Where the tile of an operand's view lies in a stage.
+  Value tileIn(Value stage, bool isB, unsigned view) {
+    return e.add(stage, isB ? plan.a.bytes() + plan.b.placeOf(view)
+                            : plan.a.placeOf(view));
+  }
+
+  /// Rows of a tile that are gathered by ids of the loop around are the same in
+  /// all steps: their ids are loaded once.
+  void locateOperandRows() {
+    for (bool isB : {false, true}) {
+      const PortableOperand &operand = isB ? plan.b : plan.a;
+      for (unsigned view : operand.views)
+        rows[isB].push_back(locateRowsOf(mainloop.getLoaded(view), operand));
+    }
+  }
+
+  LocatedRows locateRowsOf(ViewOp view, const PortableOperand &operand) {
+    if (operand.rowDim < 0 || !operand.kIsCol)
+      return {};
+    Value subscript = view.getSubscripts()[operand.rowDim];
+    if (!isa<IdsType>(subscript.getType()) ||
+        mainloop.getLoad().isAncestor(subscript.getParentRegion()))
+      return {};
+    TileDim row =
+        tileDim(e,
+                {view.getSrc(), view.getSubscripts(),
+                 cast<VectorType>(view.getResult().getType()).getShape()},
+                operand.rowDim, chunks);
+    return locateRows(self, operand, row);
+  }
+
+  SmallVector<Value> scalarSteps(ArrayRef<Value> initial) {
+    return ring.loop(initial, [&](Value s, Value stage, ValueRange carried) {
+      ring.wait();
+      ring.loadAhead(s, stage, load);
+      if (mainloop.getNumScales() > 0)
+        enterStep(s);
+      SmallVector<Value> sums;
+      for (auto [accumulator, pair] : llvm::enumerate(plan.pairs)) {
+        Value at = ring.address(stage);
+        Scales scales(
+            e, scaleViews(mainloop, accumulator, plan.mDim, plan.nDim),
+            scalarFragment(self), [&](const ScaleView &scale, Value position) {
+              return loadScale(e, steps, scale, position);
+            });
+        llvm::append_range(
+            sums, multiplyScalar(self, mainloop, tileIn(at, false, pair[0]),
+                                 tileIn(at, true, pair[1]), scales,
+                                 elementsOf(carried, accumulator)));
+      }
+      return sums;
+    });
+  }
+
+  /// The elements of one accumulator, of those of all.
+  SmallVector<Value> elementsOf(ValueRange all, size_t accumulator) {
+    size_t count = all.size() / plan.pairs.size();
+    return SmallVector<Value>(all.slice(accumulator * count, count));
+  }
+
+  /// Registers are loaded one block along k ahead, over the end of a stage, so
+  /// that tensor cores need not wait for shared memory after each barrier.
+  SmallVector<Value> tensorCoreSteps(ArrayRef<Value> initial) {
+    size_t count = initial.size();
+    // Blocks of the tiles of a, then of b.
+    auto loadBlocks = [&](Value stage, int64_t k) {
+      SmallVector<Value> blocks;
+      for (bool isB : {false, true})
+        for (unsigned i = 0; i < (isB ? plan.b : plan.a).views.size(); ++i)
+          llvm::append_range(
+              blocks, loadTensorCoreBlocks(
+                          self, isB, tileIn(ring.address(stage), isB, i), k));
+      return blocks;
+    };
+    size_t countA = plan.perWarpM / 4, countB = plan.perWarpN / 4,
+           allOfA = countA * plan.a.views.size();
+    ring.wait();
+    SmallVector<Value> carried(initial);
+    llvm::append_range(carried, loadBlocks(e.i32(0), 0));
+    carried = ring.loop(carried, [&](Value s, Value stage, ValueRange values) {
+      SmallVector<Value> accumulators(values.take_front(count));
+      SmallVector<Value> blocks(values.drop_front(count));
+      int64_t last = plan.depth / (2 * plan.a.tile.chunkElements()) - 1;
+      for (int64_t k = 0; k <= last; ++k) {
+        if (k == 0)
+          ring.loadAhead(s, stage, load);
+        if (k == last)
+          ring.wait();
+        SmallVector<Value> next = k == last ? loadBlocks(ring.next(stage, 1), 0)
+                                            : loadBlocks(stage, k + 1);
+        SmallVector<Value> sums;
+        for (auto [accumulator, pair] : llvm::enumerate(plan.pairs))
+          llvm::append_range(
+              sums,
+              multiplyTensorCores(
+                  self, ArrayRef(blocks).slice(countA * pair[0], countA),
+                  ArrayRef(blocks).slice(allOfA + countB * pair[1], countB),
+                  elementsOf(accumulators, accumulator)));
+        accumulators = sums;
+        blocks = next;
+      }
+      llvm::append_range(accumulators, blocks);
+      return accumulators;
+    });
+    carried.resize(count);
+    return carried;
+  }
+
+  PortableThread self;
+  Emitter &e;
+  const PortablePlan &plan;
+  MainloopOp mainloop;
+  ChunkMap &chunks;
+  MainloopSteps steps;
+  std::optional<SplitK> splitK; ///< where blocks share the steps
+  StageRing ring;
+  std::function<void(Value, Value)> load;
+  function_ref<void()> afterStore;
+  /// Of the operands' views, if steps share them.
+  SmallVector<LocatedRows> rows[2];
+};
+
+} // namespace
+
+void cuda::lowerMainloop(const PortableThread &self, MainloopOp mainloop,
+                         KernelValues values, function_ref<void()> afterStore) {
+  // Ids of steps are of no use after it.
+  ChunkMap chunks = values.chunks;
+  MainloopExpander(self, mainloop, {chunks, values.indices}, afterStore).run();
+}

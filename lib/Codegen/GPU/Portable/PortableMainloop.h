@@ -1,0 +1,35 @@
+//===- PortableMainloop.h - pit.mainloop, from outside ----------*- C++ -*-===//
+
+#ifndef PIT_LIB_CODEGEN_GPU_PORTABLE_PORTABLEMAINLOOP_H
+#define PIT_LIB_CODEGEN_GPU_PORTABLE_PORTABLEMAINLOOP_H
+
+#include "BodyPlan.h"
+
+#include "Codegen/GPU/Common/MainloopSteps.h"
+
+namespace mlir::pit::cuda {
+
+/// A thread of a block that runs a plan.
+struct PortableThread {
+  Emitter &e;
+  const PortablePlan &plan;
+  Value number; ///< in the block (i32)
+  Value shared; ///< where the mainloop's shared memory starts (i32, bytes)
+  // Of a plan of several parts (SplitK.h):
+  Value partials = {}; ///< memory for the sums of all blocks (i64)
+  Value counters = {}; ///< memory for how many parts are done (i64)
+};
+
+/// Expands the mainloop at the emitter's place; the op itself stays. Ends with
+/// a barrier: shared memory is free again. `afterStore` makes what comes after
+/// the tile's elements are stored, in the block that does it.
+void lowerMainloop(const PortableThread &self, MainloopOp mainloop,
+                   KernelValues values, function_ref<void()> afterStore);
+
+/// The same of one with a tile body. `self` has the plan's common part.
+void lowerTileBody(const PortableThread &self, const BodyPlan &plan,
+                   MainloopOp mainloop, KernelValues values);
+
+} // namespace mlir::pit::cuda
+
+#endif // PIT_LIB_CODEGEN_GPU_PORTABLE_PORTABLEMAINLOOP_H

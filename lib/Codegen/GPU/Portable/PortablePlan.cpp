@@ -1,0 +1,360 @@
+//===- PortablePlan.cpp - How a mainloop is computed ----------------------===//
+
+#include "PortablePlan.h"
+
+#include "Codegen/Common/Index.h"
+#include "Codegen/GPU/Common/Lowering.h"
+#include "Codegen/GPU/Common/Scales.h"
+#include "Codegen/GPU/Common/SchedulesByHand.h"
+#include "Codegen/GPU/Common/TensorCores.h"
+
+#include "pit/Dialect/Pit/IR/NotTaken.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+static constexpr int64_t kMostStages = 4;
+/// So few rows take no longer to multiply than the other operand to read.
+static constexpr int64_t kFewRows = 16;
+
+/// The largest power of two that divides n.
+static int64_t powerIn(int64_t n) { return n & -n; }
+
+int64_t SharedTile::swizzleMask() const {
+  return std::min<int64_t>(8, powerIn(chunks())) - 1;
+}
+
+int64_t SharedTile::rowsPerLine() const {
+  return std::max<int64_t>(1, 128 / pitch());
+}
+
+int64_t SharedTile::swizzlePeriod() const {
+  return rowsPerLine() *
+         std::max<int64_t>(1, (swizzleMask() + 1) / swizzleStep);
+}
+
+int64_t SharedTile::offsetOf(int64_t row, int64_t col) const {
+  int64_t byte = col * elementBytes;
+  if (hasLines) {
+    int64_t chunk = byte % kLineBytes / kChunkBytes ^ row % kSwizzleLines;
+    return byte / kLineBytes * blockBytes() + row * kLineBytes +
+           chunk * kChunkBytes + byte % kChunkBytes;
+  }
+  int64_t chunk = (byte / kChunkBytes) ^
+                  ((row / rowsPerLine() * swizzleStep) & swizzleMask());
+  return row * pitch() + chunk * kChunkBytes + byte % kChunkBytes;
+}
+
+int64_t PortablePlan::neighbours() const {
+  if (tensorCores)
+    return b.alternates() ? 4 : 2;
+  return b.kIsCol ? 1 : b.tile.chunkElements();
+}
+
+//===----------------------------------------------------------------------===//
+// Sharing the work
+//===----------------------------------------------------------------------===//
+
+/// Elements of accumulators that a warp has room for: each takes a register,
+/// and 128 of 255 leave room for the rest.
+static int64_t mostOfWarp(const PortablePlan &plan) {
+  return 64 * 64 / plan.pairs.size();
+}
+/// Elements of accumulators that a thread of scalar code has room for: half of
+/// its registers. 512 threads have 128 each, fewer have 255.
+static int64_t mostOfThread(const PortablePlan &plan, int64_t threads) {
+  int64_t bytes = plan.accumulatorBytes * plan.pairs.size();
+  return (threads > 256 ? 256 : 512) / bytes;
+}
+
+/// A thread of scalar code that reads along m or n reads whole chunks.
+static int64_t unitM(const PortablePlan &plan) {
+  return plan.a.kIsCol ? 1 : plan.a.tile.chunkElements();
+}
+static int64_t unitN(const PortablePlan &plan) {
+  return plan.b.kIsCol ? 1 : plan.b.tile.chunkElements();
+}
+
+/// Splits the tile among warps of tensor cores.
+static bool splitAmongWarps(PortablePlan &plan) {
+  int64_t best = 0;
+  for (int64_t warps : {1, 2, 4, 8})
+    for (int64_t warpsM = 1; warpsM <= warps; warpsM *= 2) {
+      int64_t warpsN = warps / warpsM;
+      int64_t perM = llvm::alignTo(llvm::divideCeil(plan.m, warpsM), 16);
+      int64_t perN = llvm::alignTo(llvm::divideCeil(plan.n, warpsN), 16);
+      if (perM * perN > mostOfWarp(plan))
+        continue;
+      // What is computed in vain counts most, then what each warp reads, then
+      // few warps (more blocks on a multiprocessor), but at least four.
+      int64_t padded = warpsM * perM * warpsN * perN;
+      int64_t reads = padded / perM + padded / perN;
+      int64_t cost = padded * 64 + reads * 256 + (warps < 4 ? padded * 16 : 0);
+      if (!best || cost < best) {
+        best = cost;
+        plan.warpsM = warpsM;
+        plan.warpsN = warpsN;
+        plan.perWarpM = perM;
+        plan.perWarpN = perN;
+        plan.threads = kWarp * warps;
+      }
+    }
+  return best != 0;
+}
+
+/// Splits the tile among threads of scalar code, each with `most` elements of
+/// accumulators. A warp is 4 x 8 threads.
+static bool splitAmongThreads(PortablePlan &plan,
+                              function_ref<int64_t(int64_t)> most) {
+  for (int64_t threads : {64, 128, 256, 512}) {
+    int64_t best = 0;
+    for (int64_t threadsM = 4; threadsM <= threads / 8; threadsM *= 2) {
+      int64_t threadsN = threads / threadsM;
+      int64_t perM =
+          llvm::alignTo(llvm::divideCeil(plan.m, threadsM), unitM(plan));
+      int64_t perN =
+          llvm::alignTo(llvm::divideCeil(plan.n, threadsN), unitN(plan));
+      if (perM * perN > most(threads))
+        continue;
+      int64_t cost = perM * perN * 16 + perM + perN;
+      if (!best || cost < best) {
+        best = cost;
+        plan.threadsM = threadsM;
+        plan.threadsN = threadsN;
+        plan.perThreadM = perM;
+        plan.perThreadN = perN;
+        plan.threads = threads;
+      }
+    }
+    if (best)
+      return true;
+  }
+  return false;
+}
+
+static bool splitAmongThreads(PortablePlan &plan) {
+  // A short side leaves little to reuse: more threads with fewer registers each
+  // hide more of what they wait for.
+  int64_t wanted =
+      plan.accumulatorBytes > 4 || std::min(plan.m, plan.n) <= 32 ? 32 : 64;
+  auto all = [&](int64_t threads) { return mostOfThread(plan, threads); };
+  auto few = [&](int64_t threads) {
+    return std::min(wanted, all(threads) / 2);
+  };
+  // Tiles that are made for another schedule may need more.
+  return splitAmongThreads(plan, few) || splitAmongThreads(plan, all);
+}
+
+void cuda::layOutTiles(PortablePlan &plan) {
+  auto layOut = [&](PortableOperand &operand, int64_t outer) {
+    SharedTile &tile = operand.tile;
+    tile.rows = operand.kIsCol ? outer : plan.depth;
+    tile.cols = llvm::alignTo(operand.kIsCol ? plan.depth : outer,
+                              tile.chunkElements());
+    // Half a warp loads pairs of words from two chunks of each of four rows.
+    bool words =
+        plan.tensorCores && operand.alternates() && tile.elementBytes == 4;
+    tile.swizzleStep = words ? 2 : 1;
+  };
+  layOut(plan.a, plan.coveredM());
+  layOut(plan.b, plan.coveredN());
+}
+
+static std::string tooLarge(const PortablePlan &plan, StringRef workers) {
+  return "a tile of " + std::to_string(plan.m) + " x " +
+         std::to_string(plan.n) + " has more accumulators than " +
+         workers.str() + " hold";
+}
+
+//===----------------------------------------------------------------------===//
+// Planning
+//===----------------------------------------------------------------------===//
+
+/// What is known before anything is decided.
+static std::optional<PortablePlan>
+describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
+  PortablePlan plan;
+  plan.tf32Nearest = target.tf32Nearest;
+  plan.vectorAtomics = target.vectorAtomics;
+  std::optional<ContractionInfo> info = describeContraction(mainloop, why);
+  if (!info)
+    return std::nullopt;
+  plan.m = info->m, plan.n = info->n, plan.k = info->k;
+  plan.mDim = info->mDim, plan.nDim = info->nDim;
+  plan.a = PortableOperand(info->a), plan.b = PortableOperand(info->b);
+  plan.pairs = info->pairs;
+  plan.accumulatorBytes = elementBytes(info->accumulator);
+  plan.scalesOperands = mainloop.getNumScales() > 0 && info->isMultiplyAdd &&
+                        info->accumulator.isF32();
+  plan.tensorCores = mainloop.getNumScales() == 0 &&
+                     fitsTensorCores(*info, mainloop.getTf32());
+  if (failed(checkScales(mainloop, plan.mDim, plan.nDim, why)))
+    return std::nullopt;
+  return plan;
+}
+
+/// A stage has a multiple of so many elements along k.
+static int64_t unitK(const PortablePlan &plan) {
+  if (plan.tensorCores)
+    return 2 * plan.a.tile.chunkElements();
+  return std::max(plan.a.kIsCol ? plan.a.tile.chunkElements() : 1,
+                  plan.b.kIsCol ? plan.b.tile.chunkElements() : 1);
+}
+
+/// All of the plan but how many stages and blocks there are.
+static std::optional<PortablePlan>
+divideWork(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
+  std::optional<PortablePlan> described = describe(mainloop, target, why);
+  if (!described)
+    return std::nullopt;
+  PortablePlan &plan = *described;
+  if (plan.tensorCores ? !splitAmongWarps(plan) : !splitAmongThreads(plan))
+    return notTaken(
+        why, tooLarge(plan, plan.tensorCores ? "8 warps" : "512 threads"));
+
+  // Stages of 64 bytes along k, as long as whole ones make up a step. Where few
+  // rows are multiplied with what lies along k, reading whole lines is all that
+  // counts.
+  int64_t bytes = std::max(plan.a.tile.elementBytes, plan.b.tile.elementBytes);
+  const PortableOperand &wider = plan.m < plan.n ? plan.b : plan.a;
+  bool readsLines =
+      !plan.tensorCores && wider.kIsCol && std::min(plan.m, plan.n) <= kFewRows;
+  plan.depth = std::max(unitK(plan), (readsLines ? kLineBytes : 64) / bytes);
+  if (plan.k % plan.depth != 0)
+    plan.depth = llvm::alignTo(plan.k, unitK(plan));
+  layOutTiles(plan);
+  // Shorter ones, if no two of these fit.
+  while (2 * plan.stageBytes() > target.mainloopSharedBytes &&
+         plan.depth % (2 * unitK(plan)) == 0 &&
+         plan.k % (plan.depth / 2) == 0) {
+    plan.depth /= 2;
+    layOutTiles(plan);
+  }
+  plan.subSteps = llvm::divideCeil(plan.k, plan.depth);
+  if (2 * plan.stageBytes() > target.mainloopSharedBytes)
+    return notTaken(why, "a stage of " + Twine(plan.stageBytes()) +
+                             " bytes fits only once into the " +
+                             Twine(target.mainloopSharedBytes) +
+                             " bytes of shared memory");
+  return plan;
+}
+
+bool cuda::canRunPortable(MainloopOp mainloop, const GpuTarget &target,
+                          std::string &why) {
+  return divideWork(mainloop, target, why).has_value();
+}
+
+/// Blocks that a multiprocessor is to run at once.
+static int64_t chooseBlocks(const PortablePlan &plan, const GpuTarget &target) {
+  // Scalar code with few accumulators leaves registers for a second block,
+  // which works while the first one waits.
+  int64_t accumulators = plan.perThreadM * plan.perThreadN * plan.pairs.size();
+  bool two = !plan.tensorCores && plan.threads <= 256 &&
+             accumulators * plan.a.tile.elementBytes <= 128 &&
+             plan.sharedBytes() <= target.pairedSharedBytes;
+  return two ? 2 : 1;
+}
+
+std::optional<PortablePlan> cuda::planPortable(MainloopOp mainloop,
+                                               const GpuTarget &target,
+                                               std::string &why) {
+  std::optional<PortablePlan> plan = divideWork(mainloop, target, why);
+  if (!plan)
+    return std::nullopt;
+  plan->stages = std::min<int64_t>(kMostStages, target.mainloopSharedBytes /
+                                                    plan->stageBytes());
+  plan->blocks = chooseBlocks(*plan, target);
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+PortableScheduleAttr PortablePlan::toAttribute(MLIRContext *context) const {
+  auto pair = [&](int64_t first, int64_t second) {
+    return DenseI64ArrayAttr::get(context, {first, second});
+  };
+  return PortableScheduleAttr::get(
+      context, tensorCores ? BoolAttr::get(context, true) : BoolAttr(),
+      tensorCores ? pair(warpsM, warpsN) : pair(threadsM, threadsN),
+      tensorCores ? pair(perWarpM, perWarpN) : pair(perThreadM, perThreadN),
+      depth, stages, pair(a.tile.swizzleStep, b.tile.swizzleStep), blocks,
+      parts, /*wgmma=*/BoolAttr(), /*producers=*/0, sharedBytes());
+}
+
+/// Do the workers compute the tile, within the registers that they have?
+static LogicalResult checkWorkers(const PortablePlan &plan, std::string &why) {
+  if (plan.coveredM() < plan.m || plan.coveredN() < plan.n)
+    return notTaken(why, "its workers compute " + Twine(plan.coveredM()) +
+                             " x " + Twine(plan.coveredN()) +
+                             " elements of a tile of " + Twine(plan.m) + " x " +
+                             Twine(plan.n));
+  if (plan.tensorCores) {
+    if (plan.perWarpM * plan.perWarpN > mostOfWarp(plan))
+      return notTaken(why, tooLarge(plan, "its warps"));
+    return success();
+  }
+  if (plan.perThreadM % unitM(plan) || plan.perThreadN % unitN(plan))
+    return notTaken(why, "its threads have to compute multiples of " +
+                             Twine(unitM(plan)) + " x " + Twine(unitN(plan)));
+  if (plan.perThreadM * plan.perThreadN > mostOfThread(plan, plan.threads))
+    return notTaken(why, tooLarge(plan, "its threads"));
+  return success();
+}
+
+static LogicalResult checkStages(const PortablePlan &plan,
+                                 const GpuTarget &target, std::string &why) {
+  if (plan.depth % unitK(plan))
+    return notTaken(why,
+                    "its depth has to be a multiple of " + Twine(unitK(plan)));
+  if (plan.k % plan.depth && plan.depth < plan.k)
+    return notTaken(why, "its depth has to divide the tile's " + Twine(plan.k) +
+                             " along k, or cover them");
+  if (plan.sharedBytes() > target.mainloopSharedBytes)
+    return notTaken(why, "its stages take " + Twine(plan.sharedBytes()) +
+                             " bytes of shared memory; " + target.chip +
+                             " has " + Twine(target.mainloopSharedBytes) +
+                             " for them");
+  return success();
+}
+
+std::optional<PortablePlan> PortablePlan::from(PortableScheduleAttr schedule,
+                                               MainloopOp mainloop,
+                                               const GpuTarget &target,
+                                               std::string &why) {
+  std::optional<PortablePlan> plan = describe(mainloop, target, why);
+  if (!plan)
+    return std::nullopt;
+  bool warps =
+      schedule.getTensorCores() && schedule.getTensorCores().getValue();
+  if (warps && !plan->tensorCores)
+    return notTaken(why, "tensor cores do not take these operands");
+  if (schedule.getWgmma() && schedule.getWgmma().getValue())
+    return notTaken(why, "only tile bodies have wgmma in it");
+  plan->tensorCores = warps;
+  DenseI64ArrayAttr workers = schedule.getWorkers();
+  DenseI64ArrayAttr perWorker = schedule.getPerWorker();
+  (warps ? plan->warpsM : plan->threadsM) = workers[0];
+  (warps ? plan->warpsN : plan->threadsN) = workers[1];
+  (warps ? plan->perWarpM : plan->perThreadM) = perWorker[0];
+  (warps ? plan->perWarpN : plan->perThreadN) = perWorker[1];
+  plan->threads = workers[0] * workers[1] * (warps ? kWarp : 1);
+  plan->depth = schedule.getDepth();
+  plan->subSteps = llvm::divideCeil(plan->k, plan->depth);
+  plan->stages = schedule.getStages();
+  plan->blocks = schedule.getBlocks();
+  plan->parts = schedule.getParts();
+  layOutTiles(*plan);
+  plan->a.tile.swizzleStep = schedule.getSwizzles()[0];
+  plan->b.tile.swizzleStep = schedule.getSwizzles()[1];
+  if (failed(checkWorkers(*plan, why)) ||
+      failed(checkStages(*plan, target, why)))
+    return std::nullopt;
+  if (failed(checkSharedBytes(schedule, plan->sharedBytes(), why)))
+    return std::nullopt;
+  return plan;
+}

@@ -1,0 +1,142 @@
+//===- PortablePlan.h - How a mainloop is computed --------------*- C++ -*-===//
+//
+// Which dimension of a tile plays which part, how tiles lie in shared memory,
+// and how threads share the work. Everything here is known at compile time and
+// nothing here makes IR, so that it can be tested by value.
+//
+// pit-schedule-kernels plans once and writes what is decided into the
+// mainloop's pit.schedule, a #pit.portable_schedule. convert-pit-to-gpu reads
+// it from there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_CODEGEN_GPU_PORTABLE_PORTABLEPLAN_H
+#define PIT_LIB_CODEGEN_GPU_PORTABLE_PORTABLEPLAN_H
+
+#include "Codegen/Common/ContractionInfo.h"
+#include "Codegen/GPU/Common/TileAccess.h"
+#include "Codegen/GPU/Common/WgmmaLayout.h"
+
+#include "pit/Target/Target.h"
+
+namespace mlir::pit::cuda {
+
+/// Pieces of a tile that a thread copies without a loop.
+constexpr int64_t kUnrolledPieces = 8;
+
+/// A tile in shared memory: rows of whole chunks, one after another. The chunks
+/// of a row change places (they are swizzled) so that the same chunk of
+/// neighbouring rows lies in different banks.
+struct SharedTile {
+  int64_t rows = 0, cols = 0; ///< elements, padded
+  int64_t elementBytes = 0;
+  /// Are rows cut into lines of 128 bytes? Those of the same columns are a
+  /// block, as wgmma takes them (WgmmaLayout.h), and chunks change places in a
+  /// line.
+  bool hasLines = false;
+  /// Places by which chunks of neighbouring lines of 128 bytes are shifted.
+  int64_t swizzleStep = 1;
+
+  int64_t pitch() const { return cols * elementBytes; }
+  int64_t bytes() const { return rows * pitch(); }
+  int64_t chunks() const { return pitch() / kChunkBytes; }
+  int64_t chunkElements() const { return kChunkBytes / elementBytes; }
+  int64_t blockBytes() const { return rows * kLineBytes; } ///< of lines
+  /// Without lines, chunk c of row r lies at place
+  /// c ^ ((r / rowsPerLine * swizzleStep) & swizzleMask).
+  int64_t swizzleMask() const;
+  int64_t rowsPerLine() const;
+  /// After so many rows the swizzle repeats.
+  int64_t swizzlePeriod() const;
+  /// Byte at which an element lies.
+  int64_t offsetOf(int64_t row, int64_t col) const;
+};
+
+/// One of the two operands, and how a stage's part of it lies in shared memory.
+struct PortableOperand : ContractionOperand {
+  PortableOperand() = default;
+  explicit PortableOperand(const ContractionOperand &operand)
+      : ContractionOperand(operand) {
+    tile.elementBytes = operand.elementBytes;
+  }
+
+  SharedTile tile; ///< of one stage, and of one of the operand's views
+
+  /// Where the tile of one of the views lies among those of all, and their
+  /// size.
+  int64_t placeOf(unsigned view) const { return view * tile.bytes(); }
+  int64_t bytes() const { return placeOf(views.size()); }
+
+  /// Tensor cores take blocks of 16 along m or n in two halves. Are those the
+  /// even and the odd positions, not the first eight and the last eight? Where
+  /// neighbours along m or n come in one register, or one load, they are.
+  bool alternates() const { return !kIsCol && tile.elementBytes != 2; }
+};
+
+struct PortablePlan {
+  /// What the target has, see GpuTarget.
+  bool tf32Nearest = false, vectorAtomics = false;
+  bool tensorCores = false; ///< mma.sync, otherwise scalar code
+  int64_t m = 1, n = 1, k = 1;
+  int mDim = -1, nDim = -1; ///< dimensions of the accumulator's tile
+  PortableOperand a, b;
+  /// Which of the views of a and b each accumulator's contraction reads.
+  SmallVector<std::array<unsigned, 2>> pairs;
+  int64_t accumulatorBytes = 4; ///< of an element
+  /// Do scales multiply elements of an operand, and not each product?
+  bool scalesOperands = false;
+  int64_t depth = 0;    ///< of a stage along k
+  int64_t subSteps = 1; ///< stages that a step takes
+  int64_t stages = 0;
+  int64_t threads = 0;
+  int64_t blocks = 1; ///< that a multiprocessor is to run at once
+  int64_t parts = 1;  ///< of a tile's steps at most, each of a block (SplitK.h)
+
+  /// Threads along m and n, and what each computes (scalar code).
+  int64_t threadsM = 0, threadsN = 0, perThreadM = 0, perThreadN = 0;
+  /// Warps along m and n, and what each computes (tensor cores).
+  int64_t warpsM = 0, warpsN = 0, perWarpM = 0, perWarpN = 0;
+
+  /// Extents of the tile with padding.
+  int64_t coveredM() const {
+    return tensorCores ? warpsM * perWarpM : threadsM * perThreadM;
+  }
+  int64_t coveredN() const {
+    return tensorCores ? warpsN * perWarpN : threadsN * perThreadN;
+  }
+  /// So many columns of a thread follow each other in the accumulator's tile.
+  int64_t neighbours() const;
+  int64_t stageBytes() const { return a.bytes() + b.bytes(); }
+  int64_t sharedBytes() const { return stages * stageBytes(); }
+  /// Of the sums of one part.
+  int64_t partialBytes() const {
+    return coveredM() * coveredN() * pairs.size() * accumulatorBytes;
+  }
+
+  /// The plan that a mainloop's schedule says; none, and `why`, if the mainloop
+  /// or the target is not what it is for.
+  static std::optional<PortablePlan> from(PortableScheduleAttr schedule,
+                                          MainloopOp mainloop,
+                                          const GpuTarget &target,
+                                          std::string &why);
+  /// What is decided, as an attribute.
+  PortableScheduleAttr toAttribute(MLIRContext *context) const;
+};
+
+/// Can this schedule compute a mainloop on `target`? If not, `why` says the
+/// reason. This is what planPortable begins with.
+bool canRunPortable(MainloopOp mainloop, const GpuTarget &target,
+                    std::string &why);
+
+/// The plan of a mainloop; none, and `why`, if this schedule does not compute
+/// it.
+std::optional<PortablePlan>
+planPortable(MainloopOp mainloop, const GpuTarget &target, std::string &why);
+
+/// Decides how the operands' tiles lie in shared memory, from all the rest of
+/// the plan.
+void layOutTiles(PortablePlan &plan);
+
+} // namespace mlir::pit::cuda
+
+#endif // PIT_LIB_CODEGEN_GPU_PORTABLE_PORTABLEPLAN_H

@@ -1,0 +1,233 @@
+//===- SplitK.cpp - Tiles whose steps blocks share ------------------------===//
+
+#include "SplitK.h"
+
+#include "Codegen/Common/ContractionInfo.h"
+#include "Codegen/GPU/Common/Lowering.h"
+#include "Codegen/GPU/Common/MainloopNest.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+/// The fewest stages of a part that are worth it to share a tile; what ids
+/// select takes longer to load.
+static constexpr int64_t kLeastStages = 8, kLeastStagesOfList = 2;
+/// The most parts: the last block reads the sums of all.
+static constexpr int64_t kMostParts = 32;
+/// Blocks of two warps of scalar code that a multiprocessor is to run: their
+/// threads have 168 registers each, enough for 64 sums. Without this, adding up
+/// the parts would decide how many they have.
+static constexpr int64_t kBlocksOfTwoWarps = 6;
+/// Sums that a thread reads at once.
+static constexpr int64_t kSumsAtOnce = 16;
+
+bool cuda::canSplitSteps(func::FuncOp function, MainloopOp mainloop,
+                         std::string &why) {
+  auto refuse = [&](const Twine &reason) {
+    why = reason.str();
+    return false;
+  };
+  std::optional<MainloopNest> nest = matchMainloopNest(function);
+  if (!nest)
+    return refuse(kNoNest);
+  if (nest->chunks || nest->forall.getIndex())
+    return refuse("tiles of an index's chunks are not shared in parts");
+  if (mainloop.getAtomic())
+    return refuse("tiles that are added atomically are not shared in parts");
+  if (mainloop.hasTileBody() || !isMultiplyAdd(mainloop))
+    return refuse("only sums of products are shared in parts");
+  return true;
+}
+
+void cuda::chooseSplitK(func::FuncOp function, MainloopOp mainloop,
+                        const GpuTarget &target, PortablePlan &plan) {
+  std::string why;
+  if (!canSplitSteps(function, mainloop, why))
+    return;
+  int64_t tiles = 1; // that there are, whatever the sizes
+  ForallOp forall = matchMainloopNest(function)->forall;
+  for (auto [lower, upper, step] :
+       llvm::zip(forall.getLower(), forall.getUpper(), forall.getSteps()))
+    tiles *= std::max<int64_t>(1, tripsOf(lower, upper, step));
+  int64_t stages = stagesOfTile(mainloop, plan.subSteps);
+  bool areFew =
+      2 * tiles <= target.multiprocessors * blocksThatShare(plan.threads);
+  if (!areFew || (stages >= 0 && stages < 2 * kLeastStages))
+    return;
+  plan.parts =
+      stages < 0 ? kMostParts : std::min(stages / kLeastStages, kMostParts);
+  if (!plan.tensorCores && plan.threads == 2 * kWarp)
+    plan.blocks = std::max(plan.blocks, kBlocksOfTwoWarps);
+}
+
+SplitK::SplitK(const PortableThread &self, MainloopOp mainloop, Value steps)
+    : self(self), e(self.e) {
+  auto y = gpu::Dimension::y;
+  part = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, y));
+  parts = e.toI32(gpu::GridDimOp::create(e.b, e.loc, y));
+  int64_t least = mainloop.getIndex() ? kLeastStagesOfList : kLeastStages;
+  parts = e.min(parts, e.max(e.div(steps, least), e.i32(1)));
+  auto upTo = [&](Value number) -> Value {
+    return arith::DivUIOp::create(e.b, e.loc, e.mul(steps, number), parts);
+  };
+  begin = upTo(part);
+  end = upTo(e.add(part, 1));
+}
+
+Value SplitK::stepOfTile(Value s, Value total) const {
+  // Nothing else tells LLVM that there is such a step.
+  return e.b.createOrFold<arith::MinUIOp>(e.loc, e.add(begin, s),
+                                          e.sub(total, e.i32(1)));
+}
+
+Value SplitK::hasPart() { return e.lessThan(part, parts); }
+
+SmallVector<Value> SplitK::startOf(ArrayRef<Value> initial) {
+  Value isFirst = e.lessThan(part, e.i32(1));
+  return llvm::map_to_vector(initial, [&](Value value) {
+    return e.select(
+        isFirst, value,
+        e.constant(cast<TypedAttr>(e.b.getZeroAttr(value.getType()))));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Sums in memory
+//===----------------------------------------------------------------------===//
+
+/// Where the thread's first sum of this part (i32) of the tile lies.
+/// Neighbouring threads are neighbours in memory.
+Value SplitK::firstOf(Value part) {
+  Value tile = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, gpu::Dimension::x));
+  Value parts = e.toI32(gpu::GridDimOp::create(e.b, e.loc, gpu::Dimension::y));
+  Value block = e.add(e.mul(tile, parts), part);
+  Value byte = e.add(e.mul(block, self.plan.partialBytes()),
+                     e.mul(self.number, self.plan.accumulatorBytes));
+  return e.globalPointer(self.partials, byte);
+}
+
+Value SplitK::place(Value first, int64_t number) {
+  int64_t byte = number * self.plan.accumulatorBytes * self.plan.threads;
+  return LLVM::GEPOp::create(
+      e.b, e.loc, first.getType(), e.b.getI8Type(), first,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(byte)});
+}
+
+void SplitK::write(ArrayRef<Value> sums) {
+  Value own = firstOf(part);
+  for (auto [i, sum] : llvm::enumerate(sums))
+    e.store(sum, place(own, i), self.plan.accumulatorBytes);
+}
+
+/// Counts this block in. Is it the last one of the tile? (i1, in all threads)
+Value SplitK::isLast() {
+  e.deviceFence();
+  e.barrier();
+  Value shared = e.sharedPointer(self.shared);
+  Value last = e.sub(parts, e.i32(1));
+  e.ifThen(e.lessThan(self.number, e.i32(1)), [&] {
+    Value tile = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, gpu::Dimension::x));
+    Value counter = e.globalPointer(self.counters, e.mul(tile, 4));
+    // The last one makes it 0 again.
+    Value before = LLVM::AtomicRMWOp::create(
+        e.b, e.loc, LLVM::AtomicBinOp::uinc_wrap, counter, last,
+        LLVM::AtomicOrdering::monotonic, "device");
+    e.deviceFence();
+    e.store(before, shared, 4);
+  });
+  e.barrier();
+  Value before = e.load(e.b.getI32Type(), shared, 4);
+  // Then shared memory is free again.
+  e.barrier();
+  return arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, before,
+                               last);
+}
+
+/// Volatile: what this multiprocessor may have in its cache is old.
+Value SplitK::load(Value from, Type type) {
+  Value stored = LLVM::LoadOp::create(
+      e.b, e.loc, Emitter::storedType(type), from,
+      static_cast<unsigned>(self.plan.accumulatorBytes), /*isVolatile=*/true);
+  return e.fromStored(stored, type);
+}
+
+Value SplitK::add(Value x, Value y) {
+  if (isa<FloatType>(x.getType()))
+    return arith::AddFOp::create(e.b, e.loc, x, y);
+  return arith::AddIOp::create(e.b, e.loc, x, y);
+}
+
+/// The sums of all parts.
+SmallVector<Value> SplitK::addParts(ArrayRef<Type> types) {
+  int64_t count = types.size();
+  int64_t atOnce = std::max<int64_t>(1, kSumsAtOnce / count);
+  SmallVector<Value> zeros;
+  for (Type type : types)
+    zeros.push_back(e.constant(cast<TypedAttr>(e.b.getZeroAttr(type))));
+  auto loop =
+      scf::ForOp::create(e.b, e.loc, e.i32(0), parts, e.i32(atOnce), zeros);
+  e.keepLoop(loop);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  Value last = e.sub(parts, e.i32(1));
+  SmallVector<Value> from, exist;
+  for (int64_t i = 0; i < atOnce; ++i) {
+    Value number = e.add(loop.getInductionVar(), i);
+    exist.push_back(e.lessThan(number, parts));
+    from.push_back(firstOf(e.min(number, last)));
+  }
+  SmallVector<Value> sums(loop.getRegionIterArgs());
+  for (int64_t first = 0; first < count; first += kSumsAtOnce) {
+    auto some = MutableArrayRef(sums).slice(
+        first, std::min(kSumsAtOnce, count - first));
+    SmallVector<Value> loaded;
+    for (Value start : from)
+      for (auto [j, sum] : llvm::enumerate(some))
+        loaded.push_back(load(place(start, first + j), sum.getType()));
+    for (int64_t i = 0; i < atOnce; ++i)
+      for (auto [j, sum] : llvm::enumerate(some)) {
+        Value more = add(sum, loaded[i * some.size() + j]);
+        sum = i == 0 ? more : e.select(exist[i], more, sum);
+      }
+  }
+  scf::YieldOp::create(e.b, e.loc, sums);
+  return SmallVector<Value>(loop.getResults());
+}
+
+void SplitK::finish(ArrayRef<Value> sums,
+                    function_ref<void(ArrayRef<Value>)> finish) {
+  SmallVector<Type> types =
+      llvm::map_to_vector(sums, [](Value sum) { return sum.getType(); });
+  Type i1 = e.b.getI1Type();
+  SmallVector<Type> results(types);
+  results.push_back(i1);
+  Value isShared = e.lessThan(e.i32(1), parts);
+  auto branch = scf::IfOp::create(e.b, e.loc, results, isShared,
+                                  /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(branch.elseBlock());
+    SmallVector<Value> values(sums);
+    values.push_back(e.constant(e.b.getBoolAttr(true)));
+    scf::YieldOp::create(e.b, e.loc, values);
+    e.b.setInsertionPointToStart(branch.thenBlock());
+    write(sums);
+    Value last = isLast();
+    auto adding = scf::IfOp::create(e.b, e.loc, types, last,
+                                    /*withElseRegion=*/true);
+    values = SmallVector<Value>(adding.getResults());
+    values.push_back(last);
+    scf::YieldOp::create(e.b, e.loc, values);
+    e.b.setInsertionPointToStart(adding.elseBlock());
+    scf::YieldOp::create(e.b, e.loc, sums);
+    e.b.setInsertionPointToStart(adding.thenBlock());
+    scf::YieldOp::create(e.b, e.loc, addParts(types));
+  }
+  e.ifThen(branch.getResults().back(), [&] {
+    finish(SmallVector<Value>(branch.getResults().drop_back()));
+  });
+}

@@ -1,0 +1,64 @@
+//===- SplitK.h - Tiles whose steps blocks share ----------------*- C++ -*-===//
+//
+// A product of few rows has fewer tiles than the machine has room for. Then
+// several blocks go through parts of a tile's steps. Each writes its sums to
+// memory, and the one that comes last adds them up, in the order of the parts:
+// the same bits every time. No block waits for another one.
+//
+// The launch says in how many parts (blocks along y of the grid); a tile of few
+// steps, as one of a short list of ids, has fewer.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_CODEGEN_GPU_PORTABLE_SPLITK_H
+#define PIT_LIB_CODEGEN_GPU_PORTABLE_SPLITK_H
+
+#include "PortableMainloop.h"
+
+namespace mlir::pit::cuda {
+
+/// May blocks share the steps of a kernel's mainloop? If not, `why` says the
+/// reason.
+bool canSplitSteps(func::FuncOp function, MainloopOp mainloop,
+                   std::string &why);
+
+/// Decides in how many parts at most a tile's steps are shared.
+void chooseSplitK(func::FuncOp function, MainloopOp mainloop,
+                  const GpuTarget &target, PortablePlan &plan);
+
+class SplitK {
+public:
+  /// Of a block with `steps` (i32) of the mainloop in its tile, at the
+  /// emitter's place.
+  SplitK(const PortableThread &self, MainloopOp mainloop, Value steps);
+
+  /// Has this block a part of the tile? (i1)
+  Value hasPart();
+  /// How many steps it has (i32).
+  Value steps() const { return e.sub(end, begin); }
+  /// Its step `s` (i32) among the tile's, `total`.
+  Value stepOfTile(Value s, Value total) const;
+  /// What sums start from: zeros in all parts but the first.
+  SmallVector<Value> startOf(ArrayRef<Value> initial);
+  /// Runs `finish` with the sums of all parts in the block that comes last, if
+  /// blocks share the tile, or else with those that the block has.
+  void finish(ArrayRef<Value> sums, function_ref<void(ArrayRef<Value>)> finish);
+
+private:
+  void write(ArrayRef<Value> sums);
+  Value isLast();
+  SmallVector<Value> addParts(ArrayRef<Type> types);
+  Value firstOf(Value part);
+  Value place(Value first, int64_t number);
+  Value load(Value from, Type type);
+  Value add(Value x, Value y);
+
+  PortableThread self;
+  Emitter &e;
+  Value part, parts; ///< this block's, and how many the tile has (i32)
+  Value begin, end;  ///< of the tile's steps, those of this block (i32)
+};
+
+} // namespace mlir::pit::cuda
+
+#endif // PIT_LIB_CODEGEN_GPU_PORTABLE_SPLITK_H

@@ -1,0 +1,84 @@
+//===- BodyProducer.cpp - Warps that load a tile body ---------------------===//
+
+#include "BodyPipeline.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+namespace {
+
+class BodyProducer {
+public:
+  BodyProducer(const RolesContext &roles, const BodyContext &body, Value number)
+      : roles(roles), e(body.e), plan(roles.plan), body(body),
+        loading(plan.common), self{e, loading, number, e.i32(0)},
+        loader(body, self) {
+    loading.threads = plan.loaders();
+  }
+
+  /// Loads the tiles of all steps. `tile` is how many tiles the block had
+  /// before, `used` how many steps (i32).
+  void run(Value tile, Value used) {
+    for (const StagedTile &staged : plan.staged)
+      if (staged.once)
+        load(staged, tile, accessView(e, staged.view, body.chunks),
+             [&](Value to) { loader.loadTileOnce(staged, to); });
+    auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), body.steps.total(),
+                                   e.i32(1), loader.readAhead(e.i32(0)));
+    e.keepLoop(loop);
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    Value s = loop.getInductionVar();
+    loader.takeAhead(loop.getRegionIterArgs());
+    SmallVector<Value> later = loader.readAhead(e.add(s, 1));
+    for (const StagedTile &staged : plan.staged) {
+      if (staged.once)
+        continue;
+      loader.enter(s);
+      load(staged, e.add(used, s),
+           body.steps.access(staged.tile.getArgNumber()),
+           [&](Value to) { loader.loadTile(staged, s, to); });
+    }
+    if (!later.empty())
+      scf::YieldOp::create(e.b, e.loc, later);
+  }
+
+private:
+  void load(const StagedTile &staged, Value number, const TileAccess &access,
+            function_ref<void(Value)> copy) {
+    const StagedRing &ring = roles.ringOf(staged);
+    Value stage = pitgpu::AcquireOp::create(e.b, e.loc, ring.ring, number);
+    if (ring.map) {
+      pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Tma,
+                               ring.tile.getCopiedBytes());
+      SmallVector<Value> coords = llvm::map_to_vector(
+          access.dims, [](const TileDim &dim) { return dim.start; });
+      pitgpu::LoadOp::create(e.b, e.loc, ring.map, coords, stage, /*number=*/0,
+                             /*multicast=*/1, /*alone=*/Value());
+      return;
+    }
+    Value tile = pitgpu::TileOp::create(e.b, e.loc, stage, /*number=*/0);
+    copy(pitgpu::AddressOp::create(e.b, e.loc, e.b.getI32Type(), tile));
+    // Threads arrive twice: with what they copied, and with what they wrote.
+    pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Copies);
+    pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Writes);
+  }
+
+  const RolesContext &roles;
+  Emitter &e;
+  const BodyPlan &plan;
+  BodyContext body;
+  PortablePlan loading; ///< with the producers' threads
+  PortableThread self;
+  BodyLoader loader;
+};
+
+} // namespace
+
+void cuda::produceBody(const RolesContext &roles, const BodyContext &body,
+                       const RoleTile &place) {
+  BodyProducer(roles, body, place.number).run(place.tile, place.used);
+}

@@ -1,0 +1,219 @@
+//===- BodyRoles.cpp - A tile body by warps of two roles ------------------===//
+//
+// A kernel of sm_90a for a loop over tiles with one mainloop that has a tile
+// body, in ops of the pipeline level. Four warps load the tiles of the steps,
+// each kind into a ring of its own; dense ones as boxes by TMA. The others, the
+// workers, compute:
+//
+//   producers                       workers
+//     for each tile of the block:     for each tile of the block:
+//       load what is loaded once        wait for it
+//       for each step s:                for each step s:
+//         for each tile of s:             for each op:
+//           acquire a stage                 wait for its tiles' stages
+//           start its copies                compute
+//           commit it                       release them
+//                                       store
+//
+//===----------------------------------------------------------------------===//
+
+#include "BodyRoles.h"
+#include "BodyPipeline.h"
+
+#include "Codegen/GPU/Common/MainloopNest.h"
+#include "Codegen/GPU/Common/TileLoop.h"
+
+#include "pit/Dialect/Pit/IR/LaunchInfo.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+/// Rows that a box may cover.
+static constexpr int64_t kMaxBoxRows = 256;
+/// Registers of producers that only issue boxes, and the most of a worker.
+static constexpr int64_t kBoxRegisters = 24, kMostOfWorker = 240;
+
+namespace {
+
+class RolesKernel {
+public:
+  RolesKernel(func::FuncOp function, gpu::GPUModuleOp device,
+              const BodyPlan &plan, function_ref<BodyPlan(MainloopOp)> planOf)
+      : function(function), device(device), plan(plan), planOf(planOf),
+        rewriter(function.getContext()) {}
+
+  gpu::GPUFuncOp run() {
+    kernel = createGpuFunc(
+        rewriter, function, device,
+        {(function.getName() + "_hopper").str(), plan.common.threads, {}});
+    // What lowers the pipeline knows the rest.
+    LaunchInfo info;
+    info.threads = plan.common.threads;
+    info.grid =
+        plan.common.blocks == 1 ? LaunchGrid::Tiles : LaunchGrid::Iterations;
+    info.earlyStart = true;
+    info.setOn(kernel);
+    rewriter.setInsertionPointToStart(&kernel.getBody().front());
+    createRings();
+    // The next kernel may come to where blocks of this one have ended; this one
+    // has, and now waits for the one before.
+    using Control = NVVM::GridDepActionKind;
+    NVVM::GriddepcontrolOp::create(rewriter, loc, Control::launch_dependents);
+    NVVM::GriddepcontrolOp::create(rewriter, loc, Control::wait);
+    bool onlyBoxes = llvm::all_of(
+        rings, [](const StagedRing &ring) { return ring.map != Value(); });
+    int64_t producers = onlyBoxes ? kBoxRegisters : plan.producerRegisters();
+    int64_t workers = workerRegisters(producers);
+    auto op = pitgpu::RolesOp::create(
+        rewriter, loc, rewriter.getStrArrayAttr({"workers", "producers"}),
+        rewriter.getDenseI64ArrayAttr({plan.workers(), plan.producers}),
+        rewriter.getDenseI64ArrayAttr({workers, producers}),
+        rewriter.getI64IntegerAttr(plan.common.blocks), /*bodiesCount=*/2);
+    gpu::ReturnOp::create(rewriter, loc);
+    for (Region &region : op.getBodies())
+      lowerRole(rewriter.createBlock(&region), region.getRegionNumber() > 0);
+    return kernel;
+  }
+
+private:
+  /// Registers that are left for a worker.
+  int64_t workerRegisters(int64_t producers) const {
+    int64_t left =
+        plan.registers / plan.common.blocks - 32 * plan.producers * producers;
+    return std::min(kMostOfWorker, left / (32 * plan.workers()) / 8 * 8);
+  }
+
+  /// Is a tile a box of a tensor? Then TMA copies it.
+  bool isBox(const StagedTile &staged) {
+    ViewOp view = staged.view;
+    auto source = dyn_cast<BlockArgument>(view.getSrc());
+    auto type = mlir::cast<MemRefType>(view.getSrc().getType());
+    const SharedTile &tile = staged.operand.tile;
+    int64_t last = type.getRank() - 1;
+    if (!source || source.getOwner() != &function.front() || last > 4 ||
+        staged.operand.colDim != last || tile.rows % 8 ||
+        tile.rows > kMaxBoxRows || type.getStridesAndOffset().first.back() != 1)
+      return false;
+    return llvm::all_of(view.getSubscripts(), [](Value subscript) {
+      return subscript.getType().isIndex();
+    });
+  }
+
+  void createRings() {
+    MLIRContext *context = rewriter.getContext();
+    for (const StagedTile &staged : plan.staged) {
+      const SharedTile &tile = staged.operand.tile;
+      Type element = staged.operand.element;
+      StagedRing ring;
+      ring.tile =
+          pitgpu::TileType::get(tile.rows, tile.cols, element, kLineBytes);
+      if (isBox(staged)) {
+        ViewOp view = staged.view;
+        auto source = mlir::cast<BlockArgument>(view.getSrc());
+        SmallVector<int64_t> box(
+            mlir::cast<MemRefType>(source.getType()).getRank(), 1);
+        box[staged.operand.rowDim] = tile.rows;
+        box.back() = kLineBytes / tile.elementBytes;
+        auto type =
+            pitgpu::TensorMapType::get(context, box, element, kLineBytes);
+        ring.map = pitgpu::TensorMapOp::create(
+            rewriter, loc, type, kernel.getArgument(source.getArgNumber()),
+            IntegerAttr(), DenseI64ArrayAttr());
+      }
+      int64_t stages = staged.once ? 1 : plan.common.stages;
+      auto type = pitgpu::RingType::get(context, stages, ring.tile);
+      int64_t full = ring.map ? 1 : 2 * plan.loaders();
+      ring.ring =
+          pitgpu::RingOp::create(rewriter, loc, type, full, plan.workers(),
+                                 /*cluster=*/1, IntegerAttr(), IntegerAttr());
+      rings.push_back(ring);
+    }
+  }
+
+  /// Each role has the loops and scalar code of its own.
+  void lowerRole(Block *block, bool isProducer) {
+    func::FuncOp body = function.clone();
+    rewriter.setInsertionPointToEnd(block);
+    IndexMap indices = bindArguments(rewriter, body, kernel);
+    ChunkMap chunks;
+    MainloopNest nest = *matchMainloopNest(body);
+    Block *old = &body.front();
+    rewriter.eraseOp(old->getTerminator());
+    block->getOperations().splice(block->end(), old->getOperations());
+    rewriter.setInsertionPoint(nest.forall);
+    auto x = gpu::Dimension::x;
+    Value number =
+        pitgpu::ThreadOp::create(rewriter, loc, rewriter.getI32Type());
+    Value zero = Emitter(rewriter, loc).i32(0);
+    scf::ForOp loop = loopOverTiles(rewriter, nest.forall,
+                                    gpu::BlockIdOp::create(rewriter, loc, x),
+                                    gpu::GridDimOp::create(rewriter, loc, x),
+                                    {zero, zero}, indices, chunks);
+    for (Operation &op : llvm::make_early_inc_range(*nest.mainloop->getBlock()))
+      if (isNumberOfTile(&op))
+        lowerNumber(rewriter, mlir::cast<vector::ExtractOp>(op), chunks);
+    rewriter.setInsertionPoint(nest.mainloop);
+    Emitter e(rewriter, nest.mainloop.getLoc());
+    // Out of the loop over tiles, what depends on it would take up registers.
+    number = e.hideFromOptimizer(number);
+    MainloopSteps steps(e, nest.mainloop, /*stagesPerStep=*/1,
+                        {chunks, indices});
+    BodyPlan own = planOf(nest.mainloop);
+    // Each tile has a ring of its own.
+    for (StagedTile &staged : own.staged)
+      staged.offset = 0;
+    RolesContext context{own, rings};
+    BodyContext bodyContext{e, own, nest.mainloop, chunks, steps};
+    Value tile = loop.getRegionIterArgs()[0];
+    Value used = loop.getRegionIterArgs()[1];
+    if (isProducer)
+      produceBody(context, bodyContext, {number, tile, used});
+    else
+      computeBody(context, bodyContext, {number, tile, used});
+    SmallVector<Value> next = {e.add(tile, 1), e.add(used, steps.total())};
+    eraseMainloop(rewriter, nest.mainloop);
+    rewriter.setInsertionPointToEnd(loop.getBody());
+    scf::YieldOp::create(rewriter, loc, next);
+    // Ids and indices were known by their arguments.
+    rewriter.eraseOp(nest.forall);
+    body.erase();
+  }
+
+  func::FuncOp function;
+  gpu::GPUModuleOp device;
+  const BodyPlan &plan;
+  /// That of a copy of the mainloop: plans name ops.
+  function_ref<BodyPlan(MainloopOp)> planOf;
+  IRRewriter rewriter;
+  SmallVector<StagedRing> rings; ///< as plan.staged
+  Location loc = UnknownLoc::get(function.getContext());
+  gpu::GPUFuncOp kernel;
+};
+
+} // namespace
+
+FailureOr<gpu::GPUFuncOp> cuda::lowerBodyByRoles(MainloopOp mainloop,
+                                                 gpu::GPUModuleOp device,
+                                                 const GpuTarget &target) {
+  auto schedule =
+      mlir::cast<PortableScheduleAttr>(mainloop.getHopperScheduleAttr());
+  std::string why;
+  auto planOf = [&](MainloopOp op) {
+    return BodyPlan::from(schedule, op, target, why);
+  };
+  auto function = mainloop->getParentOfType<func::FuncOp>();
+  std::optional<BodyPlan> plan = planOf(mainloop);
+  if (!matchMainloopNest(function))
+    why = kNoNest.str();
+  else if (plan && plan->producers == 0)
+    why = "it has no producers";
+  if (!plan || !why.empty())
+    return mainloop.emitOpError()
+           << "has hopper_schedule = " << schedule << "; " << why;
+  return RolesKernel(function, device, *plan,
+                     [&](MainloopOp op) { return *planOf(op); })
+      .run();
+}

@@ -1,0 +1,118 @@
+//===- HopperTiles.h - A Hopper kernel, and its tiles -----------*- C++ -*-===//
+
+#ifndef PIT_LIB_CODEGEN_GPU_WARPSPECIALIZED_HOPPERTILES_H
+#define PIT_LIB_CODEGEN_GPU_WARPSPECIALIZED_HOPPERTILES_H
+
+#include "HopperFill.h"
+#include "HopperLowering.h"
+#include "HopperNest.h"
+
+#include "Codegen/GPU/Common/KernelLowering.h"
+
+#include "pit/Dialect/Pit/IR/LaunchInfo.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace mlir::pit::cuda {
+
+/// The tiles of a group, or all of them if there are no groups. Numbers are
+/// i32.
+struct TileSpace {
+  MainloopNest nest;
+  const LoopBounds &bounds;                ///< of the loop over tiles
+  const LoopBounds *chunkBounds = nullptr; ///< of a group's chunks; may be null
+  SmallVector<Value> extents = {};         ///< of the loop's dimensions
+  SmallVector<Value> ivs = {};             ///< known for the group's dimensions
+  Value chunkCount = {};
+  Value clusters = {}, cols = {}, area = {}; ///< along m, along n, both
+  Value firstCol = {}, stripCols = {}; ///< of the strip; null: it is all of n
+  /// Where clusters may be pairs along n: those that are none; how many of the
+  /// others there are in a row.
+  Value alongM = {}, across = {};
+  SmallVector<int> others = {}; ///< neither along m nor along n
+  /// Those of the others along which steps read the same part of an operand,
+  /// but for their ids, and how many numbers they have: a part of the area.
+  SmallVector<int> alike = {};
+  Value alikeTiles = {};
+  Value total = {};
+  Value first = {};              ///< of the numbers of this block's cluster
+  Value whole = {}, shared = {}; ///< tiles of whole turns; parts of a later one
+};
+
+/// Makes the kernel of a function. How it goes through tiles is in
+/// HopperTiles.cpp, the rest in HopperKernel.cpp.
+class HopperLowering {
+public:
+  HopperLowering(func::FuncOp function, gpu::GPUModuleOp device,
+                 const GpuTarget &target,
+                 const std::optional<LaunchedFill> &before)
+      : function(function), device(device), rewriter(function.getContext()),
+        target(target), before(before) {}
+
+  /// Finds the loops, and reads how the mainloop is to be run.
+  LogicalResult readPlan(MainloopOp mainloop);
+  gpu::GPUFuncOp lower();
+
+private:
+  enum class Role { Producer, Consumer };
+
+  void createKernel();
+  LaunchInfo describeLaunch();
+  void describeBlock(Emitter &e);
+  void produce(Emitter &e, func::FuncOp body);
+  void consume(Emitter &e, func::FuncOp body);
+  void lowerRole(func::FuncOp body, Role role);
+  void lowerTiles(MainloopNest nest, Role role);
+  Value extentOf(Emitter &e, const TileSpace &space, int dim);
+  const HopperOperand *sharedByIds(MainloopNest nest) const;
+  void shareLists(Emitter &e, TileSpace &space);
+  void countTiles(Emitter &e, TileSpace &space, Value ids = {});
+  HopperFill fillOf(Emitter &e, MainloopNest nest);
+  void markFilled(Emitter &e, const TileSpace &space);
+  void startFill(Emitter &e, const TileSpace &space, Value turns,
+                 HopperFill &fill);
+  void lowerAllTiles(TileSpace space, Role role);
+  SmallVector<Value> setGroup(Emitter &e, TileSpace &space, Value number);
+  void lowerGroups(TileSpace space, Role role);
+  ValueRange lowerBatches(TileSpace space, Role role, ValueRange carried,
+                          HopperFill *fill);
+  Value columnsOfStrip(Emitter &e, const TileSpace &space);
+  std::pair<Value, Value> placeOfCluster(Emitter &e, const TileSpace &space,
+                                         Value number);
+  /// Variables of the forall (index), and the number of a group's chunk (i32).
+  using TileIvs = std::pair<SmallVector<Value>, Value>;
+  TileIvs tileAt(Emitter &e, const TileSpace &space, Value number);
+  void enterTile(Emitter &e, TileSpace &space, Value number, Block *body);
+  /// A tile, or one of the parts of it (i32).
+  struct PartOfTile {
+    Value tile, part, count;
+    Value later; ///< number of the tile among those that are shared
+  };
+  PartOfTile partOf(Emitter &e, const TileSpace &space, Value number);
+  void setPart(Emitter &e, const TileSpace &space, const PartOfTile &part);
+  GroupOfTile listOf(Emitter &e, const TileSpace &space, Value number);
+  GroupOfTile groupOf(Emitter &e, const TileSpace &space, Value number);
+  Value lowerMainloop(HopperTile tile, Role role, HopperFill *fill);
+
+  Value index(int64_t value) { return constantIndex(rewriter, loc, value); }
+  Value ceilDiv(Value x, Value y) {
+    return rewriter.createOrFold<arith::CeilDivUIOp>(loc, x, y);
+  }
+  func::FuncOp function;
+  gpu::GPUModuleOp device;
+  IRRewriter rewriter;
+  Location loc = UnknownLoc::get(function.getContext());
+  const GpuTarget &target;
+  HopperPlan hopper;
+  int mDim = kNoDim, nDim = kNoDim;   ///< of the forall, or kChunkDim
+  std::optional<LaunchedFill> before; ///< of the output; done here, if kept
+  gpu::GPUFuncOp kernel;
+  HopperThread self;
+  Value worker, workers; ///< the block's cluster, and how many there are (i32)
+  IndexMap indices;
+  ChunkMap chunks;
+};
+
+} // namespace mlir::pit::cuda
+
+#endif // PIT_LIB_CODEGEN_GPU_WARPSPECIALIZED_HOPPERTILES_H
