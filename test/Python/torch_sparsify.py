@@ -17,10 +17,11 @@ from unittest import mock
 
 import torch
 from torch import nn
+from torch.nn.utils import prune
 
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
-from pit.torch import _run, _sparsify  # noqa: E402
+from pit.torch import _pruned, _run, _sparsify  # noqa: E402
 
 DEVICE = os.environ.get("PIT_TEST_DEVICE", "cpu")
 torch.set_default_device(DEVICE)
@@ -123,7 +124,8 @@ def sparsify(model, samples, factor=0.5, rule="32x1 along axis 1"):
 
     def chosen_rule(module, layer):
         found = real(module, layer)
-        assert found in ("dense", "one rule") or found.startswith("rows ") or " along axis " in found, found
+        assert found in ("dense", "one rule", "up where gate is not 0") or found.startswith(
+            ("rows ", "zeros of ")) or " along axis " in found or found.endswith(" of its mask"), found
         return rule
 
     with mock.patch.object(_sparsify, "timed", timed), mock.patch.object(
@@ -218,7 +220,9 @@ class Sparsify(unittest.TestCase):
         x = samples[0]
         expected = torch.autograd.grad(model(x).square().sum(), list(model.parameters()))
         table = sparsify(model, samples)
-        self.assertEqual(table.taken, ["down", "pruned"])
+        self.assertEqual(table.taken, ["up", "down", "pruned"])
+        self.assertEqual(model.up.sparse, "grad")  # since a ReLU follows
+        self.assertGreater(table[0].grad_zeros, 0.5)
         self.assertTrue(model.training and model.down.training)
         self.close(torch.autograd.grad(model(x).square().sum(), list(model.parameters())),
                    expected, 1e-4)
@@ -228,7 +232,7 @@ class Sparsify(unittest.TestCase):
         model = nn.Sequential(nn.BatchNorm1d(32), Mlp())
         sparsify(model, [torch.randn(8, 32)])
         self.assertEqual(model[0].num_batches_tracked.item(), 0)
-        self.assertEqual(sparse_layers(model), ["1.down", "1.pruned"])
+        self.assertEqual(sparse_layers(model), ["1.up", "1.down", "1.pruned"])
 
     def test_copies(self):
         model, samples = Mixture().eval(), [torch.randn(2, 20, 16)]
@@ -350,9 +354,8 @@ class Sparsify(unittest.TestCase):
             table = sparsify(encoder, [x])
         finally:
             torch.set_default_device(DEVICE)
-        self.assertEqual(table.taken, [])
-        self.assertRegex(table[1].why, "in one op, which does not call its layers")
-        self.assertEqual(sparsify(encoder, [x]).taken, ["linear2"])
+        self.assertEqual([row.kind for row in table], ["encoder"])
+        self.assertEqual(table.taken, [""])
 
         class Two(nn.Module):
             def __init__(self):
@@ -383,9 +386,165 @@ class Sparsify(unittest.TestCase):
                 self.close(found, layer(*args))
 
 
+class Patterns(unittest.TestCase):
+    """Layers that skip zeros by what stands beside them."""
+
+    def expect(self, model, x, kinds, taken, limit=1e-5):
+        """Which layers are taken; results, gradients and names stay, there and back, and in copies."""
+        names, asked = list(model.state_dict()), list(model.parameters())
+        types = [type(m) for m in model.modules()]
+        expected = model(x)
+        grads = torch.autograd.grad(expected.square().sum(), asked)
+        table = sparsify(model, [x])
+        self.assertEqual([row.kind for row in table], kinds, table)
+        self.assertEqual(table.taken, taken, table)
+        memory = io.BytesIO()
+        torch.save(model, memory)
+        memory.seek(0)
+        for each in (model, copy.deepcopy(model), torch.load(memory, weights_only=False)):
+            self.assertEqual([type(m) for m in each.modules()], [type(m) for m in model.modules()])
+            found = each(x)
+            torch.testing.assert_close(found, expected, atol=limit, rtol=limit)
+            for one, other in zip(torch.autograd.grad(found.square().sum(), list(each.parameters())), grads):
+                torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+            with torch.no_grad():
+                torch.testing.assert_close(each(x), expected, atol=limit, rtol=limit)
+        self.assertEqual(list(model.state_dict()), names)
+        pit.torch.densify(model)
+        self.assertEqual([type(m) for m in model.modules()], types)
+        return table
+
+    def test_gated(self):
+        class Mlp(nn.Module):  # as transformers' LlamaMLP
+            def __init__(self, activation):
+                super().__init__()
+                self.gate_proj, self.up_proj = nn.Linear(16, 48), nn.Linear(16, 48, bias=False)
+                self.down_proj, self.act_fn = nn.Linear(48, 16), activation
+
+            def forward(self, x):
+                return self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))
+
+        model, x = nn.Sequential(Mlp(nn.ReLU()), Mlp(nn.SiLU())).eval(), torch.randn(2, 9, 16)
+        globals()["Mlp_"] = Mlp
+        Mlp.__qualname__ = "Mlp_"  # where pickle finds it
+        table = self.expect(model, x, ["gated", "linear", "linear", "linear"], ["0"])
+        self.assertGreater(table[0].zeros, 0.3)
+        sparsify(model, [x])
+        before = model(x)
+        model[0].up_proj.register_forward_hook(lambda module, args, y: 2 * y)  # seen, later too
+        self.assertFalse(torch.allclose(model(x), before))
+        model[0].register_module("limit", nn.Identity())
+        self.assertNotIn("gated", [row.kind for row in sparsify(model, [x])])
+
+    def test_encoder(self):
+        """torch computes these layers in one op; padding makes nested tensors of a batch."""
+        layer = nn.TransformerEncoderLayer(16, 2, 64, batch_first=True, dropout=0.0)
+        nn.init.constant_(layer.linear1.bias, -2)
+        model, x = nn.TransformerEncoder(layer, 2).eval(), torch.randn(3, 8, 16)
+        torch.set_default_device(None)  # a mode, with which torch does not do so
+        try:
+            self.expect(model, x, ["encoder", "encoder"], ["layers.0", "layers.1"])
+            padded = {"src": x, "src_key_padding_mask": torch.arange(8) >= torch.tensor([[8], [5], [2]])}
+            with torch.no_grad():
+                expected = model(**padded)
+                sparsify(model, [padded])
+                torch.testing.assert_close(model(**padded), expected)
+                model.use_nested_tensor = False
+                padding = padded["src_key_padding_mask"]
+                torch.testing.assert_close(model(**padded)[~padding], expected[~padding])
+            self.assertEqual(sparsify(model.train(), [x]).taken, [
+                f"layers.{i}.linear{j}" for i in range(2) for j in (1, 2)])
+        finally:
+            torch.set_default_device(DEVICE)
+
+    def test_convolutions(self):
+        model = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.ReLU(), nn.Conv2d(16, 32, 3, stride=2),
+                              nn.Conv2d(32, 8, 1)).eval()
+        nn.init.constant_(model[0].bias, -1)
+        with torch.no_grad():
+            model[3].weight.mul_(torch.arange(8)[:, None, None, None] < 2)
+        table = self.expect(model, torch.randn(2, 3, 12, 12), ["conv"] * 3, ["2", "3"])
+        self.assertRegex(table[0].why, r"^0 % zeros; 30 % are worth a try$")
+        self.assertEqual((table[1].shape, table[1].rows), ((32, 16, 3, 3), 288))
+        with self.assertRaisesRegex(pit.Error, "padding_mode='circular'; it must be 'zeros'"):
+            pit.torch.Conv2d(3, 4, 3, padding=1, padding_mode="circular")
+        image = torch.randn(3, 12, 12)
+        layer = pit.torch.Conv2d(3, 4, 3)
+        torch.testing.assert_close(layer(image), nn.Conv2d.forward(layer, image))
+
+    def test_pruned(self):
+        """What torch.nn.utils.prune makes: its mask says what is skipped."""
+        model = nn.Sequential(nn.Linear(64, 64), nn.Sigmoid(), nn.Linear(64, 32))
+        prune.ln_structured(model[0], "weight", amount=0.9, n=1, dim=0)
+        prune.l1_unstructured(model[2], "weight", amount=0.95)
+        names, x = list(model.state_dict()), torch.randn(40, 64)
+        expected = model(x)
+        grads = torch.autograd.grad(expected.square().sum(), list(model.parameters()))
+        rules, real = [], _sparsify.chosen_rule
+
+        def chosen(module, layer):
+            rules.append(real(module, layer))
+            return rules[-1]
+
+        def timed(step, repeats, device):  # the mask's form is the faster one
+            step()
+            return 1.0 - 0.3 * sum(type(m) is _pruned.PrunedLinear for m in model.modules())
+
+        with mock.patch.object(_sparsify, "timed", timed), mock.patch.object(
+                _sparsify, "chosen_rule", chosen):
+            table = pit.torch.sparsify(model, [x], verbose=False)
+        self.assertEqual(table.taken, ["0", "2"])
+        self.assertIn("1x* of its mask", rules)
+        found = model(x)
+        torch.testing.assert_close(found, expected)
+        for one, other in zip(torch.autograd.grad(found.square().sum(), list(model.parameters())), grads):
+            torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+        prune.random_unstructured(model[0], "weight", amount=0.5)  # another mask, of fewer weights
+        torch.testing.assert_close(model(x), model[2](model[1](nn.functional.linear(
+            x, model[0].weight_orig * model[0].weight_mask, model[0].bias))))
+        self.assertEqual(list(model.state_dict()), names)
+        pit.torch.densify(model)
+        self.assertIs(type(model[0]), nn.Linear)
+        sparsify(model, [x])
+        model[0].__class__ = _pruned.PrunedLinear
+        model[0].take()
+        prune.remove(model[0], "weight")
+        with self.assertRaisesRegex(pit.Error, "its mask was removed"):
+            model(x)
+
+    def test_table(self):
+        """Lines of layers that differ in their number alone are one."""
+        model = nn.Sequential(*(Mlp() for _ in range(3))).eval()
+        table = sparsify(model, [torch.randn(8, 32)])
+        self.assertEqual(len(table), 9)
+        self.assertEqual(len(table.columns()["layer"]), 9)
+        lines = repr(table).splitlines()
+        self.assertEqual([line.split("  ")[0] for line in lines[2:]],
+                         ["*.up (3)", "*.down (3)", "*.pruned (3)"])
+
+
 class Layer(unittest.TestCase):
+    def test_mask(self):
+        kept = torch.rand(8, 16) < 0.3
+        layer = pit.torch.Linear(16, 8, mask=kept)
+        x = torch.randn(5, 16, requires_grad=True)
+        weight = layer.weight.detach().clone().requires_grad_()
+        found, expected = layer(x), nn.functional.linear(x, weight * kept, layer.bias)
+        torch.testing.assert_close(found, expected)
+        for one, other in zip(torch.autograd.grad(found.square().sum(), (x, layer.weight)),
+                              torch.autograd.grad(expected.square().sum(), (x, weight))):
+            torch.testing.assert_close(one, other)
+        self.assertEqual(list(layer.state_dict()), ["weight", "bias", "mask"])
+        graph = torch.compile(layer, fullgraph=True, backend="aot_eager")
+        torch.testing.assert_close(graph(x), expected)
+        self.assertIs(type(pit.torch.densify(layer)), pit.torch.Linear)  # whose mask counts
+        with self.assertRaisesRegex(pit.Error, r"a mask of shape \(16, 8\) .* about weights, \(8, 16\)"):
+            pit.torch.Linear(16, 8, mask=kept.T)
+        with self.assertRaisesRegex(pit.Error, "sparse='y'; it is 'x', 'weight' or 'grad'"):
+            pit.torch.Linear(16, 8, sparse="y")
+
     def test_linear(self):
-        for which in ("x", "weight"):
+        for which in ("x", "weight", "grad"):
             layer = pit.torch.Linear(16, 8, sparse=which)
             x = torch.relu(torch.randn(2, 5, 16))
             torch.testing.assert_close(layer(x), nn.functional.linear(x, layer.weight, layer.bias))

@@ -17,6 +17,7 @@ from ._observed import route
 from ._run import run_in_graph
 
 if TYPE_CHECKING:
+    from ._convolutional import Conv2d
     from ._fan_in import FixedFanInLinear
     from ._masked import MaskedLinear
     from ._modules import Linear
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     from ._sparsify import densify, sparsify
     from ._table import Row, Table
 
-__all__ = ["FixedFanInLinear", "Linear", "MaskedLinear", "Padding", "Row", "Table", "densify",
+__all__ = ["Conv2d", "FixedFanInLinear", "Linear", "MaskedLinear", "Padding", "Row", "Table", "densify",
            "distributed", "pack", "skip_tokens", "sparsify", "unpack"]
 # Imported when they are asked for: a first call needs none of these.
-HOMES = {"FixedFanInLinear": "_fan_in", "Linear": "_modules", "MaskedLinear": "_masked",
+HOMES = {"Conv2d": "_convolutional", "FixedFanInLinear": "_fan_in", "Linear": "_modules", "MaskedLinear": "_masked",
          "Padding": "_padding", "Row": "_table", "Table": "_table", "densify": "_sparsify",
          "pack": "_padding", "skip_tokens": "_skipping", "sparsify": "_sparsify", "unpack": "_padding"}
 

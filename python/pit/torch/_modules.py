@@ -4,7 +4,9 @@ a layer changes its class, and nothing else."""
 import torch
 from torch import fx, nn
 
-from ..ops._products import linear
+from .._library import Error
+from ..ops._einsum import einsum
+from ..ops._products import linear, matmul
 from ._mixtures import Block, Experts, make_experts_sparse
 from ._relu import is_behind_relu
 
@@ -18,9 +20,14 @@ class Linear(nn.Linear):
 
         layer = pit.torch.Linear(512, 128)                  # x has zeros, anywhere
         layer = pit.torch.Linear(512, 128, sparse="weight")  # was pruned
+        layer = pit.torch.Linear(512, 128, mask=kept)        # weights that are there
+        layer = pit.torch.Linear(512, 128, sparse="grad")    # a ReLU follows: in training
 
     x (..., in_features); the result is (..., out_features). Parameters are those of
-    torch.nn.Linear, of f64, f32, f16 or bf16. Where x is the result of a ReLU, its
+    torch.nn.Linear, of f64, f32, f16 or bf16. A mask, (out_features, in_features), is a buffer, `mask`: weights
+    that it does not have count as 0 and have no gradient. MaskedLinear is for one that stays
+    for many steps; a Linear looks at it in each call, and goes into graphs as a whole. With "grad" the forward
+    is torch's, and both gradients skip zeros of the incoming one. Where x is the result of a ReLU, its
     gradient is only computed where it is not zero (`sparse_grad` of pit.linear), as the
     ReLU drops the rest, unless x has hooks or is what gradients are asked of; not in
     graphs of torch.compile, which do not tell. Raises pit.Error if shapes or types do
@@ -28,18 +35,74 @@ class Linear(nn.Linear):
     """
 
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None, *,
-                 sparse="x"):
+                 sparse=None, mask=None):
         super().__init__(in_features, out_features, bias, device, dtype)
-        self.sparse = sparse
+        self.sparse = sparse or ("x" if mask is None else "weight")
+        if self.sparse not in ("x", "weight", "grad"):
+            raise Error(f"Linear: sparse={sparse!r}; it is 'x', 'weight' or 'grad'")
+        if mask is None:
+            return
+        if self.sparse != "weight" or tuple(mask.shape) != tuple(self.weight.shape):
+            raise Error(f"Linear: a mask of shape {tuple(mask.shape)} with sparse={self.sparse!r}; it is "
+                        f"about weights, {tuple(self.weight.shape)}, with sparse='weight'")
+        self.register_buffer("mask", mask.detach().to(device=self.weight.device, dtype=torch.bool))
 
     def forward(self, x):
         if not isinstance(self, Linear):  # of densify, by a hook that has kept this method
             return nn.functional.linear(x, self.weight, self.bias)
+        if self.sparse == "grad":
+            return of_sparse_gradient(x, self.weight, self.bias)
+        mask = self._buffers.get("mask")
+        if mask is not None:
+            return linear(x, self.weight, self.bias, sparse="weight", mask=mask)
         return linear(x, self.weight, self.bias, sparse=self.sparse,
                       sparse_grad="relu" if self.sparse == "x" and is_behind_relu(x) else False)
 
     def extra_repr(self):
         return f"{super().extra_repr()}, sparse={self.sparse!r}"
+
+
+class OfSparseGradient(torch.autograd.Function):
+    """x weight.T + bias of torch, whose gradients skip zeros of the incoming one."""
+
+    @staticmethod
+    def forward(x, weight, bias):
+        return nn.functional.linear(x, weight, bias)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        x, weight, bias = inputs
+        ctx.save_for_backward(x, weight)
+        ctx.has_bias = bias is not None
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, weight = ctx.saved_tensors
+        of_x = of_weight = of_bias = None
+        if ctx.needs_input_grad[0]:
+            of_x = matmul(grad, weight)
+        if ctx.needs_input_grad[1]:
+            rows = grad.reshape(-1, grad.shape[-1])
+            of_weight = einsum("mn,mk->nk", rows, x.reshape(-1, x.shape[-1]), sparse="a")
+        if ctx.has_bias and ctx.needs_input_grad[2]:
+            of_bias = grad.reshape(-1, grad.shape[-1]).sum(0)
+        return of_x, of_weight, of_bias
+
+
+def of_sparse_gradient(x, weight, bias):
+    if torch.is_autocast_enabled(x.device.type) or not (torch.is_grad_enabled() and any(
+            each is not None and each.requires_grad for each in (x, weight, bias))):
+        return nn.functional.linear(x, weight, bias)
+    return OfSparseGradient.apply(x, weight, bias)
+
+
+fx.wrap("of_sparse_gradient")
+
+
+def make(layer, cls):
+    """Has a layer another class, which `give_back` of that takes back."""
+    layer.__class__ = cls
+    layer.take()
 
 
 def make_sparse(layer, sparse, exchanged=False):
@@ -61,11 +124,11 @@ def lay_out(weight, exchanged):
 
 def make_dense(layer):
     """What sparsify made, as it was."""
-    if type(layer) is Linear:
+    if type(layer) is Linear and layer._buffers.get("mask") is None:
         layer.__class__ = nn.Linear
         del layer.sparse
         if layer.__dict__.pop("exchanged", False):
             lay_out(layer.weight, False)
-    elif hasattr(type(layer), "give_back"):  # Block, Experts, or Unpadded of pit.transformers
+    elif hasattr(type(layer), "give_back"):  # Block, Experts, Conv2d, Unpadded of pit.transformers
         layer.give_back()
         layer.__class__ = type(layer).dense
