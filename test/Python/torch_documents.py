@@ -29,7 +29,7 @@ class Documents(unittest.TestCase):
         grads = torch.autograd.grad(expected.square().mean(), (w1, w2, b2))
         torch.testing.assert_close((w1.grad, w2.grad, b2.grad), grads)
         self.assertEqual(len(values["table"]), 2)
-        self.assertEqual(len(EXAMPLES), 4)
+        self.assertEqual(len(EXAMPLES), 5)
         self.assertEqual(values["labels"].hidden.skips, "weights")
 
     def test_readme(self):

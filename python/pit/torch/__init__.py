@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from ._masked import MaskedLinear
     from ._modules import Linear
     from ._padding import Padding, pack, unpack
+    from ._predicted import PredictedMlp
     from ._skipping import skip_tokens
     from ._sparsify import densify, sparsify
     from ._table import Row, Table
 
-__all__ = ["Conv2d", "FixedFanInLinear", "Linear", "MaskedLinear", "Padding", "Row", "Table", "densify",
-           "distributed", "pack", "skip_tokens", "sparsify", "unpack"]
+__all__ = ["Conv2d", "FixedFanInLinear", "Linear", "MaskedLinear", "Padding", "PredictedMlp", "Row", "Table",
+           "densify", "distributed", "pack", "skip_tokens", "sparsify", "unpack"]
 # Imported when they are asked for: a first call needs none of these.
 HOMES = {"Conv2d": "_convolutional", "FixedFanInLinear": "_fan_in", "Linear": "_modules", "MaskedLinear": "_masked",
-         "Padding": "_padding", "Row": "_table", "Table": "_table", "densify": "_sparsify",
+         "Padding": "_padding", "PredictedMlp": "_predicted", "Row": "_table", "Table": "_table", "densify": "_sparsify",
          "pack": "_padding", "skip_tokens": "_skipping", "sparsify": "_sparsify", "unpack": "_padding"}
 
 
