@@ -81,6 +81,62 @@ class Products(Case):
 
 
 @mock.patch.object(_packed, "OUTPUTS", 16)
+class Csr(Case):
+    """Weights as lists of any length, against a dense weight."""
+
+    def test_gradients(self):
+        for dtype in TOLERANCE:
+            for (k, n), rows, part in (((24, 50), (130,), 0.1), ((9, 33), (2, 3), 0.5), ((7, 20), (4,), 0)):
+                linear = torch.nn.Linear(k, n, bias=k != 9, dtype=dtype)
+                kept = torch.rand(n, k) < part
+                kept[3] = False  # an output without weights
+                if part:
+                    kept[5] = True  # and one with all
+                layer = pit.torch.CsrLinear.from_linear(linear, kept)
+                self.assertEqual(len(layer.values), int(kept.sum()))
+                self.assertTrue(torch.equal(layer.to_dense(), linear.weight * kept))
+                if not part:
+                    x = torch.randn(*rows, k, dtype=dtype, requires_grad=True)
+                    self.assertTrue(torch.equal(layer(x), layer.bias.expand(*rows, n)))
+                    continue
+                self.check(layer, layer.values, lambda values, kept=kept: values.new_zeros(
+                    kept.shape).masked_scatter(kept, values), torch.randn(
+                        *rows, k, dtype=dtype, requires_grad=True))
+
+    def test_copies(self):
+        pruned = torch.nn.Linear(12, 40)
+        with torch.no_grad():
+            pruned.weight.mul_(torch.rand(40, 12) < 0.3)
+        layer, x = pit.torch.CsrLinear.from_linear(pruned), torch.randn(5, 12)
+        expected = pruned(x)
+        weight = pruned.weight.detach().to_sparse_csr()
+        other = pit.torch.CsrLinear(12, 40, len(layer.values))
+        self.assertEqual(other(x).shape, expected.shape)
+        other.load_state_dict(layer.state_dict())  # lists of other lengths
+        for each in (layer, other, pit.torch.CsrLinear.from_csr(weight, pruned.bias), copy.deepcopy(layer),
+                     pickle.loads(pickle.dumps(layer))):
+            self.close(each(x), expected.double(), torch.float32)
+        self.assertIn("weights=", repr(layer))
+
+    def test_errors(self):
+        with self.assertRaisesRegex(pit.Error, "25 weights; 4 outputs of 6 inputs have 0 to 24"):
+            pit.torch.CsrLinear(6, 4, 25)
+        linear = torch.nn.Linear(6, 4)
+        with self.assertRaisesRegex(pit.Error, r"a mask of shape \(6, 4\); .* weight's, \(4, 6\)"):
+            pit.torch.CsrLinear.from_linear(linear, torch.ones(6, 4))
+        with self.assertRaisesRegex(pit.Error, "layout torch.strided .* weight.to_sparse_csr"):
+            pit.torch.CsrLinear.from_csr(linear.weight)
+        layer = pit.torch.CsrLinear(6, 4, 12)
+        layer.columns[1] = layer.columns[0]
+        with self.assertRaisesRegex(pit.Error, "CsrLinear: columns of outputs 0 to 3: .* ascending order"):
+            layer(torch.zeros(2, 6))
+        layer = pit.torch.CsrLinear(6, 4, 12)
+        layer.ends[0] = 9
+        with self.assertRaisesRegex(pit.Error, "12 values and 12 columns; ends must ascend to their number"):
+            layer(torch.zeros(2, 6))
+
+
+@mock.patch.object(_packed, "OUTPUTS", 16)
 class FixedFanIn(Case):
     def make(self, *sizes, **how):
         return pit.torch.FixedFanInLinear(*sizes, **how)

@@ -21,16 +21,18 @@ if TYPE_CHECKING:
     from ._fan_in import FixedFanInLinear
     from ._masked import MaskedLinear
     from ._modules import Linear
+    from ._packed_layers import CsrLinear
     from ._padding import Padding, pack, unpack
     from ._predicted import PredictedMlp
     from ._skipping import skip_tokens
     from ._sparsify import densify, sparsify
     from ._table import Row, Table
 
-__all__ = ["Conv2d", "FixedFanInLinear", "Linear", "MaskedLinear", "Padding", "PredictedMlp", "Row", "Table",
-           "densify", "distributed", "pack", "skip_tokens", "sparsify", "unpack"]
+__all__ = ["Conv2d", "CsrLinear", "FixedFanInLinear", "Linear", "MaskedLinear", "Padding", "PredictedMlp", "Row",
+           "Table", "densify", "distributed", "pack", "skip_tokens", "sparsify", "unpack"]
 # Imported when they are asked for: a first call needs none of these.
-HOMES = {"Conv2d": "_convolutional", "FixedFanInLinear": "_fan_in", "Linear": "_modules", "MaskedLinear": "_masked",
+HOMES = {"Conv2d": "_convolutional", "CsrLinear": "_packed_layers",
+         "FixedFanInLinear": "_fan_in", "Linear": "_modules", "MaskedLinear": "_masked",
          "Padding": "_padding", "PredictedMlp": "_predicted", "Row": "_table", "Table": "_table", "densify": "_sparsify",
          "pack": "_padding", "skip_tokens": "_skipping", "sparsify": "_sparsify", "unpack": "_padding"}
 

@@ -5,15 +5,14 @@ import torch
 from torch import nn
 
 from .._library import Error
-from ..ops._products import linear
-from . import _packed, _run
+from . import _packed_layers
 
 __all__ = ["FixedFanInLinear"]
 
 DENSE_BYTES = 1 << 26  # of what is computed densely at once while weights are regrown
 
 
-class FixedFanInLinear(nn.Module):
+class FixedFanInLinear(_packed_layers.PackedLayer):
     """x weight.T + bias, where each output has `fan_in` weights, at columns of its own; no
     others are stored, and no others have gradients.
 
@@ -45,7 +44,6 @@ class FixedFanInLinear(nn.Module):
         self.bias = None
         if bias:
             self.bias = nn.Parameter(torch.empty(out_features, device=device, dtype=dtype))
-        self._listed = None
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -80,51 +78,13 @@ class FixedFanInLinear(nn.Module):
         return self.values.new_zeros(self.out_features, self.in_features).scatter(
             1, self.columns.long(), self.values)
 
-    @_packed.outside_of_graphs
-    def forward(self, x):
-        if x.shape[-1:] != (self.in_features,):
-            raise Error(f"FixedFanInLinear: x has shape {tuple(x.shape)}; its last dimension must "
-                        f"be in_features = {self.in_features}")
-        values, bias = self.values, self.bias
-        if _run.any_autocast():
-            x, values, *rest = _run.autocast([x, values] if bias is None else [x, values, bias])
-            bias = rest[0] if rest else None
-        if values.dtype != x.dtype:
-            raise Error(f"FixedFanInLinear: x has elements of {x.dtype}, the weights of "
-                        f"{values.dtype}; convert one of them")
-        if self.fan_in == 0 or self.out_features == 0:
-            y = x.new_zeros(*x.shape[:-1], self.out_features) + 0 * x.sum(-1, keepdim=True)
-            return y if bias is None else y + bias
-        if x.is_cuda:
-            whole, = self.lists(self.out_features).blocks
-            return linear(x, values.reshape(-1), bias, sparse="weight", index=whole.index,
-                          packed=True)
-        y = _packed.PackedLinear.apply(x.reshape(-1, self.in_features), values.reshape(-1), bias,
-                                       self.out_features, self.lists())
-        return y.reshape(*x.shape[:-1], self.out_features)
-
     def extra_repr(self):
         return (f"in_features={self.in_features}, out_features={self.out_features}, "
                 f"fan_in={self.fan_in}, bias={self.bias is not None}")
 
-    # -- what programs read --------------------------------------------------
-
-    def lists(self, outputs=None):
-        """What programs read of the columns as they are now; an index for `outputs` of them."""
-        columns = self.columns
-        if columns.dtype != torch.int32 or not columns.is_contiguous():
-            raise Error(f"FixedFanInLinear: columns is of {columns.dtype} with strides "
-                        f"{columns.stride()}; it must be of torch.int32 and contiguous")
-        state = (version_of(columns), columns.data_ptr(), columns.device)
-        if self._listed is None or self._listed[0] != state or state[0] is None:
-            counts = torch.full((len(columns),), self.fan_in, dtype=torch.int32,
-                                device=columns.device)
-            self._listed = state, _packed.Lists(
-                "FixedFanInLinear", counts, columns.view(-1), self.in_features, outputs)
-        return self._listed[1]
-
-    def __getstate__(self):
-        return {**self.__dict__, "_listed": None}  # indices are memory of this process
+    def counts(self):
+        return torch.full((self.out_features,), self.fan_in, dtype=torch.int32,
+                          device=self.columns.device)
 
     def _dense_blocks(self):
         """Ranges of outputs whose dense weights are few enough."""
@@ -180,8 +140,3 @@ class FixedFanInLinear(nn.Module):
 
 def ascending(columns):
     return columns.sort(1).values
-
-
-def version_of(tensor):
-    """How often a tensor was written to; None: nobody counts."""
-    return None if tensor.is_inference() else tensor._version
