@@ -11,14 +11,42 @@
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::pit;
 
+/// What numbers the source's dims, of which a dim that `coordinate` numbers is
+/// made; empty if several are longer than 1, unless `mayDivide`.
+static SmallVector<AffineExpr> splitCoordinate(ArrayRef<int64_t> sizes,
+                                               AffineExpr coordinate,
+                                               bool mayDivide) {
+  MLIRContext *context = coordinate.getContext();
+  SmallVector<AffineExpr> found(sizes.size(),
+                                getAffineConstantExpr(0, context));
+  int64_t longer =
+      llvm::count_if(sizes, [](int64_t size) { return size != 1; });
+  if (longer > 1 && !mayDivide)
+    return {};
+  for (size_t d = sizes.size(); d-- > 0;) {
+    if (sizes[d] == 1)
+      continue;
+    if (--longer == 0) {
+      found[d] = coordinate;
+      continue;
+    }
+    if (ShapedType::isDynamic(sizes[d]) || sizes[d] == 0)
+      return {};
+    found[d] = coordinate % sizes[d];
+    coordinate = coordinate.floorDiv(sizes[d]);
+  }
+  return found;
+}
+
 /// `map` to the source of a reshape by dims of one element, null if it is of
-/// another kind.
-static AffineMap mapToSource(Operation *op, AffineMap map) {
+/// another kind. With `mayDivide` dims may be made of several.
+static AffineMap mapToSource(Operation *op, AffineMap map, bool mayDivide) {
   MLIRContext *context = map.getContext();
   SmallVector<AffineExpr> results;
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
@@ -33,21 +61,18 @@ static AffineMap mapToSource(Operation *op, AffineMap map) {
       results.push_back(found);
     }
   } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    ArrayRef<int64_t> sizes = collapse.getSrcType().getShape();
     // To a single element.
     if (collapse.getReassociationIndices().empty())
-      results.assign(collapse.getSrcType().getRank(),
-                     getAffineConstantExpr(0, context));
+      results.assign(sizes.size(), getAffineConstantExpr(0, context));
     for (auto [d, group] :
          llvm::enumerate(collapse.getReassociationIndices())) {
-      unsigned longer = 0;
-      for (int64_t source : group) {
-        bool isOne = collapse.getSrcType().getDimSize(source) == 1;
-        longer += !isOne;
-        results.push_back(isOne ? getAffineConstantExpr(0, context)
-                                : map.getResult(d));
-      }
-      if (longer > 1)
+      SmallVector<AffineExpr> parts =
+          splitCoordinate(sizes.slice(group.front(), group.size()),
+                          map.getResult(d), mayDivide);
+      if (parts.empty())
         return {};
+      llvm::append_range(results, parts);
     }
   } else {
     return {};
@@ -55,38 +80,80 @@ static AffineMap mapToSource(Operation *op, AffineMap map) {
   return AffineMap::get(map.getNumDims(), 0, results, context);
 }
 
-void mlir::pit::lookThroughMoves(Value &value, AffineMap &map) {
-  while (Operation *def = value.getDefiningOp()) {
-    if (AffineMap source = mapToSource(def, map)) {
-      map = source;
-      value = def->getOperand(0);
-      continue;
-    }
-    if (auto cast = dyn_cast<tensor::CastOp>(def)) {
-      if (!isa<RankedTensorType>(cast.getSource().getType()))
-        return;
-      value = cast.getSource();
-      continue;
-    }
-    auto moved = dyn_cast<linalg::LinalgOp>(def);
-    if (!moved || !isElementwiseOp(moved))
-      return;
-    auto yielded = dyn_cast<BlockArgument>(getYielded(moved, 0));
-    if (!yielded || yielded.getOwner() != moved.getBlock() ||
-        yielded.getArgNumber() >= moved.getNumDpsInputs())
-      return;
-    OpOperand &source = moved->getOpOperand(yielded.getArgNumber());
-    if (!isa<RankedTensorType>(source.get().getType()))
-      return;
-    // The reader's loops by those of `moved`.
-    AffineMap result = moved.getMatchingIndexingMap(moved.getDpsInitOperand(0));
-    SmallVector<AffineExpr> loops(moved.getNumLoops());
-    for (auto [position, expr] : llvm::enumerate(result.getResults()))
-      loops[cast<AffineDimExpr>(expr).getPosition()] = map.getResult(position);
-    map = moved.getMatchingIndexingMap(&source).replaceDimsAndSymbols(
-        loops, {}, map.getNumDims(), 0);
-    value = source.get();
+/// Goes to what `value` is moved from by one op. With `mayDivide` that may be
+/// less than all of a source, or make dims of several.
+static bool lookThroughMove(Value &value, AffineMap &map, bool mayDivide) {
+  Operation *def = value.getDefiningOp();
+  if (!def)
+    return false;
+  if (AffineMap source = mapToSource(def, map, mayDivide)) {
+    map = source;
+    value = def->getOperand(0);
+    return true;
   }
+  if (auto cast = dyn_cast<tensor::CastOp>(def)) {
+    if (!isa<RankedTensorType>(cast.getSource().getType()))
+      return false;
+    value = cast.getSource();
+    return true;
+  }
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(def)) {
+    // The first part of each dim.
+    if (!mayDivide ||
+        slice.getSourceType().getRank() != slice.getType().getRank() ||
+        !llvm::all_of(slice.getMixedOffsets(), isZeroInteger) ||
+        !llvm::all_of(slice.getMixedStrides(), isOneInteger))
+      return false;
+    value = slice.getSource();
+    return true;
+  }
+  auto moved = dyn_cast<linalg::LinalgOp>(def);
+  if (!moved || !isElementwiseOp(moved))
+    return false;
+  auto yielded = dyn_cast<BlockArgument>(getYielded(moved, 0));
+  if (!yielded || yielded.getOwner() != moved.getBlock() ||
+      yielded.getArgNumber() >= moved.getNumDpsInputs())
+    return false;
+  OpOperand &source = moved->getOpOperand(yielded.getArgNumber());
+  if (!isa<RankedTensorType>(source.get().getType()))
+    return false;
+  // The reader's loops by those of `moved`.
+  AffineMap result = moved.getMatchingIndexingMap(moved.getDpsInitOperand(0));
+  SmallVector<AffineExpr> loops(moved.getNumLoops());
+  for (auto [position, expr] : llvm::enumerate(result.getResults()))
+    loops[cast<AffineDimExpr>(expr).getPosition()] = map.getResult(position);
+  map = moved.getMatchingIndexingMap(&source).replaceDimsAndSymbols(
+      loops, {}, map.getNumDims(), 0);
+  value = source.get();
+  return true;
+}
+
+void mlir::pit::lookThroughMoves(Value &value, AffineMap &map) {
+  while (lookThroughMove(value, map, /*mayDivide=*/false))
+    ;
+}
+
+int64_t mlir::pit::getBlockSize(AffineExpr coordinate) {
+  auto quotient = dyn_cast<AffineBinaryOpExpr>(coordinate);
+  if (!quotient)
+    return isa<AffineDimExpr, AffineConstantExpr>(coordinate) ? 1 : 0;
+  auto size = dyn_cast<AffineConstantExpr>(quotient.getRHS());
+  return quotient.getKind() == AffineExprKind::FloorDiv && size &&
+                 isa<AffineDimExpr>(quotient.getLHS())
+             ? size.getValue()
+             : 0;
+}
+
+void mlir::pit::lookThroughRepeats(Value &value, AffineMap &map) {
+  Value from = value;
+  AffineMap by = map;
+  while (lookThroughMove(from, by, /*mayDivide=*/true))
+    // Between a reshape and what repeats elements before it, a place within a
+    // block counts.
+    if (llvm::all_of(by.getResults(), getBlockSize)) {
+      value = from;
+      map = by;
+    }
 }
 
 ChainInput mlir::pit::lookThrough(linalg::LinalgOp op, OpOperand &operand) {

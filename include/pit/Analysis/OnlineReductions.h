@@ -1,4 +1,4 @@
-//===- OnlineReductions.h - Reductions that use others ----------*- C++ -*-===//
+//===- OnlineReductions.h - Reductions that use each other ------*- C++ -*-===//
 //
 // A chain is a set of structured ops that reduce one dimension, its axis,
 // several times, where a later reduction uses the result of an earlier one:
@@ -165,6 +165,15 @@ std::optional<OnlineChain> findOnlineChain(linalg::LinalgOp op,
 /// Goes from a value, read by `map`, to what it is moved from by ops that only
 /// broadcast, transpose or reshape by dims of one element.
 void lookThroughMoves(Value &value, AffineMap &map);
+
+/// The same, also behind ops that repeat each element of a dim, as a mask of
+/// blocks is repeated to one of elements. Then a result of `map` may be a dim
+/// divided by the size of a block.
+void lookThroughRepeats(Value &value, AffineMap &map);
+
+/// The size of the blocks that a result of such a map numbers: 1 where it is a
+/// dim or a constant, 0 if it is something else.
+int64_t getBlockSize(AffineExpr coordinate);
 
 /// The constant that a scalar of a body is, by itself or as an element of a
 /// tensor of one number. Null if it is none.

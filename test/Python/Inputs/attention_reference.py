@@ -113,7 +113,7 @@ def draw(rng, dtype, sizes=None, head_sizes=(1, 8, 16, 33, 64)):
     if how == 1:
         options["mask"] = wanted["mask"] = rng.random(shape(queries, keys)) < live
     elif how == 2:
-        block = [(64, 64), (32, 16), (64, 1)][int(rng.integers(3))]
+        block = [(64, 64), (32, 16), (64, 1), (16, 128), (128, 32), (1, 40)][int(rng.integers(6))]
         blocks = rng.random(shape(-(-queries // block[0]), -(-keys // block[1]))) < live
         options["blocks"], options["block_size"] = blocks, block
         wanted["mask"] = repeat(np.broadcast_to(blocks, (

@@ -8,7 +8,8 @@
 //       each reduction: what it was, rescaled, and the tile's part
 //     factors that left the loop; ops on rows; SWrite of what others use
 //
-// Plan and loops are in OnlineTiler.cpp, what is computed along the axis in
+// The plan is in OnlineTilerPlan.cpp, loops in OnlineTiler.cpp, what a mark
+// selects in OnlineTilerSelection.cpp, what is computed along the axis in
 // OnlineTilerOps.cpp, and of results of reductions in OnlineTilerRows.cpp.
 //
 //===----------------------------------------------------------------------===//
@@ -59,6 +60,8 @@ private:
   LogicalResult classify(std::string &why);
   LogicalResult chooseTile(std::string &why);
   LogicalResult planSelection(std::string &why);
+  bool takeBlocks(std::optional<unsigned> row, int64_t &rowTile,
+                  int64_t &axisTile);
   LogicalResult checkBodies(std::string &why);
   int64_t staticExtent(int64_t dim) const;
   std::optional<unsigned> findTiledRow() const;
@@ -75,6 +78,14 @@ private:
   Dims shapeOf(ArrayRef<int64_t> dims) const;
   SmallVector<Value> subscripts(ArrayRef<int64_t> dims);
   void prepareSelection();
+  /// The subscripts of a tile's group of ids.
+  SmallVector<Value> groupOfTile();
+  /// Takes the ids of a step.
+  void enterIds(Value chunk);
+  /// The block that a tile of rows lies in.
+  Value blockOf(int64_t dim, int64_t size);
+  /// A step's tile of the mask, and its dims.
+  std::pair<Value, Dims> readSelector();
   SmallVector<Value> tileOfRows(ValueRange outputs);
   SmallVector<Value> step(ValueRange before);
   std::pair<Value, Value> axisRange();
@@ -142,12 +153,24 @@ private:
   SmallVector<double> scales;                ///< of the reductions' states
   llvm::DenseMap<Operation *, TileBody> templates;
 
+  /// A mask that is repeated to one of elements, its dims, and of how many
+  /// elements it has one.
+  struct BlocksOfMask {
+    Value mask;
+    Dims dims, sizes;
+  };
+  std::optional<BlocksOfMask> blocksOfMask;
+
   // What selects.
   Value ids, sparsity;      ///< of the step; the index
   SparsityIndexType listed; ///< null where nothing is gathered
   Value selector;           ///< of the mark, behind broadcasts
   Dims selectorDims;
-  SmallVector<unsigned> groups; ///< dims that number groups
+  Dims selectorBlocks;    ///< of how many elements it has one, by its dims
+  bool byBlocks = false;  ///< are ids numbers of blocks, a step for each?
+  int64_t blockParts = 1; ///< steps of a block of the mask
+  Value blockNumber;      ///< of the step
+  SmallVector<unsigned> groups; ///< dims that number groups of an index
   Value length;                 ///< of a tile's rows, if it is one
 
   SmallVector<Value> extents, starts;

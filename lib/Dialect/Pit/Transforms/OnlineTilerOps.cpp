@@ -3,7 +3,6 @@
 #include "OnlineTiler.h"
 #include "OnlineTilerScalars.h"
 
-#include "Selection.h"
 #include "pit/Analysis/BodyEvaluator.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,16 +40,6 @@ Value OnlineTiler::read(Value value, ArrayRef<int64_t> dims) {
   auto type = RankedTensorType::get(shapeOf(dims), elementOf(value));
   return SReadOp::create(rewriter, loc, type, value, subscripts(dims), pad)
       .getResult();
-}
-
-Value OnlineTiler::coords() {
-  if (!coordinates) {
-    auto type =
-        RankedTensorType::get(tile[chain.axis], rewriter.getIndexType());
-    coordinates = CoordsOp::create(rewriter, loc, type, ids, /*dest=*/Value())
-                      .getResult();
-  }
-  return coordinates;
 }
 
 Value OnlineTiler::elementwise(
@@ -94,17 +83,6 @@ Value OnlineTiler::materialize(Tile from, ArrayRef<int64_t> dims) {
                      });
 }
 
-Value OnlineTiler::isInside(OpBuilder &b, Location loc, Value place,
-                            bool isCoordinate) {
-  Value bound = isCoordinate
-                    ? arith::ConstantIndexOp::create(b, loc, 0).getResult()
-                    : extents[chain.axis];
-  return arith::CmpIOp::create(b, loc,
-                               isCoordinate ? arith::CmpIPredicate::sge
-                                            : arith::CmpIPredicate::slt,
-                               place, bound);
-}
-
 //===----------------------------------------------------------------------===//
 // Along the axis
 //===----------------------------------------------------------------------===//
@@ -121,87 +99,6 @@ OnlineTiler::Tile OnlineTiler::elements(Value value, ArrayRef<int64_t> dims) {
               : isInnerContraction(*op) ? computeContraction(*op)
                                         : computeElements(*op);
   return stepTiles[value] = made;
-}
-
-OnlineTiler::Tile OnlineTiler::masked(Tile from, ArrayRef<int64_t> dims,
-                                      TypedAttr mask) {
-  if (!mask || !needsMask())
-    return from;
-  auto number = dyn_cast<FloatAttr>(mask);
-  bool isScaled = from.scale != 1 && number &&
-                  !number.getValue().isInfinity() &&
-                  !number.getValue().isZero();
-  if (isScaled)
-    from = {materialize(from, dims), 1};
-  auto *at = llvm::find(dims, int64_t(chain.axis));
-  SmallVector<std::pair<Value, Dims>> inputs = {{from.tensor, Dims(dims)}};
-  if (ids)
-    inputs.push_back({coords(), {int64_t(chain.axis)}});
-  Value made = elementwise(
-      inputs, dims, elementOf(from.tensor),
-      [&](OpBuilder &b, Location loc, ValueRange arguments) -> Value {
-        Value place =
-            ids ? arguments[1]
-                : arith::AddIOp::create(
-                      b, loc,
-                      linalg::IndexOp::create(b, loc, at - dims.begin()),
-                      starts[chain.axis])
-                      .getResult();
-        Value inside = isInside(b, loc, place, bool(ids));
-        Value none = arith::ConstantOp::create(b, loc, mask);
-        return arith::SelectOp::create(b, loc, inside, arguments[0], none);
-      });
-  return {made, from.scale};
-}
-
-OnlineTiler::Tile OnlineTiler::computeSelection(const ChainOp &op) {
-  SparseOp marked = mark();
-  Dims dims = dimsOf(op.result());
-  Tile from = elements(op.inputs[0].value, dims);
-  TypedAttr background = chain.background;
-  auto number = dyn_cast<FloatAttr>(background);
-  if (from.scale != 1 && !(number && (number.getValue().isInfinity() ||
-                                      number.getValue().isZero())))
-    from = {materialize(from, dims), 1};
-  // What is listed is selected, where micro-tiles are single elements of a
-  // mask.
-  bool isListed = marked.getSource() == Source::Index ||
-                  (ids && llvm::all_of(listed.getMicroTile(),
-                                       [](int64_t size) { return size == 1; }));
-  if (isListed)
-    return masked(from, dims, background);
-  SmallVector<std::pair<Value, Dims>> inputs = {{from.tensor, dims}};
-  bool isLength = marked.getSource() == Source::Lengths;
-  if (!isLength || !length)
-    inputs.push_back({read(selector, selectorDims), selectorDims});
-  if (isLength && ids)
-    inputs.push_back({coords(), {int64_t(chain.axis)}});
-  auto *at = llvm::find(dims, int64_t(chain.axis));
-  Value made = elementwise(
-      inputs, dims, elementOf(from.tensor),
-      [&](OpBuilder &b, Location loc, ValueRange arguments) -> Value {
-        Value selected;
-        if (!isLength) {
-          selected = isNotZero(b, loc, arguments[1]);
-        } else {
-          Value bound = length;
-          if (!bound)
-            bound = arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                               arguments[1]);
-          Value place = arith::AddIOp::create(
-              b, loc, linalg::IndexOp::create(b, loc, at - dims.begin()),
-              starts[chain.axis]);
-          selected = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                           place, bound);
-        }
-        Value none = arith::ConstantOp::create(b, loc, background);
-        return arith::SelectOp::create(b, loc, selected, arguments[0], none);
-      });
-  Tile result{made, from.scale};
-  // Beyond the end a mask of places reads false; lengths may be longer.
-  if (!isLength && llvm::is_contained(selectorDims, int64_t(chain.axis)))
-    return result;
-  return masked(result, dims, background);
 }
 
 OnlineTiler::Tile OnlineTiler::computeContraction(const ChainOp &op) {

@@ -407,7 +407,9 @@ def PitTileOnlineReductions
 
     If a value of the chain is marked by `pit.sparse`, with a background that
     contributes nothing, the loop runs over the ids of an index. It is the mark's own
-    one or is built of its mask. All ops of the chain gather by it. Lengths end
+    one or is built of its mask. All ops of the chain gather by it. If
+    the mask is one of blocks, whose elements other ops repeat, ids are numbers of
+    blocks, and a step reads a block, or a part of it, where it lies. Lengths end
     the loop early, and so do comparisons of places: a causal mask, a window.
 
     Example:

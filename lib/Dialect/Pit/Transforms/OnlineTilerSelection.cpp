@@ -1,0 +1,213 @@
+//===- OnlineTilerSelection.cpp - Which elements of a chain count ---------===//
+//
+// A mask lists elements, or blocks of them if it is one of blocks that is
+// repeated. A step has the elements of one block then, whose number is its id.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OnlineTiler.h"
+#include "OnlineTilerScalars.h"
+
+#include "Selection.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// The mask of parts of blocks: each element along `axis` is repeated.
+static Value repeatElements(OpBuilder &b, Location loc, Value mask,
+                            int64_t axis, int64_t times) {
+  auto type = cast<RankedTensorType>(mask.getType());
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, mask);
+  sizes.insert(sizes.begin() + axis + 1, b.getIndexAttr(times));
+  Value init = tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
+  Value wide = linalg::BroadcastOp::create(b, loc, mask, init, {axis + 1})
+                   .getResults()[0];
+  SmallVector<ReassociationIndices> groups(type.getRank());
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    groups[d].push_back(d + (d > axis));
+    if (d == axis)
+      groups[d].push_back(d + 1);
+  }
+  return tensor::CollapseShapeOp::create(b, loc, wide, groups);
+}
+
+void OnlineTiler::prepareSelection() {
+  SparseOp marked = mark();
+  if (!listed)
+    return;
+  if (marked.getSource() == Source::Index) {
+    sparsity = selector;
+    return;
+  }
+  if (blockParts > 1)
+    selector =
+        repeatElements(rewriter, loc, selector, listed.getAxis(), blockParts);
+  sparsity = IndexOp::create(rewriter, loc, listed, Source::Mask, selector,
+                             ValueRange(), Value(), Value(), TypedAttr(),
+                             /*unordered=*/false);
+}
+
+Value OnlineTiler::blockOf(int64_t dim, int64_t size) {
+  return arith::DivUIOp::create(rewriter, loc, starts[dim], index(size));
+}
+
+SmallVector<Value> OnlineTiler::groupOfTile() {
+  SmallVector<Value> group;
+  if (!listed)
+    return group;
+  if (mark().getSource() == Source::Index) {
+    for (unsigned dim : groups)
+      group.push_back(starts[dim]);
+    return group;
+  }
+  for (auto [d, dim] : llvm::enumerate(selectorDims))
+    if (int64_t(d) != listed.getAxis())
+      group.push_back(dim < 0                 ? index(0)
+                      : selectorBlocks[d] > 1 ? blockOf(dim, selectorBlocks[d])
+                                              : starts[dim]);
+  return group;
+}
+
+void OnlineTiler::enterIds(Value chunk) {
+  if (!byBlocks) {
+    ids = chunk;
+    return;
+  }
+  auto type = RankedTensorType::get(1, rewriter.getIndexType());
+  Value coords = CoordsOp::create(rewriter, loc, type, chunk, /*dest=*/Value())
+                     .getResult();
+  blockNumber = tensor::ExtractOp::create(rewriter, loc, coords, index(0));
+  starts[chain.axis] = arith::MulIOp::create(rewriter, loc, blockNumber,
+                                             index(tile[chain.axis]));
+}
+
+std::pair<Value, OnlineTiler::Dims> OnlineTiler::readSelector() {
+  Dims dims = selectorDims;
+  SmallVector<Value> from = subscripts(dims);
+  for (auto [d, size] : llvm::enumerate(selectorBlocks))
+    if (size > 1 && dims[d] >= 0) {
+      bool isAxis = dims[d] == int64_t(chain.axis);
+      from[d] = isAxis ? blockNumber : blockOf(dims[d], size);
+      dims[d] = -1;
+    }
+  auto type = RankedTensorType::get(shapeOf(dims), elementOf(selector));
+  Value made = SReadOp::create(rewriter, loc, type, selector, from, TypedAttr())
+                   .getResult();
+  return {made, dims};
+}
+
+bool OnlineTiler::needsMask() const {
+  if (listed && !byBlocks)
+    return true;
+  int64_t extent = staticExtent(chain.axis);
+  return ShapedType::isDynamic(extent) || extent % tile[chain.axis] != 0 ||
+         llvm::any_of(chain.bounds,
+                      [](const AxisBound &bound) { return !bound.isUpper; });
+}
+
+Value OnlineTiler::coords() {
+  if (!coordinates) {
+    auto type =
+        RankedTensorType::get(tile[chain.axis], rewriter.getIndexType());
+    coordinates = CoordsOp::create(rewriter, loc, type, ids, /*dest=*/Value())
+                      .getResult();
+  }
+  return coordinates;
+}
+
+Value OnlineTiler::isInside(OpBuilder &b, Location loc, Value place,
+                            bool isCoordinate) {
+  Value bound = isCoordinate
+                    ? arith::ConstantIndexOp::create(b, loc, 0).getResult()
+                    : extents[chain.axis];
+  return arith::CmpIOp::create(b, loc,
+                               isCoordinate ? arith::CmpIPredicate::sge
+                                            : arith::CmpIPredicate::slt,
+                               place, bound);
+}
+
+OnlineTiler::Tile OnlineTiler::masked(Tile from, ArrayRef<int64_t> dims,
+                                      TypedAttr mask) {
+  if (!mask || !needsMask())
+    return from;
+  auto number = dyn_cast<FloatAttr>(mask);
+  bool isScaled = from.scale != 1 && number &&
+                  !number.getValue().isInfinity() &&
+                  !number.getValue().isZero();
+  if (isScaled)
+    from = {materialize(from, dims), 1};
+  auto *at = llvm::find(dims, int64_t(chain.axis));
+  SmallVector<std::pair<Value, Dims>> inputs = {{from.tensor, Dims(dims)}};
+  if (ids)
+    inputs.push_back({coords(), {int64_t(chain.axis)}});
+  Value made = elementwise(
+      inputs, dims, elementOf(from.tensor),
+      [&](OpBuilder &b, Location loc, ValueRange arguments) -> Value {
+        Value place =
+            ids ? arguments[1]
+                : arith::AddIOp::create(
+                      b, loc,
+                      linalg::IndexOp::create(b, loc, at - dims.begin()),
+                      starts[chain.axis])
+                      .getResult();
+        Value inside = isInside(b, loc, place, bool(ids));
+        Value none = arith::ConstantOp::create(b, loc, mask);
+        return arith::SelectOp::create(b, loc, inside, arguments[0], none);
+      });
+  return {made, from.scale};
+}
+
+OnlineTiler::Tile OnlineTiler::computeSelection(const ChainOp &op) {
+  SparseOp marked = mark();
+  Dims dims = dimsOf(op.result());
+  Tile from = elements(op.inputs[0].value, dims);
+  TypedAttr background = chain.background;
+  auto number = dyn_cast<FloatAttr>(background);
+  if (from.scale != 1 && !(number && (number.getValue().isInfinity() ||
+                                      number.getValue().isZero())))
+    from = {materialize(from, dims), 1};
+  // What is listed is selected, where micro-tiles are single elements of a
+  // mask.
+  bool isListed =
+      marked.getSource() == Source::Index ||
+      (listed && llvm::all_of(listed.getMicroTile(),
+                              [](int64_t size) { return size == 1; }));
+  if (isListed)
+    return masked(from, dims, background);
+  SmallVector<std::pair<Value, Dims>> inputs = {{from.tensor, dims}};
+  bool isLength = marked.getSource() == Source::Lengths;
+  if (!isLength || !length)
+    inputs.push_back(readSelector());
+  if (isLength && ids)
+    inputs.push_back({coords(), {int64_t(chain.axis)}});
+  auto *at = llvm::find(dims, int64_t(chain.axis));
+  Value made = elementwise(
+      inputs, dims, elementOf(from.tensor),
+      [&](OpBuilder &b, Location loc, ValueRange arguments) -> Value {
+        Value selected;
+        if (!isLength) {
+          selected = isNotZero(b, loc, arguments[1]);
+        } else {
+          Value bound = length;
+          if (!bound)
+            bound = arith::IndexCastOp::create(b, loc, b.getIndexType(),
+                                               arguments[1]);
+          Value place = arith::AddIOp::create(
+              b, loc, linalg::IndexOp::create(b, loc, at - dims.begin()),
+              starts[chain.axis]);
+          selected = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                           place, bound);
+        }
+        Value none = arith::ConstantOp::create(b, loc, background);
+        return arith::SelectOp::create(b, loc, selected, arguments[0], none);
+      });
+  Tile result{made, from.scale};
+  // Beyond the end a mask of places reads false; lengths may be longer.
+  if (!isLength && !byBlocks &&
+      llvm::is_contained(selectorDims, int64_t(chain.axis)))
+    return result;
+  return masked(result, dims, background);
+}
