@@ -1,6 +1,6 @@
-# The wheel of the Python package (pyproject.toml): its files beside the modules of
-# python/pit, as `cmake --install BUILD --component wheel` lays them. What is linked and not
-# on every Linux comes along: LLVM's OpenMP library and zstd.
+# The wheel of the Python package (pyproject.toml): its files beside the modules of python/pit, as
+# `cmake --install BUILD --component wheel` lays them. The libraries that are linked and not on
+# every Linux come along: LLVM's OpenMP library and zstd.
 
 if(NOT TARGET pit_call)
   if(SKBUILD)

@@ -137,9 +137,9 @@ run_lit() {
   count "$1" "$good" "$bad" "$skip"
 }
 
-# A virtual environment with what test/Python/requirements.txt lists, made anew when that
-# changes. pip is the system's: Debian's venv has none of its own.
-# Of 12,000 files of Python tests import a few; pip would compile all.
+# A virtual environment with what test/Python/requirements.txt lists, made anew when that changes.
+# pip is the system's: Debian's venv has none of its own. Tests import a few of the 12,000 files of
+# Python; pip would compile all.
 install_frameworks() {
   local venv=$build/frameworks list=$root/test/Python/requirements.txt
   cmp -s "$list" "$venv/requirements.txt" && return
@@ -275,8 +275,8 @@ sanitized_programs+='slices-in-a-loop|pooling-max|three-reductions|packed-and-un
 step_sanitize() {
   run_sanitized asan-ubsan address,undefined openmp
   run_sanitized tsan thread pthreads
-  # Compiled programs, in a process that has the sanitizer. What LLVM and Python never
-  # free is no leak of theirs.
+  # Compiled programs, in a process that has the sanitizer. Memory that LLVM and Python never free
+  # is no leak of theirs.
   ASAN_OPTIONS=detect_leaks=0 \
     LD_PRELOAD=$("clang-$llvm" -print-file-name=libclang_rt.asan-x86_64.so) \
     run_programs programs-asan --pipeline sanitize=address --opt-level=0 --only "$sanitized_programs"
@@ -348,8 +348,8 @@ step_long() {
   PIT_DIFFERENTIAL=$((${PIT_DIFFERENTIAL:-500} * times)) step_differential
 }
 
-# The commands of docs/Embedding.md, in their order: they install the package, and use it
-# as other projects do. Of the tests of examples/standalone one that fails, fails them.
+# The commands of docs/Embedding.md, in their order: they install the package, and use it as other
+# projects do. A test of examples/standalone that fails, fails them.
 run_embedding() {
   rm -rf "$build"/{install,plugin,standalone,embed,embed-tree}
   (cd "$root" && "$python" test/Inputs/embedding.py . commands | bash -e -o pipefail)

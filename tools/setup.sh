@@ -22,7 +22,7 @@ llvm=$(sed -n 's/^set(PIT_LLVM_VERSION \([0-9]*\))$/\1/p' "$root/CMakeLists.txt"
 packages=(
   # The compiler: MLIR, its TableGen, the LLVM it comes with.
   "libmlir-$llvm-dev" "mlir-$llvm-tools" "llvm-$llvm-dev" "llvm-$llvm-tools"
-  # What builds it, and the OpenMP runtime of generated code.
+  # The tools that build it, and the OpenMP runtime of generated code.
   "clang-$llvm" "lld-$llvm" "libomp-$llvm-dev" cmake ninja-build ccache
   libdlpack-dev libpng-dev python3-dev
   # Headers that the LLVM packages' CMake files look for.
@@ -32,7 +32,7 @@ packages=(
   python3 python3-numpy python3-sklearn libopenblas0-pthread
   # pit-bench and its peers.
   libjansson-dev libdnnl-dev libxsmm-dev
-  # What fetches the assembler of device code.
+  # The tools that fetch the assembler of device code.
   python3-pip
 )
 

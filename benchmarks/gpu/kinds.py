@@ -263,7 +263,7 @@ class Bench:
             Contestant("pit dense", [lambda d=d: dense(d.a, d.b, out=d.c) for d in data])]
         part, element = len(data[0].ids) / m, TYPES[type_].itemsize
         operations = 2.0 * m * n * k * part
-        # What has to be read and written where only the rows listed count.
+        # The bytes that have to be read and written if only the listed rows count.
         bytes_ = (k * n + part * m * (k + n)) * element
         peers = (compacted.name,)
         if spec.get("values"):

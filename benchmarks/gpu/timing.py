@@ -139,7 +139,7 @@ def race(machine, contestants, rounds=ROUNDS):
             machine.synchronize()
             continue
         repeat = max(1, min(50, int(BURST / max(once, 1e-6))))
-        # What takes long needs no more than a few.
+        # A slow case needs no more than a few.
         ready.append((contestant, work, repeat, rounds if once < SLOW else min(rounds, 5)))
     for number in range(rounds):
         random.shuffle(ready)

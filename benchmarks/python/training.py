@@ -160,8 +160,8 @@ def padded(part, device, dtype, batch=32, positions=512, width=1024, hidden=4096
 # Products whose left operand has zeros
 # --------------------------------------------------------------------------
 
-# Micro-tiles that are zero (0: a whole row), and the part of them that is. Those without zeros come
-# last: programs that find none look less often, also at what then lies at the same addresses.
+# Micro-tiles that are zero (0: a whole row), and the part of them that is. Programs without zeros
+# come last: those that find none look less often, also at what then lies at the same addresses.
 ZEROS = {
     "32x1 0.9": ((32, 1), 0.9), "32x1 0.95": ((32, 1), 0.95), "32x1 0.99": ((32, 1), 0.99),
     "anywhere 0.99": ((1, 1), 0.99), "none": ((1, 1), 0),

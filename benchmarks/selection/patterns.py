@@ -47,7 +47,7 @@ def clusters(rng, m, k, density):
 PATTERNS = {"anywhere": anywhere, "2x1": blocks(2, 1), "4x1": blocks(4, 1), "32x1": blocks(32, 1),
             "rows": blocks(1, 0), "32x32": blocks(32, 32), "heads": blocks(1, 64), "band": band,
             "power law": power_law, "clusters": clusters}
-# Of each shape of f32; of other types and of few rows fewer.
+# The patterns of each shape of f32; other types and few rows have fewer.
 MANY = [("anywhere", d) for d in (1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.01)] + [
     (kind, d) for kind in ("32x1", "rows") for d in (0.5, 0.1, 0.02)] + [
     ("2x1", 0.1), ("4x1", 0.1), ("32x32", 0.2), ("heads", 0.2), ("band", 0.1),

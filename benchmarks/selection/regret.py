@@ -271,6 +271,6 @@ if __name__ == "__main__":
     try:
         main()
     except BrokenPipeError:
-        # Who reads the output has had enough; what was measured is in the file.
+        # The reader of the output has had enough; the measurements are in the file.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

@@ -69,7 +69,7 @@ int main(void) {
          (long long)stats.live, (long long)stats.micro_tiles, stats.coverage,
          waste);
 
-  // What cannot be right is refused, with a reason.
+  // A spec that cannot be right is refused, with a reason.
   spec.axis = 2;
   if (pit_index_build(builder, &spec, PIT_SOURCE_VALUES, &tensor, NULL,
                       &index) != PIT_OK) {

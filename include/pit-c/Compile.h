@@ -72,7 +72,7 @@ typedef struct pit_compile_options {
    NULL,                                                                       \
    ""}
 
-/// What to make of a program.
+/// The output to make of a program.
 typedef enum pit_emit {
   PIT_EMIT_MLIR = 0,      ///< MLIR at level 3: loops over tiles
   PIT_EMIT_MLIR_LLVM = 1, ///< MLIR in the llvm dialect
@@ -89,7 +89,7 @@ PIT_RT_EXPORT pit_status pit_compiler_create(pit_compiler **compiler);
 /// Programs it compiled stay. NULL is fine.
 PIT_RT_EXPORT void pit_compiler_destroy(pit_compiler *compiler);
 
-/// What the last pit_compile_* on this compiler had to say: errors, warnings
+/// The messages of the last pit_compile_* on this compiler: errors, warnings
 /// and, if asked for, remarks, one a line, each with its location. Empty if
 /// there was nothing; valid until the next pit_compile_* on the compiler.
 PIT_RT_EXPORT const char *

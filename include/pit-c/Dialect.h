@@ -6,9 +6,9 @@
 // is the caller's until a block owns it. Link with libPITMLIRC.
 //
 // A function that gets what cannot be emits an error at its location, to the
-// diagnostic handlers of the context, and returns a null handle. What the
-// verifiers of operations check (docs/Dialect.md) is checked by
-// mlirOperationVerify.
+// diagnostic handlers of the context, and returns a null handle.
+// mlirOperationVerify checks what the verifiers of operations do
+// (docs/Dialect.md).
 //
 //   PitSparseOptions options = {.source = PitSourceValues};
 //   MlirOperation mark = pitSparseCreate(location, a, &options);
@@ -69,8 +69,8 @@ MLIR_CAPI_EXPORTED bool pitTypeIsABitmap(MlirType type);
 // Attributes
 //===----------------------------------------------------------------------===//
 
-/// What says which elements of a tensor are selected; numbered as pit_source of
-/// the runtime.
+/// The data that say which elements of a tensor are selected; numbered as
+/// pit_source of the runtime.
 typedef enum PitSource {
   PitSourceValues = 0,  ///< those that differ from the background
   PitSourceMask = 1,    ///< a tensor of i1 or of numbers
@@ -102,7 +102,7 @@ MLIR_CAPI_EXPORTED bool pitAttributeIsAConflicts(MlirAttribute attribute);
 MLIR_CAPI_EXPORTED PitConflicts
 pitConflictsAttrGetValue(MlirAttribute attribute);
 
-/// The parts of a rule. What is left out, pit-plan chooses.
+/// The parts of a rule. pit-plan chooses the parts that are left out.
 typedef struct PitRule {
   int64_t operand;        ///< of a linalg op; -1 on a mark
   int64_t axis;           ///< of the marked operand; -1: left out
@@ -124,8 +124,8 @@ MLIR_CAPI_EXPORTED PitRule pitRuleAttrGetValue(MlirAttribute attribute);
 // Level 1: the mark
 //===----------------------------------------------------------------------===//
 
-/// What pit.sparse says of its input. All zero marks a tensor whose values say
-/// themselves what is selected; null handles leave a part out.
+/// The facts that pit.sparse states about its input. All zero marks a tensor
+/// whose values say themselves what is selected; null handles leave a part out.
 typedef struct PitSparseOptions {
   PitSource source;
   MlirValue selector;       ///< null for the values
@@ -212,9 +212,8 @@ MLIR_CAPI_EXPORTED MlirValue pitAccessGetSubscript(MlirOperation op,
 // Level 3: loops
 //===----------------------------------------------------------------------===//
 
-/// What a loop runs over: `rank` dense ranges, and, unless `index` is null,
-/// chunks of up to `chunk` ids of one of its groups, which has `groupRank`
-/// subscripts.
+/// The ranges of a loop: `rank` dense ones, and, unless `index` is null, chunks
+/// of up to `chunk` ids of one of its groups, which has `groupRank` subscripts.
 typedef struct PitLoopRange {
   intptr_t rank;
   const MlirValue *lower; ///< of type index

@@ -23,8 +23,8 @@ extern "C" {
 /// feature belongs there: 1, or 0 if compiled code does not use it by itself.
 PIT_RT_EXPORT int32_t pit_rt_lists_cpu_feature(const char *name);
 
-/// What a loader's message about missing symbols means for who runs programs;
-/// "" if that is all to be said.
+/// The advice for the user of programs if a loader misses symbols; "" if there
+/// is none.
 PIT_RT_EXPORT const char *pit_rt_explain_missing(const char *message);
 
 /// A manifest is a sequence of 64-bit words:
@@ -84,16 +84,15 @@ typedef struct pit_frame pit_frame;
 
 /// Checks the arguments and results of a call against the manifest: rank,
 /// static dimensions, dtype, contiguity, alignment to the element, device,
-/// result shapes, overlap of a result with anything else. Of an index argument
-/// it checks all that pit_index_import does, so that a program may trust it;
-/// not again if a builder made it, and not what is in arrays in device memory.
-/// A CUDA program's tensors are in memory of the context's device, its scalars
-/// in the host's. On success `views`
-/// holds, for each argument and then each result: of a tensor, the data pointer
-/// (byte_offset included) and shape[rank]; of an index, the pointer to it; of a
-/// scalar, the pointer to its value. Until pit_rt_leave it also sets, for a CPU
-/// program, the number of OpenMP threads of the calling thread to the
-/// context's; for a CUDA program it makes the
+/// result shapes, overlap of a result with anything else. An index argument is
+/// checked as by pit_index_import, so that a program may trust it; not again if
+/// a builder made it, and not what is in arrays in device memory. A CUDA
+/// program's tensors are in memory of the context's device, its scalars in the
+/// host's. On success `views` holds, for each argument and then each result: of
+/// a tensor, the data pointer (byte_offset included) and shape[rank]; of an
+/// index, the pointer to it; of a scalar, the pointer to its value. Until
+/// pit_rt_leave it also sets, for a CPU program, the number of OpenMP threads
+/// of the calling thread to the context's; for a CUDA program it makes the
 /// device's context the thread's current one.
 PIT_RT_EXPORT int32_t pit_rt_enter(pit_context *context,
                                    const int64_t *manifest,
@@ -142,9 +141,9 @@ PIT_RT_EXPORT void pit_rt_expect(pit_frame *frame, int32_t status);
 PIT_RT_EXPORT int32_t pit_rt_alloc(pit_frame *frame, int64_t bytes,
                                    void **memory);
 
-/// What one place of a program that runs several times in a call, in a loop,
-/// remembers from one time to the next; all 0 when the call begins. `index` is
-/// for pit_rt_rebuild_index, the others are for pit_rt_realloc.
+/// The memory that one place of a program which runs several times in a call,
+/// in a loop, has from one time to the next; all 0 when the call begins.
+/// `index` is for pit_rt_rebuild_index, the others are for pit_rt_realloc.
 typedef struct pit_place {
   void *memory[2];
   int64_t bytes[2];
@@ -162,7 +161,7 @@ PIT_RT_EXPORT int32_t pit_rt_realloc(pit_frame *frame, int64_t bytes,
                                      int32_t two, pit_place *place,
                                      void **memory);
 
-/// Where the packed form of an operand is, which pit_rt_keep tells.
+/// The place of the packed form of an operand, which pit_rt_keep tells.
 enum {
   PIT_KEEP_NONE = 0, ///< memory of the call: pack there, or read in place
   PIT_KEEP_FILL = 1, ///< memory that stays: pack there, then pit_rt_kept
@@ -173,8 +172,8 @@ enum {
 /// `data_bytes` at `data`. If these are constant (Constant.h), the packed form
 /// is kept from one call to the next. `layout` says what it is, the number of
 /// words and then the words: where data and layout are equal, the same must be
-/// packed, by whatever program. Where nothing is kept (PIT_KEEP_NONE), `memory`
-/// is of the call, as that of pit_rt_alloc, or NULL if it is not `needed`.
+/// packed, by whatever program. If nothing is kept (PIT_KEEP_NONE), `memory` is
+/// of the call, as that of pit_rt_alloc, or NULL if it is not `needed`.
 PIT_RT_EXPORT int32_t pit_rt_keep(pit_frame *frame, const void *data,
                                   int64_t data_bytes, const int64_t *layout,
                                   int64_t bytes, int32_t needed, void **memory,
@@ -227,9 +226,9 @@ PIT_RT_EXPORT int32_t pit_rt_omp_dispatch_next_8u(const void *place,
 PIT_RT_EXPORT int32_t pit_rt_request_amx(pit_frame *frame);
 
 /// Builds an index from data of the layout in `desc`; it lives until
-/// pit_rt_leave. Of constant memory (Constant.h) it is built once and kept. A
-/// CUDA program's data is in device memory, and so are the index's arrays
-/// (PIT_INDEX_DEVICE).
+/// pit_rt_leave. An index of constant memory (Constant.h) is built once and
+/// kept. A CUDA program's data is in device memory, and so are the index's
+/// arrays (PIT_INDEX_DEVICE).
 PIT_RT_EXPORT int32_t pit_rt_build_index(pit_frame *frame, int32_t source,
                                          const void *data, const int64_t *desc,
                                          const pit_index **index);
@@ -246,8 +245,8 @@ PIT_RT_EXPORT int32_t pit_rt_rebuild_index(pit_frame *frame, int32_t source,
 /// values; and the build may write what the micro-tiles hold while it has them
 /// at hand. Then `*done` is 1, and row p of `packed`, of `width` elements, has
 /// those of the micro-tile at position p. There is room for `rows` of them, all
-/// that there may be; where the tensor ends within a micro-tile, zeros. Where
-/// the build cannot do it in one pass `*done` is 0, and nothing was written: on
+/// that there may be; where the tensor ends within a micro-tile, zeros. If the
+/// build cannot do it in one pass, `*done` is 0, and nothing was written: on
 /// the CPU, of constant memory, on devices without clusters of blocks (before
 /// sm_90), of elements that do not have 2 bytes, of micro-tiles other than
 /// [width, 1] with a width of 8, 16, or 32, 64, 128 or 256, of rows that are
@@ -286,9 +285,9 @@ PIT_RT_EXPORT int32_t pit_rt_bitmap(pit_frame *frame, int32_t rank,
 /// indices. The cost of variant v is
 ///   costs[3 * v] + costs[3 * v + 1] * live + costs[3 * v + 2] * fullest
 /// for the live micro-tiles and those of the fullest group; of a dense variant
-/// it is the first term alone. What reading the data costs belongs into that of
-/// the variants that need an index. A cost that is no number is not chosen, of
-/// equal ones the first is.
+/// it is the first term alone. The cost of reading the data belongs into that
+/// of the variants that need an index. A cost that is no number is not chosen,
+/// of equal ones the first is.
 ///
 /// If a look is needed, this makes a bitmap of the data (Coverage.h) and
 /// `bitmap` tells it, for pit_rt_build_chosen; it lives until pit_rt_leave, or
@@ -296,11 +295,10 @@ PIT_RT_EXPORT int32_t pit_rt_bitmap(pit_frame *frame, int32_t rank,
 /// what `bitmap` tells is that bitmap, and the data is not read. Otherwise,
 /// without a look, `bitmap` becomes NULL. There is no look if the costs tell
 /// without, if memory is constant that was looked at before, and, unless the
-/// choice is deterministic
-/// (`flags`, or the context's option), for the next 1, 2, 4, ... 64 calls after
-/// looks one after the other that ended dense: these run dense, too. That is
-/// remembered by the context for each program, mark and shape. Of a program for
-/// the CPU.
+/// choice is deterministic (`flags`, or the context's option), for the next 1,
+/// 2, 4, ... 64 calls after looks one after the other that ended dense: these
+/// run dense, too. That is remembered by the context for each program, mark and
+/// shape. For a program for the CPU.
 PIT_RT_EXPORT int32_t pit_rt_choose(pit_frame *frame, int32_t mark,
                                     int32_t flags, int32_t source,
                                     const void *data, const int64_t *desc,
@@ -325,10 +323,10 @@ PIT_RT_EXPORT int32_t pit_rt_build_chosen(pit_frame *frame, int32_t source,
                                           pit_place *place,
                                           const pit_index **index);
 
-/// What a device chooses. Where the host does not know (`known` is -1), it
-/// starts the kernels of all variants, and those of the others leave at once:
+/// The choice of a device. If the host does not know (`known` is -1), it starts
+/// the kernels of all variants, and those of the others leave at once:
 /// `variant` is the address in device memory of a word that is the number when
-/// they start. Where the host does know, it starts those of the variant `known`
+/// they start. If the host does know, it starts those of the variant `known`
 /// alone, and `variant` is NULL.
 typedef struct pit_device_choice {
   const int32_t *variant;
@@ -375,7 +373,7 @@ PIT_RT_EXPORT int32_t pit_rt_transpose_index(pit_frame *frame,
 
 /// The address in device memory of an index that this call built or was given,
 /// until pit_rt_leave; of the caller's arrays (pit_index_import) a description
-/// of them is made there. Of a CUDA program.
+/// of them is made there. For a CUDA program.
 PIT_RT_EXPORT int32_t pit_rt_device_index(pit_frame *frame,
                                           const pit_index *index,
                                           const pit_index **device);
@@ -428,14 +426,14 @@ PIT_RT_EXPORT int32_t pit_rt_multiprocessors(pit_frame *frame);
 ///   dtype, rank (1 to 5), swizzle (0, 32, 64 or 128 bytes), L2 promotion (0,
 ///   64, 128 or 256 bytes), shape[rank], strides[rank] (in elements; the last
 ///   is 1), box[rank].
-/// What lies outside of the tensor reads as 0.
+/// Elements outside of the tensor read as 0.
 PIT_RT_EXPORT int32_t pit_rt_tensor_map(pit_frame *frame, void *map,
                                         const void *data, const int64_t *desc);
 
 /// Copies a tensor in device memory to `to`, on the call's stream, so that rows
 /// (what the last dimension numbers) lie without gaps between dimensions but
-/// start at multiples of 16 bytes; `to` does. What is behind the end of a row
-/// is 0. The words of `desc`:
+/// start at multiples of 16 bytes; `to` does. Elements behind the end of a row
+/// are 0. The words of `desc`:
 ///   bytes of an element (1, 2 or 4), rank (1 to 5), the address of a word in
 ///   device memory or 0, a number, shape[rank], strides[rank] of `from` (in
 ///   elements).
@@ -453,9 +451,9 @@ PIT_RT_EXPORT int32_t pit_rt_check_dim(pit_frame *frame, int32_t result,
 PIT_RT_EXPORT int32_t pit_rt_assert(pit_frame *frame, int32_t holds,
                                     const char *text);
 
-/// Of a program with checked bounds (pit-check-bounds): unless `count` elements
-/// from `first` on lie inside of `size` along dimension `dim` (-1: of all
-/// elements, counted in memory), pit_rt_leave returns PIT_ERROR_INTERNAL in
+/// For a program with checked bounds (pit-check-bounds): unless `count`
+/// elements from `first` on lie inside of `size` along dimension `dim` (-1: of
+/// all elements, counted in memory), pit_rt_leave returns PIT_ERROR_INTERNAL in
 /// place of success. `what` is the access that did not take place. May be
 /// called inside parallel regions.
 PIT_RT_EXPORT void pit_rt_check_bounds(pit_frame *frame, const char *what,

@@ -10,9 +10,9 @@
 //
 // The promise is about memory, not about arguments: all calls on the context
 // profit whose arguments lie in that memory, of whatever program, and programs
-// that want the same form share it. Where nothing is promised, nothing is kept.
+// that want the same form share it. Nothing is kept without a promise.
 //
-// What is kept belongs to the constant. It takes about as much memory as the
+// Kept memory belongs to the constant. It takes about as much memory as the
 // tensor for each form that programs want of it (a bf16 operand that is
 // computed in f32 twice as much); pit_context_options.kept_bytes bounds all of
 // it. Programs of a device take the promise and keep nothing.
@@ -51,7 +51,7 @@ PIT_RT_EXPORT void pit_constant_destroy(pit_constant *constant);
 /// next wanted. No call that reads the memory may be running while it changes.
 PIT_RT_EXPORT void pit_constant_changed(pit_constant *constant);
 
-/// What a context keeps.
+/// The memory that a context keeps.
 typedef struct pit_kept_stats {
   int64_t constants; ///< promises that hold
   int64_t pieces;    ///< packed operands and indices that are kept

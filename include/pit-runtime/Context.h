@@ -44,16 +44,16 @@ typedef struct pit_context_options {
   int32_t device_id;
   /// The CUDA driver's library; NULL: libcuda.so.1.
   const char *cuda_library;
-  /// Where code that was compiled for a device is kept from one process to the
-  /// next. NULL: $PIT_CACHE_DIR, $XDG_CACHE_HOME/pit or ~/.cache/pit, whichever
-  /// is set first; "" (or PIT_CACHE_DIR="") keeps nothing. A folder that cannot
-  /// be made or written is no error.
+  /// The folder that keeps code that was compiled for a device from one process
+  /// to the next. NULL: $PIT_CACHE_DIR, $XDG_CACHE_HOME/pit or ~/.cache/pit,
+  /// whichever is set first; "" (or PIT_CACHE_DIR="") keeps nothing. A folder
+  /// that cannot be made or written is no error.
   const char *cache_folder;
   /// Receives one line, cut to its size, if no context can be made. NULL: none.
   char *message;
   size_t message_size;
-  /// How many bytes may be kept of constants (Constant.h); 0: no bound. What
-  /// does not fit is made in each call.
+  /// How many bytes may be kept of constants (Constant.h); 0: no bound. Memory
+  /// that does not fit is made in each call.
   int64_t kept_bytes;
   /// Not 0: programs that choose between variants look at their data in each
   /// call, so that the choice depends on nothing else; see pit_entry_choices.
@@ -81,7 +81,7 @@ PIT_RT_EXPORT int32_t pit_context_threads(const pit_context *context);
 PIT_RT_EXPORT size_t pit_context_message(pit_context *context, char *buffer,
                                          size_t size);
 
-/// What is recorded about the indices that calls on this context build.
+/// The record of the indices that calls on this context build.
 typedef enum pit_stats_mode {
   PIT_STATS_OFF = 0,
   PIT_STATS_ON = 1,   ///< counts and times: free

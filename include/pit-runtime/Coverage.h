@@ -48,7 +48,7 @@ PIT_RT_EXPORT pit_status pit_bitmap_build(pit_index_builder *builder,
                                           const void *background,
                                           const pit_bitmap **bitmap);
 
-/// What an index would have of a candidate.
+/// The micro-tiles of a candidate that an index would have.
 typedef struct pit_coverage {
   int64_t groups;
   int64_t micro_tiles; ///< all micro-tiles, live or not

@@ -1,6 +1,6 @@
 //===- Device.h - Memory and streams of a context's device ----------------===//
 //
-// What it takes to run a CUDA program on data of the host without another
+// The functions that run a CUDA program on data of the host without another
 // library: memory on the device, copies into it and out of it, a stream. A
 // caller with arrays on the device and a stream of its own needs none of this.
 //

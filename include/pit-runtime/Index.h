@@ -35,7 +35,7 @@ enum {
   PIT_DTYPE_FLOAT8_E5M2 = 12
 };
 
-/// Where the selection comes from.
+/// The source of the selection.
 typedef enum pit_source {
   /// data: a tensor of X's shape, of f64 f32 f16 bf16 f8E4M3FN f8E5M2 i8
   /// i16 i32 i64 u8 or bool.
@@ -130,8 +130,8 @@ typedef struct pit_index {
   int32_t status; ///< sticky: not PIT_OK if ids had to be dropped (devices)
   int32_t source; ///< pit_source
   uint32_t flags; ///< PIT_INDEX_*
-  /// Of the runtime: how many bytes before `counts` the copy in device memory
-  /// starts, if PIT_INDEX_DEVICE is set; 0: there is none.
+  /// The runtime's number: how many bytes before `counts` the copy in device
+  /// memory starts, if PIT_INDEX_DEVICE is set; 0: there is none.
   uint32_t device_copy;
 } pit_index;
 
@@ -198,12 +198,12 @@ PIT_RT_EXPORT pit_status pit_index_build(
 /// matrix of shape [shape[axis], extent] of `index`, whose element (i, p) is
 /// selected iff position p of `index` holds the id i: rank 2, axis 1,
 /// micro_tile {1, 1}, so group i lists the positions of id i, in the order of
-/// the groups of `index`. There is no origin and no work list. Of an index in
-/// device memory it is built there, on the builder's stream, as pit_index_build
-/// does; the room in `ids` is shape[axis] times the groups of `index`, and
-/// extent is a bound. At most INT32_MAX positions (PIT_ERROR_UNSUPPORTED).
-/// `builder` must not be the one that made `index`; the transpose lives until
-/// its next build or its end.
+/// the groups of `index`. There is no origin and no work list. The transpose of
+/// an index in device memory is built there, on the builder's stream, as
+/// pit_index_build does; the room in `ids` is shape[axis] times the groups of
+/// `index`, and extent is a bound. At most INT32_MAX positions
+/// (PIT_ERROR_UNSUPPORTED). `builder` must not be the one that made `index`;
+/// the transpose lives until its next build or its end.
 PIT_RT_EXPORT pit_status pit_index_transpose(pit_index_builder *builder,
                                              const pit_index *index,
                                              const pit_index **transpose);
@@ -251,7 +251,7 @@ PIT_RT_EXPORT pit_status pit_index_statistics(pit_context *context,
 
 /// The part of the covered elements that is not selected: 1 - selected /
 /// covered (0 if nothing is covered). Scans the source; `index` must have been
-/// made from the same source, data and background. Where windows overlap, an
+/// made from the same source, data and background. If windows overlap, an
 /// element counts once per live micro-tile that holds it.
 PIT_RT_EXPORT pit_status pit_index_waste(pit_context *context,
                                          const pit_index *index,

@@ -61,7 +61,7 @@ typedef enum pit_arg_kind {
   PIT_KIND_SCALAR = 2 ///< passed as a tensor of rank 0
 } pit_arg_kind;
 
-/// What an argument or a result must be.
+/// The kind of an argument or a result.
 typedef struct pit_arg_info {
   pit_arg_kind kind;
   DLDataType dtype;           ///< of a tensor or scalar
@@ -79,7 +79,8 @@ PIT_RT_EXPORT int32_t pit_entry_num_args(const pit_entry *entry);
 PIT_RT_EXPORT int32_t pit_entry_num_results(const pit_entry *entry);
 /// Scratch a call takes per thread, in bytes.
 PIT_RT_EXPORT int64_t pit_entry_workspace(const pit_entry *entry);
-/// Where it runs, and so where its tensors are: DLPack's kDLCPU or kDLCUDA.
+/// The device that it runs on, and that its tensors are on: DLPack's kDLCPU or
+/// kDLCUDA.
 PIT_RT_EXPORT int32_t pit_entry_device(const pit_entry *entry);
 /// False if there is no such argument or result.
 PIT_RT_EXPORT bool pit_entry_arg(const pit_entry *entry, int32_t arg,
@@ -106,8 +107,8 @@ PIT_RT_EXPORT pit_status pit_entry_run(pit_context *context,
                                        int32_t num_ins, DLTensor *const *outs,
                                        int32_t num_outs, pit_stream stream);
 
-/// What calls of an entry on a context chose for one mark and one shape of its
-/// value.
+/// The choices of calls of an entry on a context for one mark and one shape of
+/// its value.
 typedef struct pit_choice {
   int32_t mark; ///< its number in the program
   int32_t rank;

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/// Of these headers; the same as the package's (find_package).
+/// The version of these headers; the same as the package's (find_package).
 #define PIT_VERSION_MAJOR 0
 #define PIT_VERSION_MINOR 1
 #define PIT_VERSION_PATCH 0

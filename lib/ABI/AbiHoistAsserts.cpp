@@ -144,7 +144,7 @@ Value Hoisting::reduce() {
                                    ValueRange());
 }
 
-/// Where one of the other loops has no iteration, nothing is asserted.
+/// Nothing is asserted if one of the other loops has no iteration.
 Value Hoisting::orNoPoints(Value holds) {
   for (auto [size, used] : llvm::zip_equal(sizes, isUsed)) {
     std::optional<int64_t> known = getConstantIntValue(size);

@@ -33,7 +33,7 @@ static bool isCIdentifier(StringRef name) {
                       [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
-/// What callers see as the element type of an argument or a result, which has
+/// The element type that callers see of an argument or a result, which has
 /// these attributes.
 static Type getElementForCallers(Type type, DictionaryAttr attrs) {
   if (auto given = attrs ? attrs.getAs<TypeAttr>(kElementAttrName) : TypeAttr())

@@ -32,8 +32,8 @@ public:
   explicit Requirements(func::FuncOp func) : shapes(func) {}
 
   void addOp(Operation *op);
-  /// Of a loop over tiles, and those in it. Fails, with an error, if static
-  /// sizes clash.
+  /// The trip counts of a loop over tiles, and of those in it. Fails, with an
+  /// error, if static sizes clash.
   LogicalResult addTiles(Operation *loop);
   ArrayRef<Manifest::Requirement> get() const { return list; }
 
@@ -233,8 +233,8 @@ void Requirements::addOp(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Where `op` takes dimension `dim` of a tensor, or of an indexed tensor,
-/// apart.
+/// Collects the sizes that `op` needs if it takes dimension `dim` of a tensor,
+/// or of an indexed tensor, apart.
 struct Cut {
   Operation *op;
   Value tensor;
@@ -286,8 +286,8 @@ private:
 };
 } // namespace
 
-/// What a dimension of a cut is, where its size is known: of an index that is
-/// built here, a dimension of its source or a number.
+/// The dimension of a cut, if its size is known: of an index that is built
+/// here, a dimension of its source or a number.
 static std::optional<std::pair<Value, int64_t>> sourceOf(const Cut &cut) {
   if (auto packed = cut.tensor.getDefiningOp<PackedIndexOp>())
     return std::make_pair(packed.getInput(), cut.dim);
@@ -318,8 +318,8 @@ LogicalResult Requirements::addTiles(Operation *root) {
         size = shapes.ofDim(source->first, source->second);
       else
         size = ofShape(cut.tensor.getDefiningOp<IndexOp>(), cut.dim);
-      // Of what is computed, the program knows how it relates to the others: it
-      // may write one element less than it reads.
+      // The program knows how computed sizes relate to the others: it may write
+      // one element less than it reads.
       if (!size ||
           !isa<AffineDimExpr, AffineSymbolExpr, AffineConstantExpr>(size))
         continue;
@@ -357,7 +357,7 @@ struct AbiRequireShapes : pit::impl::PitAbiRequireShapesBase<AbiRequireShapes> {
     {
       Requirements requirements(func);
       SmallVector<Operation *> ops;
-      // What is nested or in another block may not be run at all.
+      // Ops that are nested or in another block may not be run at all.
       for (Operation &op : func.getBody().front())
         ops.push_back(&op);
       for (Operation *op : ops) {

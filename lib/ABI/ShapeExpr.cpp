@@ -204,7 +204,8 @@ AffineExpr ShapeExprs::ofIndexOp(Operation *op) {
     Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
     if (from.isInteger(64) || to.isInteger(64))
       return of(op->getOperand(0));
-    // Of narrower integers only arguments are known: arithmetic on them wraps.
+    // The only narrower integers that are known are arguments: arithmetic on
+    // them wraps.
     auto arg = dyn_cast<BlockArgument>(op->getOperand(0));
     return arg && !from.isInteger(1) && to.isIndex() &&
                    isa<arith::IndexCastOp>(op) && isArgument(arg)

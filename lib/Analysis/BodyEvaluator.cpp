@@ -176,11 +176,11 @@ Known BodyEvaluator::evalMinMax(Operation &inner, Known lhs, Known rhs) const {
     Attribute constant = bound.getConstant();
     if (dropsNaN && isNaN(constant))
       return other;
-    // What never wins. maxnumf(-inf, NaN) is -inf, though.
+    // The value that never wins. maxnumf(-inf, NaN) is -inf, though.
     if (isExtreme(constant, /*negative=*/isMax) &&
         (!dropsNaN || isNumber(other)))
       return other;
-    // What always wins. maximumf(inf, NaN) is NaN, though.
+    // The value that always wins. maximumf(inf, NaN) is NaN, though.
     if (isExtreme(constant, /*negative=*/!isMax) &&
         (dropsNaN || isNumber(other)))
       return bound;

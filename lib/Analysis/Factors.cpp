@@ -33,7 +33,8 @@ static void collectFactors(Value value, SmallVectorImpl<Value> &leaves) {
   leaves.push_back(value);
 }
 
-/// What `value` is computed from, as far as it lies in the body of `op`.
+/// The values that `value` is computed from, as far as they lie in the body of
+/// `op`.
 static Factor traceFactor(linalg::LinalgOp op, Value value) {
   Factor factor;
   factor.value = value;

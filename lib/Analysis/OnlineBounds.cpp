@@ -45,7 +45,7 @@ public:
   void run();
 
 private:
-  /// What an argument of a body is in the op that computes it.
+  /// The value that an argument of a body is in the op that computes it.
   std::optional<Place> resolve(Place place);
   std::optional<LinearSum> matchSum(Place place);
   /// Conditions without which `place` is a constant that contributes nothing.

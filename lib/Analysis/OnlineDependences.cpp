@@ -21,11 +21,11 @@ static std::string code(OnlineCondition condition) {
 
 namespace {
 
-/// What is known of a scalar of a body.
+/// Facts about a scalar of a body.
 struct Scalar {
   bool varies = false; ///< along the axis
   bool isRow = false;  ///< it uses results of the chain, and does not vary
-  /// Of a row: coefficient * input + something that never changes.
+  /// A row is coefficient * input + something that never changes.
   std::optional<std::pair<unsigned, double>> linear;
   Dependence dependence; ///< of what varies
 };
@@ -304,7 +304,7 @@ static bool holdsInSteps(const OnlineChain &chain, Value value, double sign) {
            (sign < 0 ? isa<arith::MaximumFOp, arith::MaxNumFOp>(combine)
                      : isa<arith::MinimumFOp, arith::MinNumFOp>(combine));
   }
-  // Of an op of several results the sign is not known.
+  // The sign of an op of several results is not known.
   if (op->role != ChainRole::Rows || op->inputs.size() != 1)
     return false;
   BodyDependences body(chain, op - chain.ops.begin());
@@ -399,7 +399,7 @@ bool mlir::pit::findDependences(OnlineChain &chain, std::string &why) {
 }
 
 //===----------------------------------------------------------------------===//
-// What contributes nothing
+// The value that contributes nothing
 //===----------------------------------------------------------------------===//
 
 /// Does a maximum that leaves out NaN combine -inf, or a minimum +inf? It
@@ -472,11 +472,12 @@ static SmallVector<TypedAttr> listPads(linalg::LinalgOp op, Type element) {
 }
 
 bool mlir::pit::findPads(OnlineChain &chain, std::string &why) {
-  // What is read beyond the end is 0. It does not count: products with it are
-  // computed, and what it is multiplied by may be infinite.
+  // Elements beyond the end are read as 0. They do not count: products with
+  // them are computed, and the other factor may be infinite.
   llvm::MapVector<Value, TypedAttr> known;
   if (chain.selection) {
-    // What is not selected is there: nothing is known of what is read.
+    // Elements that are not selected are there: nothing is known of what is
+    // read.
     llvm::MapVector<Value, TypedAttr> selected;
     const ChainOp &op = chain.ops[*chain.selection];
     selected[op.result()] = chain.background;

@@ -173,7 +173,7 @@ private:
 
 bool ChainFinder::note(Value value, ArrayRef<int64_t> dims) {
   auto [it, isNew] = chain.dims.insert({value, llvm::to_vector(dims)});
-  // What is only read may be read along other dims, too.
+  // Operands that are only read may be read along other dims, too.
   return isNew || ArrayRef<int64_t>(it->second) == dims || !chain.find(value);
 }
 
@@ -208,7 +208,8 @@ bool ChainFinder::add(Operation *op, ChainRole role,
           made.inputs.pop_back();
           continue;
         }
-        // What runs along the axis reads rows as exponents are shifted by.
+        // Operands that run along the axis are rows that exponents are shifted
+        // by.
         ChainInput row = made.inputs.back();
         lookThroughFinite(row);
         if (role != ChainRole::Rows && !readsAxis(row.map, dims))
@@ -536,7 +537,8 @@ std::optional<OnlineChain> ChainFinder::run(linalg::LinalgOp last,
       -1);
   if (!add(last, ChainRole::Reduction, none) || !addElements(0))
     return std::nullopt;
-  // What the chain reads and does not run along its axis; it may grow by that.
+  // The inputs of the chain that do not run along its axis; it may grow by
+  // these.
   for (size_t before = 0; before != chain.ops.size();) {
     before = chain.ops.size();
     for (unsigned i = 0; i < chain.ops.size(); ++i)

@@ -107,7 +107,7 @@ static bool isHarmlessAlong(linalg::LinalgOp op, unsigned dim,
   if (!cannotTrap(op, dim, body, why))
     return false;
   for (unsigned result = 0, e = op.getNumDpsInits(); result != e; ++result) {
-    // Where the result has the dim, the points beyond its end are dropped.
+    // If the result has the dim, the points beyond its end are dropped.
     if (seesPadding(op, op.getDpsInitOperand(result), dim))
       continue;
     // [P1] Where it is reduced, they contribute nothing.

@@ -380,7 +380,7 @@ bool pitOperationIsAForall(MlirOperation op) {
 }
 bool pitOperationIsAFor(MlirOperation op) { return isa<ForOp>(unwrap(op)); }
 
-/// What `get` says of a loop of either kind.
+/// The answer of `get` for a loop of either kind.
 template <typename GetT> static auto ofLoop(MlirOperation op, GetT get) {
   if (auto loop = dyn_cast<ForallOp>(unwrap(op)))
     return wrap(get(loop));

@@ -54,9 +54,9 @@ llvm::Expected<pit_program *> pit::loadProgram(StringRef object,
                 Twine("cannot open the library '") + path + "': " + dlerror());
   main.addGenerator(std::make_unique<DynamicLibrarySearchGenerator>(
       llvm::sys::DynamicLibrary(library), prefix));
-  // What LLVM calls where a processor lacks an instruction, such as one to
-  // extend f16. Every process that has LLVM has it, though not always for all
-  // to see.
+  // The functions that LLVM calls if a processor lacks an instruction, such as
+  // one to extend f16. Every process that has LLVM has it, though not always
+  // for all to see.
   if (void *builtins = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_LOCAL))
     main.addGenerator(std::make_unique<DynamicLibrarySearchGenerator>(
         llvm::sys::DynamicLibrary(builtins), prefix));

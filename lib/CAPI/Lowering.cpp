@@ -37,7 +37,7 @@ void pit::addCompilerDialects(DialectRegistry &registry) {
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerOpenMPDialectTranslation(registry);
-  // What kernels are translated by.
+  // The translations that kernels need.
   registerGPUDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
   NVVM::registerNVVMTargetInterfaceExternalModels(registry);
@@ -165,7 +165,7 @@ std::optional<DeviceCode> pit::parseDeviceCode(StringRef name) {
       .Default(std::nullopt);
 }
 
-/// What is known of zeros, whichever machine the program is for.
+/// Facts about zeros, whichever machine the program is for.
 template <typename Options>
 static void setKnowledge(Options &to, const pit_compile_options &from) {
   SmallVector<std::string> samples;

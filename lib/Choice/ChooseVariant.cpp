@@ -24,8 +24,8 @@ public:
   void create(bool deterministic, const VariantPlanner &planner) {
     b.setInsertionPoint(chain.last());
     ChooseOp choose = createChoice(deterministic);
-    // Of the shapes of the op's inits; also where one starts from another
-    // tensor, as from what is added to it.
+    // The memory has the shapes of the op's inits; also if one starts from
+    // another tensor, as from what is added to it.
     chain.createMemory(loc, op.getDpsInits());
     linalg::LinalgOp dense;
     chain.replace(
@@ -187,7 +187,8 @@ private:
   linalg::LinalgOp fill(const Candidate *candidate, Value bitmap,
                         const VariantPlanner &planner) {
     IRMapping mapping;
-    // What a mask does not select becomes the background in the dense op, too.
+    // The elements that a mask does not select become the background in the
+    // dense op, too.
     bool selects = mark.getSource() != Source::Values && !mark.getAssume();
     bool isWritten = selects && planner.writesOutMasked;
     if (llvm::is_contained(chain.getOps(), mark)) {

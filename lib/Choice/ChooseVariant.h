@@ -9,13 +9,13 @@
 
 namespace mlir::pit {
 
-/// What is done to the variants of an op.
+/// The steps of planning that are done to the variants of an op.
 struct VariantPlanner {
   /// Gives a planned op its index and mark; returns the index.
   function_ref<IndexOp(linalg::LinalgOp, const Candidate &)> apply;
   /// Plans the variant of an op without a rule, which may have further marks.
   function_ref<void(linalg::LinalgOp)> planDense;
-  /// What a mask selects is written out once, for all variants.
+  /// The elements that a mask selects are written out once, for all variants.
   bool writesOutMasked = false;
 };
 

@@ -32,7 +32,8 @@ static StringRef getBuiltInTable(const Target &target) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Reads a table over what `table` holds already. What is wrong is in `error`.
+/// Reads a table over what `table` holds already. The first mistake is in
+/// `error`.
 class Parser {
 public:
   Parser(CostTable &table, std::string &error) : table(table), error(error) {}
@@ -285,7 +286,7 @@ FailureOr<CostTable> mlir::pit::loadCostTable(Operation *op, StringRef path,
 // Finding costs
 //===----------------------------------------------------------------------===//
 
-/// The costs of elements of this name. Those of another kind of CPU are scaled
+/// The costs of elements of this name. Costs of another kind of CPU are scaled
 /// by the width of vectors: memory is as fast, and looking as dear.
 static std::optional<ChoiceCosts> findByName(const CostTable &table,
                                              StringRef name, double lines,

@@ -29,9 +29,9 @@
 //   column  an element along the last dim of the result that is read or written
 //           by itself, once for all rows (40 times `dense`)
 //   part    a multiplication and addition of a live part of `measured_part`
-//           sums, of which several write the same results (modelled). What it
-//           takes more than one of a row is what it takes to add to the result,
-//           once a part
+//           sums, of which several write the same results (modelled). The part
+//           of it above one of a row is the time of adding to the result, once
+//           a part
 //   parts   of a GPU: parts of so many sums are variants at run time (0: none)
 //   wanted  of a GPU: one of a wanted part of a row (0: no variant at run time)
 //   ask     of a GPU: a choice that ends dense and does not look, beside what
@@ -150,13 +150,13 @@ struct VariantLimits {
 struct ShapeFactors {
   /// Columns whose lists are read at once.
   int64_t listColumns = 0;
-  /// What a step takes beside its columns, in columns: micro-tiles of few
+  /// The columns that a step counts as beside its own: micro-tiles of few
   /// columns leave lanes idle, and gather the other operand for each.
   double stepColumns = 0;
-  /// What columns of the result take that are gathered for a vector of rows or
-  /// more, as a part of rows: the vectors are transposed.
+  /// The time of columns of the result that are gathered for a vector of rows
+  /// or more, as a part of that of rows: the vectors are transposed.
   double transposed = 0;
-  /// What a multiplication and addition of one row takes where the other
+  /// The factor of a multiplication and addition of one row if the other
   /// operand's rows along the list are its columns: each step reads elements
   /// that lie apart. `packingRows` and more pack them first. Measured: 6 to 10
   /// on AVX-512, f32.
@@ -170,7 +170,7 @@ struct ShapeFactors {
   double addPart = 0;
   /// How many sums a part has of which the costs say what they take.
   double measuredPart = 0;
-  /// What a list takes that adds to the sums of the list before it, as a part
+  /// The time of a list that adds to the sums of the list before it, as a part
   /// of one that has sums of its own: each tap of a convolution reads the lists
   /// of other pixels.
   double nextList = 0;

@@ -327,8 +327,9 @@ CostTerm CostModel::getFixed(const Candidate &candidate) const {
     read = costs.read;
     term.add(readBeside());
   }
-  // What is read once stays where it is, and on a CPU what few rows read. For
-  // wanted columns the other operand is transposed, unless it lies like that.
+  // An operand that is read once stays where it is, and on a CPU also one that
+  // few rows read. For wanted columns the other operand is transposed, unless
+  // it lies like that.
   if (!readsOtherAgain(candidate) ||
       (hasWantedColumns(candidate) && isReadApart(op, otherMap)))
     return term;
@@ -370,8 +371,9 @@ CostModel::getSharingGroups(const Candidate &candidate) const {
   return dims;
 }
 
-/// What an id of a list adds to the elements of the other operand that are read
-/// by any list, as a part of those that it reads: with many lists hardly any.
+/// The elements of the other operand that an id of a list adds to those that
+/// any list reads, as a part of those that the id reads: with many lists hardly
+/// any.
 double CostModel::shareOfReading(const Candidate &candidate) const {
   double groups = 1;
   for (unsigned d : getSharingGroups(candidate))
@@ -380,9 +382,9 @@ double CostModel::shareOfReading(const Candidate &candidate) const {
          (shapes.assumedLive * groups);
 }
 
-/// Reading an element that an id selects. Where rows along the list are columns
-/// of the other operand, it comes with those around it on a GPU; unless they
-/// are packed, which the packing has read.
+/// Reading an element that an id selects. If rows along the list are columns of
+/// the other operand, an element comes with those around it on a GPU, unless
+/// they are packed: the packing has read these.
 double CostModel::readOfList(const Candidate &candidate) const {
   bool isAlone = table.isForGpu && costs.layout == CostLayout::Apart &&
                  findMicroTile(candidate).pack == 0;

@@ -3,8 +3,8 @@
 // The time of an op by a rule is affine in what is known when the data is: a
 // time for looking at the operand and for the lists of its index, and one for
 // each live micro-tile. The table has the times of a multiplication and
-// addition for rows of micro-tiles of a left operand. What it has not follows
-// from these by the shape of the tile.
+// addition for rows of micro-tiles of a left operand. Other shapes follow from
+// these by the shape of the tile.
 //
 //===----------------------------------------------------------------------===//
 

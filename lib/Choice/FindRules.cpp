@@ -99,7 +99,7 @@ mlir::pit::findRules(linalg::LinalgOp op, const RuleSearch &search,
         return failure();
   if (refused)
     llvm::append_range(*refused, found.refused);
-  // Of equal ones the first comes first, as pit-plan takes it.
+  // The first one of equal rules comes first, as pit-plan takes it.
   SmallVector<const Candidate *> sorted =
       llvm::map_to_vector(found.legal, [](const Candidate &c) { return &c; });
   llvm::sort(sorted, [](const Candidate *a, const Candidate *b) {

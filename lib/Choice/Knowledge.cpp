@@ -87,7 +87,7 @@ StringRef Knowledge::getSilentProfile(SparseOp mark) const {
 }
 
 //===----------------------------------------------------------------------===//
-// What the mark says
+// The density of a mark
 //===----------------------------------------------------------------------===//
 
 namespace {

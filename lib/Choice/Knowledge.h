@@ -30,11 +30,11 @@ struct Observation {
   SmallVector<std::optional<MicroTileCount>> counts;
 };
 
-/// What is known of a mark.
+/// The facts about a mark.
 class MarkKnowledge {
 public:
   virtual ~MarkKnowledge();
-  /// Where it is from, as "sample 'a.npy'".
+  /// The source, as "sample 'a.npy'".
   virtual std::string describe() const = 0;
   /// Counts the micro-tiles of indices of the mark. On failure `error` says
   /// why what is known does not fit the mark.
@@ -46,7 +46,7 @@ public:
 /// The label of a mark without what it was moved through: "f:0" of "f:0[1-0]".
 StringRef getBaseLabel(StringRef label);
 
-/// What identifies a mark in its program, beside its label: its source, its
+/// The identity of a mark in its program, beside its label: its source, its
 /// type and the ops that use it. A profile of another program differs in it.
 std::string getSignature(SparseOp mark);
 
@@ -65,7 +65,7 @@ public:
   static FailureOr<std::unique_ptr<Knowledge>>
   load(Operation *function, ArrayRef<std::string> samples, StringRef profile);
 
-  /// What is known of a mark; null if there is nothing. Samples come before a
+  /// The facts about a mark; null if there are none. Samples come before a
   /// profile, and this before what the mark says.
   MarkKnowledge *find(SparseOp mark);
   /// The file of the profile if it does not have this mark; else "".
@@ -82,9 +82,9 @@ private:
       known;
 };
 
-/// What arrays of .npy files tell.
+/// The facts in arrays of .npy files.
 std::unique_ptr<MarkKnowledge> makeSamples(ArrayRef<std::string> files);
-/// What the mark itself says.
+/// The facts that the mark itself states.
 std::unique_ptr<MarkKnowledge> makeDensity();
 
 /// A profile, as pit-run --profile-out writes it.
@@ -93,8 +93,8 @@ public:
   virtual ~Profile();
   static FailureOr<std::unique_ptr<Profile>> load(StringRef file,
                                                   std::string &error);
-  /// What it has of the mark with this label and signature; null if it has
-  /// nothing of such a label.
+  /// The facts about the mark with this label and signature; null if there are
+  /// none of such a label.
   virtual std::unique_ptr<MarkKnowledge> find(StringRef label,
                                               StringRef signature) const = 0;
   virtual StringRef getFile() const = 0;

@@ -1,6 +1,6 @@
 //===- Profile.cpp - The coverage that a run recorded ---------------------===//
 //
-// A profile is a JSON object. What pit_context_write_profile writes:
+// A profile is a JSON object. pit_context_write_profile writes:
 //
 //   {"pit_profile": 1, "marks": [
 //     {"label": "f:0", "signature": "values of tensor<?x8xf32> for ...",

@@ -52,8 +52,8 @@ static std::optional<double> countUses(MarkedOperand marked) {
 }
 
 /// Can the cost model judge rules of the op for this operand? On a GPU products
-/// were measured. What a mask selects of an operand is written out before, for
-/// all variants.
+/// were measured. The elements of an operand that a mask selects are written
+/// out before, for all variants.
 static bool isJudged(MarkedOperand marked, bool isForGpu) {
   linalg::LinalgOp op = marked.op;
   AffineMap map = marked.getMap();
@@ -61,8 +61,8 @@ static bool isJudged(MarkedOperand marked, bool isForGpu) {
   if (isForGpu)
     return linalg::isaContractionOpInterface(op) &&
            map.isProjectedPermutation();
-  // Where vectors run along a dim of windows, rules and the dense op differ
-  // in more than what they multiply.
+  // If vectors run along a dim of windows, rules and the dense op differ in
+  // more than what they multiply.
   auto isKnown = [&](AffineExpr expr) {
     return matchLinear(expr) &&
            (isa<AffineDimExpr>(expr) || !lane || !expr.isFunctionOfDim(*lane));
@@ -401,7 +401,7 @@ static void dropLosers(linalg::LinalgOp op, VariantSet &set, double ask,
   }
   SmallVector<double> extents(ranges.begin(), ranges.end());
   double dense = set.dense.evaluate(extents);
-  // What a rule takes if all is live.
+  // The time of a rule if all is live.
   auto allLive = [&](const Variant &variant) {
     return variant.live.evaluate(extents) *
            countMicroTiles(op, variant.candidate, extents);

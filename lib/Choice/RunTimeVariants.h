@@ -23,7 +23,7 @@ struct VariantSet {
   double leastSaving = 0;
   /// No zeros can make up for looking at the operand.
   bool neverPays = false;
-  /// Those that are not worth their code, each with the reason.
+  /// The variants that are not worth their code, each with the reason.
   SmallVector<std::string> dropped;
 
   /// Says on `op` which variants the program has, and which not.

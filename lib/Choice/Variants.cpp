@@ -187,12 +187,13 @@ SmallVector<Variant, 0> mlir::pit::findAllVariants(MarkedOperand marked,
                                                    const CostModel &model) {
   TriedSizes sizes;
   const MicroTileSizes &known = model.getTable().microTiles;
-  // Of an op with few rows only those were measured that are listed.
+  // The listed heights alone were measured of an op with few rows.
   if (!model.getCosts().lines)
     sizes.rows = known.allRows;
   sizes.columns = known.allColumns;
   sizes.parts = known.allParts;
-  // What was measured, and what the table tiles by, may lie between these.
+  // The measured heights, and those that the table tiles by, may lie between
+  // these.
   for (const ChoiceCosts::MicroTile &micro : model.getCosts().micro)
     if (micro.rows)
       sizes.rows.push_back(micro.rows);

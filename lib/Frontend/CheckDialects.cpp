@@ -16,7 +16,7 @@ static constexpr StringLiteral kTaken[] = {
     "omp",    "pit",   "scf",           "tensor",  "ub",   "vector"};
 
 namespace {
-/// What lowers a dialect to those that are taken.
+/// The pass that lowers a dialect to those that are taken.
 struct Advice {
   StringLiteral dialect, text;
 };

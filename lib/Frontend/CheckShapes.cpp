@@ -15,7 +15,7 @@ namespace mlir::pit {
 using namespace mlir;
 
 namespace {
-/// What an operand's dimension says of a loop's extent.
+/// The extent of a loop, as an operand's dimension has it.
 struct Said {
   int64_t size, operand, dim;
 };

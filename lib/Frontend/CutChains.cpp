@@ -66,7 +66,7 @@ static void startInMemory(const Chain &chain, const DominanceInfo &dominance) {
   empty->erase();
 }
 
-/// What comes after `insert` reads its result through the memory of it.
+/// The ops after `insert` read its result through the memory of it.
 static void cutAfter(tensor::InsertSliceOp insert) {
   OpBuilder builder(insert->getContext());
   builder.setInsertionPointAfter(insert);

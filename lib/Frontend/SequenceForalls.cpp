@@ -45,7 +45,7 @@ static LogicalResult sequence(RewriterBase &rewriter, scf::ForallOp loop) {
       [&](OpBuilder &builder, Location, ValueRange ivs, ValueRange args) {
         IRMapping mapping;
         mapping.map(loop.getInductionVars(), ivs);
-        // What the others write is not seen.
+        // An iteration does not see what the others write.
         mapping.map(loop.getRegionIterArgs(), outs);
         DenseMap<Value, Value> current;
         for (auto [own, arg] : llvm::zip(loop.getRegionIterArgs(), args))

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// What Handler.c is written for.
+/// The version that Handler.c is written for.
 enum { PIT_FFI_MAJOR = 0, PIT_FFI_MINOR = 1 };
 
 typedef struct pit_ffi_extension {
@@ -31,7 +31,7 @@ typedef struct pit_ffi_version {
   int32_t minor;
 } pit_ffi_version;
 
-/// What a handler says of itself when it is registered.
+/// The metadata that a handler gives when it is registered.
 typedef struct pit_ffi_metadata {
   size_t struct_size;
   pit_ffi_version version;

@@ -1,7 +1,7 @@
 //===- Handler.c - Programs as custom calls of XLA ------------------------===//
 //
 // JAX calls an op of pit by a custom call, with the op as a string in the
-// attribute `op` (Op.encode of python/pit/ops). Of other programs that is a
+// attribute `op` (Op.encode of python/pit/ops). The key of other programs is a
 // name and a digest, and the attribute `text` has their text. XLA passes a
 // handler nothing that a process could have put there, because compiled
 // functions may be stored and loaded elsewhere. So this library itself
@@ -48,7 +48,7 @@ static struct {
   known *buckets[BUCKETS];
 } programs = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
-/// Of the process; the last one counts.
+/// The process has one resolver; the last one counts.
 PIT_RT_EXPORT void pit_jax_set_resolver(pit_jax_resolver resolver) {
   pthread_rwlock_wrlock(&programs.lock);
   programs.resolver = resolver;
@@ -62,7 +62,7 @@ static pit_ffi_error *fail(const pit_ffi_frame *frame, int32_t code,
 }
 
 //===----------------------------------------------------------------------===//
-// What a frame holds
+// The parts of a frame
 //===----------------------------------------------------------------------===//
 
 static bool read_type(int32_t type, DLDataType *found) {
@@ -121,7 +121,7 @@ static const pit_ffi_bytes *find_string(const pit_ffi_attributes *all,
   return NULL;
 }
 
-/// Where a call on a GPU runs.
+/// The stream and device of a call on a GPU.
 static pit_ffi_error *read_device(const pit_ffi_frame *frame, int32_t *ordinal,
                                   void **stream) {
   if (frame->api->struct_size < sizeof(pit_ffi_api))
@@ -142,7 +142,7 @@ static pit_ffi_error *read_device(const pit_ffi_frame *frame, int32_t *ordinal,
 // Programs
 //===----------------------------------------------------------------------===//
 
-/// Of a key: the op, then as many words for each argument.
+/// The words of a key: the op, then as many words for each argument.
 enum { WORDS = 2 + PIT_MAX_RANK };
 
 static void write_key(const pit_ffi_bytes *op, DLTensor *const *args,

@@ -23,8 +23,7 @@ void pit::addBufferization(OpPassManager &pm, bool inPlace) {
   }
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
-  // What a loop hands on may be in new memory every time: see
-  // pit-place-buffers.
+  // A loop may hand on new memory every time: see pit-place-buffers.
   bufferize.allowReturnAllocsFromLoops = true;
   bufferize.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;

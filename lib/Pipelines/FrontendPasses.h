@@ -30,7 +30,7 @@ void addFrontend(OpPassManager &pm, const OptionsT &options, bool kernels) {
   pm.addPass(createPitCheckShapes());
   pm.addNestedPass<func::FuncOp>(createPitReadResources());
   if (!options.dense) {
-    // While marks are where the program has them.
+    // Marks are labelled here, as the program has them.
     PitLabelMarksOptions label;
     label.samples = llvm::to_vector_of<std::string>(options.samples);
     label.profile = options.profile;
@@ -43,7 +43,7 @@ void addFrontend(OpPassManager &pm, const OptionsT &options, bool kernels) {
   // More is known now that calls hand on what they are given.
   pm.addPass(createPitCheckShapes());
   OpPassManager &func = pm.nest<func::FuncOp>();
-  // While ops still work on whole tensors.
+  // These passes need ops that work on whole tensors.
   PitAbiHoistAssertsOptions asserts;
   asserts.drop = kernels;
   func.addPass(createPitAbiHoistAsserts(asserts));

@@ -20,7 +20,8 @@
 
 using namespace mlir;
 
-/// What `fill` appends runs on the functions that still have ops of pit.
+/// The passes that `fill` appends run on the functions that still have ops of
+/// pit.
 static void onFunctions(OpPassManager &pm,
                         function_ref<void(OpPassManager &)> fill) {
   OpPassManager functions(func::FuncOp::getOperationName());

@@ -24,7 +24,8 @@
 
 using namespace mlir;
 
-/// What `fill` appends runs on the functions that pit has a device compute.
+/// The passes that `fill` appends run on the functions that pit has a device
+/// compute.
 static void onFunctions(OpPassManager &pm,
                         function_ref<void(OpPassManager &)> fill) {
   OpPassManager functions(func::FuncOp::getOperationName());
@@ -33,7 +34,7 @@ static void onFunctions(OpPassManager &pm,
       pit::createPitRunWhere(pit::kDeviceAttrName, functions));
 }
 
-/// What `fill` appends runs on the module of pit's kernels.
+/// The passes that `fill` appends run on the module of pit's kernels.
 static void onKernels(OpPassManager &pm,
                       function_ref<void(OpPassManager &)> fill) {
   OpPassManager kernels(ModuleOp::getOperationName());
@@ -49,7 +50,7 @@ static void cleanUp(OpPassManager &pm) {
 
 void pit::buildPitFunctionsToKernels(OpPassManager &pm,
                                      const PitToCudaOptions &options) {
-  // While marks are where the functions have them.
+  // Marks are labelled here, as the functions have them.
   if (!options.dense) {
     PitLabelMarksOptions label;
     label.samples = llvm::to_vector_of<std::string>(options.samples);
@@ -65,7 +66,7 @@ void pit::buildPitFunctionsToKernels(OpPassManager &pm,
     functions.addPass(createPitDecompose());
     functions.addPass(createConvertElementwiseToLinalgPass());
     addGpuTiling(functions, options, options.tf32 && options.mainloops);
-    // While fills are no kernels yet.
+    // This pass comes before fills become kernels.
     functions.addPass(createPitSeparateInits());
   });
   PitOutlineKernelsOptions outline;
@@ -113,7 +114,8 @@ void pit::buildPitFunctionsToCuda(OpPassManager &pm,
   pm.addPass(createPitPlaceResults());
   pm.addPass(createConvertPitToSCF());
   ConvertPitLaunchOptions launch;
-  // Where kernels are assembled for a chip, which takes long.
+  // Kernels that are assembled for a chip have fallbacks apart, since
+  // assembling takes long.
   launch.separateFallbacks = options.deviceCode == DeviceCode::Auto;
   pm.addPass(createConvertPitLaunch(launch));
 

@@ -40,7 +40,7 @@ void pit::addKernelsToNVVM(OpPassManager &device) {
   device.addPass(memref::createExpandStridedMetadataPass());
   device.addPass(createLowerAffinePass());
   device.addPass(createLoopInvariantCodeMotionPass());
-  // While a function still is one block: this converts the types of all.
+  // This pass needs functions of one block: it converts the types of all.
   device.addPass(createPitGPUToNVVM());
   device.addPass(createPitPredicateKernels());
   device.addPass(createSCFToControlFlowPass());

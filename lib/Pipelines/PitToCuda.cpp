@@ -42,7 +42,7 @@ void pit::buildPitToCudaTiles(OpPassManager &pm,
 
 void pit::buildTilesToKernels(OpPassManager &pm,
                               const PitToCudaOptions &options) {
-  // While fills are no kernels yet.
+  // This pass comes before fills become kernels.
   pm.addNestedPass<func::FuncOp>(createPitSeparateInits());
   pm.addPass(createPitOutlineKernels());
   pm.addPass(createCanonicalizerPass());
@@ -75,7 +75,8 @@ void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {
   pm.addPass(createPlaceBuffers(place));
   pm.addPass(createConvertPitToSCF());
   ConvertPitLaunchOptions launch;
-  // Where kernels are assembled for a chip, which takes long.
+  // Kernels that are assembled for a chip have fallbacks apart, since
+  // assembling takes long.
   launch.separateFallbacks = options.deviceCode == DeviceCode::Auto;
   pm.addPass(createConvertPitLaunch(launch));
   pm.addPass(createPitVerifyStage());

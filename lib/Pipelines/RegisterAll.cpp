@@ -106,7 +106,7 @@ void pit::registerAllPasses() {
 }
 
 void pit::printAllPipelines() {
-  // Where descriptions begin.
+  // The column at which descriptions begin.
   constexpr size_t column = 34;
   for (const NamedPipeline &pipeline : kPipelines)
     PassPipelineInfo::lookup(pipeline.name)->printHelpStr(0, column);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/// What numpy's __array_struct__ holds (its PyArrayInterface).
+/// The contents of numpy's __array_struct__ (its PyArrayInterface).
 typedef struct array_struct {
   int two;
   int rank;
@@ -260,8 +260,8 @@ static int read_view(pit_module *module, PyObject *view, pit_use use,
 }
 
 /// Refuses an array of which a gradient is recorded: the program would not
-/// record its part. What is done with an operand, a promise or an index is no
-/// part of a gradient.
+/// record its part. The use of an operand, a promise or an index is no part of
+/// a gradient.
 static int expect_no_gradient(const pit_module *module,
                               const pit_adapter *adapter, PyObject *array,
                               pit_use use) {

@@ -2,11 +2,11 @@
 //
 // The extension module _pit_call takes a call of an entry from Python's objects
 // to the runtime and back: arguments as DLTensors, results, context, stream.
-// What is rare stays in python/pit, which this calls back.
+// Rare cases stay in python/pit, which this calls back.
 //
 // It is built for Python's limited API, so that one binary fits all versions
 // from 3.10 on, and linked with neither Python nor the runtime: it takes the
-// runtime that the package has loaded. What it knows lies in the module's
+// runtime that the package has loaded. Its knowledge lies in the module's
 // state, of which each interpreter has one.
 //
 //===----------------------------------------------------------------------===//
@@ -51,7 +51,7 @@ typedef struct pit_runtime_functions {
   X(describe)        /* signatures of an entry: text */                        \
   X(contiguous)      /* array: a copy in row-major order */
 
-/// What the module makes and keeps.
+/// The objects that the module makes and keeps.
 #define PIT_OWN_OBJECTS(X)                                                     \
   X(adapters) /* dict: type of array to pit_adapter */                         \
   X(adapter_type)                                                              \
@@ -135,7 +135,7 @@ typedef enum pit_reading {
   PIT_READ_PYTHON    ///< the adapter's method view()
 } pit_reading;
 
-/// What a type of array needs, found once.
+/// The functions that a type of array needs, found once.
 typedef struct pit_adapter {
   PyObject ob_base;
   pit_reading reading;
@@ -167,7 +167,7 @@ extern PyType_Spec pit_adapter_spec;
 /// The tp_dealloc of types of which tp_clear lets go of all that they hold.
 void pit_release_object(PyObject *self);
 
-/// What a program does with an array that is read.
+/// The use that a program makes of an array that is read.
 typedef enum pit_use {
   PIT_USE_READ,
   PIT_USE_OPERAND, ///< read it where gradients are somebody else's, or none
@@ -207,7 +207,7 @@ typedef struct pit_maker {
   PyObject *function, *keywords, *type;
 } pit_maker;
 
-/// What an entry's slot __call__ holds.
+/// The slot __call__ of an entry.
 typedef struct pit_caller {
   PyObject ob_base;
   pit_module *module;
@@ -242,7 +242,7 @@ const char *pit_entry_text(const pit_caller *caller);
 /// Runs the entry, without Python's lock. Returns -1 with an exception.
 int pit_run_entry(const pit_call *call, pit_stream stream);
 
-/// What an argument or a result of one call takes.
+/// The memory of an argument or a result of one call.
 typedef struct pit_value {
   DLTensor slot;
   int64_t number;  ///< the element of a scalar
@@ -259,8 +259,8 @@ typedef struct pit_value {
 int pit_read_arguments(pit_call *call, PyObject *args, pit_value *values,
                        PyObject **context);
 
-/// Remembers the first array: results are made beside it, on its device. Of a
-/// pit.View that is the framework's array.
+/// Remembers the first array: results are made beside it, on its device.
+/// For a pit.View that is the framework's array.
 int pit_set_like(pit_call *call, PyObject *array);
 
 /// The pointer that an attribute holds as a number, or NULL for None; NULL with
@@ -289,7 +289,7 @@ int pit_take_results(const pit_call *call, PyObject *out, pit_value *results);
 /// exception.
 int pit_read_results(pit_call *call, pit_value *results);
 
-/// What a call returns.
+/// The results of a call.
 PyObject *pit_give_results(const pit_call *call, PyObject *out,
                            pit_value *results);
 

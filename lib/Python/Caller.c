@@ -24,7 +24,7 @@ const char *pit_entry_text(const pit_caller *caller) {
   return caller->module->runtime.entry_name(caller->entry);
 }
 
-/// What a call is given by name; None if it is not.
+/// An argument that a call is given by name; None if it is not.
 typedef struct options {
   PyObject *out, *context, *stream;
 } options;

@@ -17,8 +17,8 @@ int pit_forgive(void) {
   return 1;
 }
 
-/// Finds in which order of dimensions the elements lie without gaps. Those of
-/// one element may stand anywhere: they stay where they are.
+/// Finds in which order of dimensions the elements lie without gaps. Arrays of
+/// one element may stand anywhere: they stay in their place.
 static void find_order(pit_operand *operand) {
   const DLTensor *tensor = operand->tensor;
   int32_t rank = tensor->ndim;

@@ -2,9 +2,9 @@
 //
 // A call of an op has the program that Python once planned for arrays of the
 // same element types, on the same device, whose static dimensions have the same
-// sizes and whose dynamic ones are equal where they were, and not too small.
-// What a plan does not fit goes back to Python, which makes a plan or knows
-// what is wrong.
+// sizes and whose dynamic ones are equal where they were, and not too small. A
+// call that a plan does not fit goes back to Python, which makes a plan or
+// knows what is wrong.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@ enum {
   MAX_PLANS = 1024, ///< of an op; then it starts anew
 };
 
-/// What a plan wants of an argument. Its rank, element type and micro-tile say
-/// the caller's infos.
+/// The conditions of a plan for an argument. Its rank, element type and
+/// micro-tile say the caller's infos.
 typedef struct pattern {
   int64_t dims[PIT_MAX_RANK];  ///< >= 0: the size; < 0: symbol -1 - dim
   int32_t order[PIT_MAX_RANK]; ///< in which the program has them
@@ -87,8 +87,8 @@ static bool fits_order(const pattern *wanted, const pit_operand *operand,
   if (wanted->permuted)
     return operand->has_order && memcmp(wanted->order, operand->order,
                                         (size_t)rank * sizeof(int32_t)) == 0;
-  // What has gaps is copied. What has none is not, if a plan can have its
-  // order.
+  // An array with gaps is copied. An array without gaps is not, if a plan can
+  // have its order.
   return operand->row_major || !operand->has_order || !wanted->permutable;
 }
 

@@ -19,7 +19,7 @@ typedef struct shortcut {
 } shortcut;
 
 //===----------------------------------------------------------------------===//
-// What is memory
+// The options that are memory
 //===----------------------------------------------------------------------===//
 
 /// Whether a framework does more than compute now.
@@ -56,7 +56,7 @@ static int is_memory(shortcut *self, PyObject *array, PyObject **asked) {
 // Keys
 //===----------------------------------------------------------------------===//
 
-/// What an op is made of: the options, and the rank of each array.
+/// The parts of an op: the options, and the rank of each array.
 static PyObject *key_of(const shortcut *self, PyObject *given,
                         const int32_t *ranks) {
   Py_ssize_t first = 1 + self->arrays, size = PyTuple_Size(given);

@@ -248,8 +248,8 @@ private:
       return can(how) && (!inParts || partBytes(index, rounded) <= maxParts);
     };
     Conflicts how = target.conflicts;
-    // What is not rounded needs no second phase; and parts may be rounded, but
-    // need not be.
+    // Sums that are not rounded need no second phase; and parts may be rounded,
+    // but need not be.
     if (how == Conflicts::TwoPhaseRounded && (!roundsParts() || !suits(how)))
       how = Conflicts::Atomic;
     // Sums of floats depend on the order, which differs from run to run.

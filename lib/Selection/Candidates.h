@@ -13,7 +13,7 @@ namespace mlir::pit {
 /// Extent that a dynamic dim is planned for.
 constexpr double kAssumedExtent = 1024;
 
-/// What rules may ask for.
+/// The limits on rules.
 struct PlanTarget {
   const TileTable &table;
   /// Only the dense program's bits.
@@ -44,11 +44,12 @@ struct Candidate : LegalRule {
 /// Does the user insist on the rule of this mark?
 bool insists(const LegalRule &legal);
 
-/// Is `a` to be taken before `b`? What the user insists on comes first, then
-/// what costs less.
+/// Is `a` to be taken before `b`? A rule that the user insists on comes first,
+/// then the cheaper one.
 bool isBetter(const Candidate &a, const Candidate &b);
 
-/// What the search found, and why it left out the rest, one line each.
+/// The rules that the search found, and why it left out the rest, one line
+/// each.
 struct CandidateSet {
   SmallVector<Candidate> legal;
   SmallVector<std::string> refused;

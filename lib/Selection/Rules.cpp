@@ -28,7 +28,7 @@ SparseOp mlir::pit::getMark(linalg::LinalgOp op, OpOperand &operand) {
                                 : operand.get().getDefiningOp<SparseOp>();
 }
 
-/// What is wrong with the parts of a rule, before it is looked at as a whole.
+/// Checks the parts of a rule, before it is looked at as a whole.
 static LogicalResult checkParts(linalg::LinalgOp op, RuleAttr rule,
                                 std::string &why) {
   auto fail = [&](const Twine &what) {

@@ -1,6 +1,6 @@
 //===- TableFile.h - The file of a table of tiles and costs -----*- C++ -*-===//
 //
-// What the readers of its two halves share: TileTable.h reads the tiles,
+// The readers of its two halves share this file: TileTable.h reads the tiles,
 // Choice/CostTable.h the costs.
 //
 //===----------------------------------------------------------------------===//
@@ -13,7 +13,7 @@
 
 namespace mlir::pit {
 
-/// What a table is, for errors.
+/// The form of a table, for errors.
 constexpr StringLiteral kTableShape =
     "a tile table is an object with a density in (0, 1] and a list of entries, "
     "or with costs alone";

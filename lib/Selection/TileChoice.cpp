@@ -356,8 +356,8 @@ mlir::pit::chooseDenseTile(linalg::LinalgOp op, const TileTable &table,
                            std::optional<std::pair<unsigned, int64_t>> assumed,
                            TileModel model) {
   llvm::SmallBitVector none(op.getNumLoops());
-  // Of several reduced dims the innermost one of the main input is a tile, as
-  // in a matmul; the others are taken one by one.
+  // If there are several reduced dims, the innermost one of the main input is a
+  // tile, as in a matmul; the others are taken one by one.
   AffineMap map = op.getMatchingIndexingMap(getMainInput(op));
   std::optional<unsigned> innermost;
   for (AffineExpr expr : map.getResults())

@@ -19,7 +19,7 @@ namespace mlir::pit {
 /// its marked operand, if it has one.
 Type getTableElement(linalg::LinalgOp op, const TileTable &table, Type marked);
 
-/// What an op is tiled by.
+/// The roles of dims that an op is tiled by.
 struct TileRoles {
   TileForm form = TileForm::Dense;
   std::optional<unsigned> axis; ///< the dim that is gathered along, if any
@@ -35,7 +35,7 @@ struct ModelledTile {
   std::optional<double> cycles; ///< if all that it takes to tell is known
 };
 
-/// Of one or more tiles the first.
+/// The first one of one or more tiles.
 struct TileChoice {
   SmallVector<ModelledTile> tiles;
 

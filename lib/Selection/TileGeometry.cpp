@@ -110,9 +110,9 @@ static bool visitsElements(linalg::LinalgOp op, const LinearExpr &linear,
          });
 }
 
-/// Elements from one group of tiles to the next along a dimension. Of several
-/// dims the first is the one that moves from window to window; the others lie
-/// within the window.
+/// Elements from one group of tiles to the next along a dimension. The first
+/// one of several dims moves from window to window; the others lie within the
+/// window.
 static int64_t getStep(linalg::LinalgOp op, const LinearExpr &linear,
                        ArrayRef<int64_t> tile) {
   if (linear.terms.empty() || visitsElements(op, linear, tile))
@@ -179,7 +179,7 @@ static LogicalResult checkCombiners(linalg::LinalgOp op, std::string &why) {
                 .str();
       return failure();
     }
-    // Where partial results start.
+    // The value that partial results start from.
     if (element.isInteger(1) || !identityOf(combine, element)) {
       llvm::raw_string_ostream(why)
           << element << of << " cannot be combined in memory by "
@@ -349,7 +349,7 @@ LogicalResult mlir::pit::checkDense(linalg::LinalgOp op, ArrayRef<int64_t> tile,
                                     std::string &why) {
   if (failed(checkTiles(op, tile, why)))
     return failure();
-  // Of the conditions of an axis all but one: dense tiles know where they are.
+  // All conditions of an axis but one: dense tiles know where they are.
   for (const AxisVerdict &dim : analyzeAxes(op))
     if (!dim.isAxis && dim.condition != AxisCondition::NoIndex) {
       why = dim.reason;

@@ -1,6 +1,6 @@
 //===- TileGeometry.h - Shapes of tiles and when an op tiles ----*- C++ -*-===//
 //
-// What pit-plan and pit-tile share: how large the part of an operand is that a
+// Shared by pit-plan and pit-tile: how large the part of an operand is that a
 // tile of the iteration space touches, the type of the index that a rule calls
 // for, and the conditions under which a rule can be carried out.
 //

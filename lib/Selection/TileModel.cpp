@@ -58,7 +58,7 @@ std::optional<double> mlir::pit::modelSharedCycles(linalg::LinalgOp op,
   double memory = bytes / sharing.memoryBytes / processors;
   double turns = std::floor(tiles / processors);
   double left = tiles - turns * processors;
-  // Where tiles are not shared, only those that have one read.
+  // If tiles are not shared, only the blocks that have one read.
   double idle =
       turns == 0 ? std::max(1.0, sharing.reading * processors / left) : 1.0;
   double allTurns = std::ceil(tiles / processors);

@@ -20,8 +20,8 @@ using TileModel = llvm::function_ref<std::optional<double>(
     linalg::LinalgOp op, ArrayRef<int64_t> extents, ArrayRef<int64_t> tile,
     const TileSizes &sizes, const TileTable &table)>;
 
-/// Whole tiles, one after another on each processor. What an index skips is
-/// counted like the rest. Nothing if an extent is not known.
+/// Whole tiles, one after another on each processor. Points that an index skips
+/// are counted like the rest. Nothing if an extent is not known.
 std::optional<double> modelCycles(linalg::LinalgOp op,
                                   ArrayRef<int64_t> extents,
                                   ArrayRef<int64_t> tile,

@@ -34,13 +34,13 @@ static std::optional<TileForm> symbolizeForm(StringRef name) {
 }
 
 namespace {
-/// Reads the tiles of a table into `table`, which holds what is left out. What
-/// is wrong is in `error`.
+/// Reads the tiles of a table into `table`, which holds what is left out. The
+/// first mistake is in `error`.
 class Parser {
 public:
   Parser(TileTable &table, std::string &error) : table(table), error(error) {}
 
-  /// Of a table that has entries, and not costs alone.
+  /// The table has entries, and not costs alone.
   LogicalResult parse(const json::Object &root) {
     const json::Array *entries = root.getArray("entries");
     std::optional<double> density = root.getNumber("density");

@@ -13,7 +13,7 @@
 // table of CPUs alone there are entries for kinds of them, too: `amx bf16` or
 // `amx i8` for products that tile registers add up, `avx2 f32`, say, where
 // vectors have 256 bits. `form` says what the axis is: `reduced`, `parallel`,
-// or there is none, `dense`. Of form `parts` are ops whose axis is parallel and
+// or there is none, `dense`. Form `parts` is for ops whose axis is parallel and
 // whose groups are parts of sums; entries of form `parallel` fit them, too. The
 // first entry that fits counts; without `form` it fits all. The numbers are
 // extents of a tile along a dim by its role. `density` is the fraction of live
@@ -24,11 +24,11 @@
 // with `inputs` the element type is that of the input of the highest rank,
 // whichever is marked. If a dim numbers groups, then `group`, or `part` for a
 // reduced dim, counts in place of its role's extent, and `group_rows` in place
-// of `rows` alone. Of the dims along which windows move, the last one of the
-// result is divided into equal parts of up to `row` instead of `window`, or is
-// a `vector` if it is the innermost one. An entry with `by_rows` is for
-// products that f32 adds up, and that have contiguous rows along the innermost
-// dim of the result, such as B [k, n].
+// of `rows` alone. The last dim of the result along which windows move is
+// divided into equal parts of up to `row` instead of `window`, or is a `vector`
+// if it is the innermost one. An entry with `by_rows` is for products that f32
+// adds up, and that have contiguous rows along the innermost dim of the result,
+// such as B [k, n].
 //
 // Entries may be timed: `step` is the cycles that a processor takes for a step
 // along the reduced dims, of a tile of just these extents, and `fixed` those
@@ -60,8 +60,8 @@
 
 namespace mlir::pit {
 
-/// What an op is tiled by: no axis, or one of either kind; a parallel one,
-/// where groups are parts of sums.
+/// The form of an op: no axis, or one of either kind; a parallel one whose
+/// groups are parts of sums.
 enum class TileForm { Dense, Parallel, Reduced, Parts };
 
 /// Extents of a tile by the role of a dim.
@@ -84,8 +84,8 @@ struct TileSizes {
                        ///< innermost dim of the result
 };
 
-/// What blocks of a GPU take that share tiles of the last turn, as measured on
-/// an H100 (docs/performance/few-rows.md).
+/// The times of blocks of a GPU that share tiles of the last turn, as measured
+/// on an H100 (docs/performance/few-rows.md).
 struct TileSharing {
   double memoryBytes = 0; ///< that a multiprocessor reads of memory in a cycle
   double sumBytes = 0;    ///< that it writes and reads of shared sums
@@ -107,10 +107,10 @@ struct TileTable {
   SmallVector<TileSizes> entries;
 
   /// The entries for such elements and an op of this form, in order; there is
-  /// one that is not timed. Those of tf32 count if the op `multiplies`,
-  /// those of tile registers if it sums up `dots`, products of two narrow
-  /// elements, and those of 256 bits if it takes no dims as single `points`,
-  /// whose blocks have one row.
+  /// one that is not timed. Entries of tf32 count if the op `multiplies`, those
+  /// of tile registers if it sums up `dots`, products of two narrow elements,
+  /// and those of 256 bits if it takes no dims as single `points`, whose blocks
+  /// have one row.
   SmallVector<const TileSizes *> lookup(Type element, TileForm form,
                                         bool multiplies, bool dots,
                                         bool points) const;

@@ -45,7 +45,7 @@ public:
   }
 
 private:
-  /// Are tiles of few rows timed? Those of f32 that no tensor core multiplies
+  /// Are tiles of few rows timed? Tiles of f32 that no tensor core multiplies
   /// are not: there, times are about large products.
   bool isTimed() {
     bool isPortable = !table.tf32 && getTableElement(op, table, Type()).isF32();
@@ -91,8 +91,8 @@ private:
     return std::move(choice.tiles);
   }
 
-  /// Of the tiles that are about as good as the best, which the model does not
-  /// tell apart: that of large extents, or the smallest.
+  /// The choice among tiles that are about as good as the best, which the model
+  /// does not tell apart: that of large extents, or the smallest.
   static ArrayRef<int64_t> findBest(ArrayRef<ModelledTile> times,
                                     ArrayRef<int64_t> large) {
     if (compare(times, large) < kAlike)

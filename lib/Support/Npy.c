@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// Where in the header the parser is.
+/// The place of the parser in the header.
 typedef struct cursor {
   const char *at, *end;
   char *message;

@@ -193,7 +193,7 @@ class TorchAdapter(Adapter):
         if array.is_neg():
             raise Error("the tensor's memory holds its negation; use tensor.resolve_neg()")
         try:
-            # No waiting: the program runs on the same stream. Who calls has seen to gradients.
+            # No waiting: the program runs on the same stream. The caller has seen to gradients.
             return self.capsule(array.detach(), **({"stream": -1} if array.is_cuda else {}))
         except (BufferError, RuntimeError) as error:
             raise first_line(error) from None
@@ -209,8 +209,8 @@ class TorchAdapter(Adapter):
         # of somebody else, of which record_stream and resize_ know nothing.
         torch = self.torch
         dtype = getattr(torch, _types.BY_NAME[type_name].array)
-        # What torch's own compiled graphs call. It takes a fifth of torch.empty's time, but
-        # knows the current device alone.
+        # The functions that torch's own compiled graphs call. It takes a fifth of torch.empty's
+        # time, but knows the current device alone.
         if not like.is_cuda or torch.cuda.device_count() == 1:
             guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
             direct = getattr(guards, f"_empty_strided_{like.device.type}", None)
@@ -223,7 +223,7 @@ class TorchAdapter(Adapter):
         return array.clone(memory_format=self.torch.contiguous_format)
 
     def is_readable(self, array):
-        # Of other layouts, what reads it says what is wrong.
+        # The reader of an array of another layout says what is wrong.
         return array.layout is not self.torch.strided or not array.is_neg() and (
             array.data_ptr() % array.element_size() == 0)
 

@@ -184,7 +184,7 @@ def make_room(kept, newest):
     for path in kept.iterdir() if kept.exists() else ():
         with contextlib.suppress(OSError):  # another process deleted it
             found = path.stat()
-            # What a killed process was writing.
+            # The files that a killed process was writing.
             if path.suffix == ".part" and time.time() - found.st_mtime < 3600:
                 continue
             files.append((found.st_mtime, found.st_size, path))

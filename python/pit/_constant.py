@@ -31,7 +31,7 @@ class Constant(_library.Handle):
             library.pit_constant_create(context.handle, read.address, byref(handle)))
         self.context = context
         self._handle = handle.value
-        # What finalize holds, it holds until the promise has ended.
+        # A finalizer keeps its arguments until the promise has ended.
         held = [context, _arrays.adapter_of(type(array)).share(array), read]
         self._end = weakref.finalize(self, end, held, library, self._handle)
         self._end.atexit = False

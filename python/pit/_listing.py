@@ -5,7 +5,7 @@ import re
 
 from ._library import Error
 
-# What a level is called, and what the compiler emits for it.
+# The name of a level, and the output of the compiler for it.
 LEVELS = {1: None, 3: "mlir", "mlir-llvm": "mlir-llvm", "llvm": "llvm", "ptx": "ptx"}
 STYLE = {"op": "color:#00598c", "value": "color:#6f4e00", "comment": "color:#6a737d",
          "ours": "color:#a1260d;font-weight:bold"}

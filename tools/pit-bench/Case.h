@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/// What a program computes; peers know how to compute it, too.
+/// The computation of a program; peers know how to compute it, too.
 typedef enum case_kind {
   CASE_MATMUL,  ///< C[m,n] = A[m,k] B[k,n], in batches if there is a "batch"
   CASE_CONV,    ///< linalg.conv_2d_nhwc_hwcf

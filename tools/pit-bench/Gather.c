@@ -40,7 +40,7 @@ static int dim_of(char name) {
   return name == 'm' ? DIM_M : name == 'n' ? DIM_N : DIM_K;
 }
 
-/// Of A, B and C, which dimensions their rows and columns are.
+/// The dimensions of A, B and C that are their rows and columns.
 static const int row_dim[3] = {DIM_M, DIM_K, DIM_M};
 static const int column_dim[3] = {DIM_K, DIM_N, DIM_N};
 

@@ -6,9 +6,9 @@
 #include "Contender.h"
 #include "Gemm.h"
 
-/// What a user of a dense library writes by hand: finds the live micro-tiles,
-/// copies what they need together, multiplies, and copies or adds the product
-/// to where it belongs, one block after the other.
+/// The steps that a user of a dense library writes by hand: find the live
+/// micro-tiles, copy what they need together, multiply, and copy or add the
+/// product to its place, one block after the other.
 peer_answer gather_make(const problem *p, const gemm_library *library,
                         const char *name, contender *made);
 

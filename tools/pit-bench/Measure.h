@@ -13,7 +13,7 @@ typedef struct measure_options {
   DLDataType probe; ///< the type that it computes with
 } measure_options;
 
-/// What the runs of a contender took.
+/// The times of the runs of a contender.
 typedef struct timing {
   int64_t runs;
   double first_quartile, median, third_quartile;

@@ -38,7 +38,7 @@ static bool data_type(DLDataType type, dnnl_data_type_t *found) {
 }
 
 //===----------------------------------------------------------------------===//
-// What the versions differ in
+// Differences between the versions
 //===----------------------------------------------------------------------===//
 
 #if DNNL_VERSION_MAJOR >= 3
@@ -103,7 +103,7 @@ struct onednn {
   dnnl_stream_t stream;
   dnnl_primitive_t primitive;
   dnnl_memory_t memories[3]; ///< input, weights, output
-  // Of a dense problem:
+  // For a dense problem:
   const problem *problem;
   tensor result;
   // Weights as they are given and in the primitive's order, if it has one.

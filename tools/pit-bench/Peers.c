@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-// What was not found when pit was configured has no functions.
+// A peer that was not found when pit was configured has no functions.
 #ifdef PIT_BENCH_ONEDNN
 static peer_answer gather_onednn(const problem *p, contender *made) {
   const char *name = "gather onednn";

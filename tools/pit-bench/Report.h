@@ -7,7 +7,7 @@
 
 enum { MAX_CONTENDERS = 16 };
 
-/// What was measured of a problem.
+/// The measurements of a problem.
 typedef struct outcome {
   const problem *problem;
   int32_t count; ///< contenders; the first is pit
@@ -19,7 +19,7 @@ typedef struct outcome {
   double error;     ///< pit's largest, relative; of the kind of the type
 } outcome;
 
-/// What does not change from case to case.
+/// The columns that do not change from case to case.
 typedef struct report_options {
   FILE *json;                          ///< NULL: none
   const char *columns[MAX_CONTENDERS]; ///< peers of the table

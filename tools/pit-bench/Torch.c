@@ -1,8 +1,9 @@
 //===- Torch.c - PyTorch as a peer ----------------------------------------===//
 //
 // Its C interface, which stays the same for the models that it compiles
-// (torch/csrc/inductor/aoti_torch/c). What is used of it is declared here: the
-// library is opened at run time, and nothing of it is needed to build.
+// (torch/csrc/inductor/aoti_torch/c). The functions that are used of it are
+// declared here: the library is opened at run time, and nothing of it is needed
+// to build.
 //
 //===----------------------------------------------------------------------===//
 

@@ -288,7 +288,7 @@ static bool check(field *f) {
   return true;
 }
 
-/// What a run of the program uses all along.
+/// The state that a run of the program uses all along.
 typedef struct session {
   const settings *set;
   pit_settings pit;

@@ -30,7 +30,7 @@ static const char help[] =
     "  --help\n"
     "\n" TOOL_COMPILE_HELP;
 
-/// What --emit takes, and the ending of its files; NULL: text, to stdout.
+/// The values of --emit, and the ending of their files; NULL: text, to stdout.
 static const struct {
   const char *name;
   pit_emit emit;

@@ -200,7 +200,7 @@ static bool init_result(call *c, int32_t r, DLDataType dtype, int32_t rank,
   DLTensor *at = &c->places[c->num_args + r];
   if (!tensor_init(t, dtype, rank, shape))
     return false;
-  // What a kernel leaves out shows: floats become NaN.
+  // Elements that a kernel leaves out show: floats become NaN.
   if (call_on_gpu(c))
     memset(t->dl.data, 0xFF, tensor_bytes(t));
   c->outs[r] = at;

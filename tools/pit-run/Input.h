@@ -25,7 +25,7 @@ bool input_read(input *in, const char *file);
 bool input_compile(input *in, const pit_compile_options *options, bool show,
                    pit_program **program);
 
-/// What the compiler said the last time; "" of a library.
+/// The compiler's last messages; "" of a library.
 const char *input_diagnostics(const input *in);
 
 /// Opens a shared library.

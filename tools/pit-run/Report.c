@@ -39,7 +39,7 @@ void report_kept(const call *c) {
 
 enum { MAX_SEEN = 256 };
 
-/// What the observer has seen of an index.
+/// The observer's numbers of an index.
 typedef struct seen {
   pit_source source;
   int32_t arg; ///< whose data it was built from; -1: of none
@@ -120,7 +120,7 @@ static void print_index(int64_t number, const seen *s,
   printf("\n  %lld of %lld micro-tiles are live: coverage %.4f, ",
          (long long)s->total, (long long)stats->micro_tiles,
          all > 0 ? (double)s->total / all : 0);
-  // Of a build on a GPU the context records neither.
+  // The context records neither of a build on a GPU.
   if (!s->on_gpu)
     printf("waste %.4f, ", stats->waste);
   printf("fullest of %lld group%s %lld; built ", (long long)stats->groups,
@@ -131,7 +131,7 @@ static void print_index(int64_t number, const seen *s,
     printf("in %.3f ms\n", (double)stats->build_ns / 1e6);
 }
 
-/// What the last calls chose, of each mark.
+/// The choices of the last calls, for each mark.
 static void print_choices(const call *c) {
   enum { MAX_CHOICES = 64 };
   pit_choice choices[MAX_CHOICES];

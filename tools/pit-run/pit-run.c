@@ -416,7 +416,8 @@ static bool run(session *s) {
     if (!ok)
       call_print_error(s->context, status);
   }
-  // What follows tells what a call builds, and computes everything afresh.
+  // The runs that follow tell what a call builds, and compute everything
+  // afresh.
   call_end_promises(&c);
   if (ok && (set->stats || set->plot))
     ok = report_indices(&c, set->stats, set->plot, set->plot_index);

@@ -1,4 +1,4 @@
-// What mlp-opt marks runs, and gives what the dense program gives.
+// The program that mlp-opt marks runs, and gives the dense program's results.
 // RUN: mlp-opt --lower-mlp %s \
 // RUN:   | pit-run - --arg='random(70x48,f32)' --arg='random(48x96,f32)' \
 // RUN:       --arg='random(96x32,f32)' --check | FileCheck %s

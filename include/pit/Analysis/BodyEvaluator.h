@@ -61,7 +61,7 @@ public:
   /// Evaluates the body, once all is assumed.
   void run();
 
-  /// What `value`, of the body or captured, is known to be.
+  /// The facts about `value`, of the body or captured.
   Known lookup(Value value) const;
 
 private:

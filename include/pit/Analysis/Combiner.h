@@ -32,15 +32,15 @@ TypedAttr zeroOf(Type type);
 /// Sums have +0: the sign of a zero is not promised.
 TypedAttr identityOf(Operation *combiner, Type type);
 
-/// What does `combiner` on memory, as one step. Nothing if no such thing is
-/// known to arith.
+/// The op that does `combiner` on memory, as one step. Nothing if no such thing
+/// is known to arith.
 std::optional<arith::AtomicRMWKind> atomicKindOf(Operation *combiner);
 
 /// How one result accumulates: `yield op(op(acc, x0), x1)`.
 struct Combiner {
   /// The operations from the accumulator to the yield, all of one name.
   SmallVector<Operation *, 1> ops;
-  /// What an iteration contributes, one value per operation.
+  /// The contribution of an iteration, one value per operation.
   SmallVector<Value, 1> contributions;
 
   bool isExact() const {

@@ -29,11 +29,11 @@ enum class OnlineCondition : unsigned {
   Structured = 1,
   /// A later reduction has an earlier one's result in exponents or as a factor.
   Rescalable = 2,
-  /// What is rescaled is a sum of floats.
+  /// A value that is rescaled is a sum of floats.
   RescaledSum = 3,
-  /// What runs along the axis is used in the chain alone.
+  /// A value that runs along the axis is used in the chain alone.
   UsedInChain = 4,
-  /// What is multiplied within a step fits a tile.
+  /// The factors within a step fit a tile.
   FitsTile = 5,
   /// Some constant beyond the end of the axis contributes nothing.
   Padding = 6,

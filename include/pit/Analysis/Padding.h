@@ -1,10 +1,10 @@
 //===- Padding.h - What may stand beyond the end of a dim -------*- C++ -*-===//
 //
-// Tiles are of static size. Where one reaches past the end of an iteration dim
-// (an overhang, or the absent ids in the tail of a chunk), its operands read a
-// pad constant, and the points there are computed all the same.
-// docs/Legality.md lists the conditions under the numbers used here. Knows
-// upstream dialects only.
+// Tiles are of static size. If one reaches past the end of an iteration dim (an
+// overhang, or the absent ids in the tail of a chunk), its operands read a pad
+// constant, and the points there are computed all the same. docs/Legality.md
+// lists the conditions under the numbers used here. Knows upstream dialects
+// only.
 //
 //===----------------------------------------------------------------------===//
 

@@ -39,7 +39,7 @@ enum class AxisCondition : unsigned {
   TensorOp = 8,
 };
 
-/// What is known about one iteration dim.
+/// The facts about one iteration dim.
 struct AxisVerdict {
   unsigned dim = 0;
   bool isAxis = false;

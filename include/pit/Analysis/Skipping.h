@@ -37,7 +37,7 @@ enum class SkipCondition : unsigned {
   ProjectedResult = 8,
 };
 
-/// What one result is at the points that are skipped.
+/// The value of one result at the points that are skipped.
 struct ResultEffect {
   enum class Kind {
     /// As it was before: nothing is contributed.

@@ -1,7 +1,7 @@
 //===- FindRules.h - The rules of an op, the best first ---------*- C++ -*-===//
 //
-// What passes of other projects ask to have a rule chosen: by what is known of
-// the zeros before the program runs, or else by the table's density.
+// Passes of other projects ask this to have a rule chosen: by the zeros that
+// are known before the program runs, or else by the table's density.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ namespace mlir::pit {
 
 class Knowledge;
 
-/// What is known of the zeros of a function's marks before it runs.
+/// The zeros of a function's marks, as far as they are known before it runs.
 class KnownZeros {
 public:
   /// Reads samples, "LABEL=FILE.npy" each, and the file of a profile, or "".
@@ -36,7 +36,7 @@ private:
   std::unique_ptr<Knowledge> knowledge;
 };
 
-/// What rules to look for; pit-plan's options of these names.
+/// The rules to look for; pit-plan's options of these names.
 struct RuleSearch {
   std::string target = "avx512";
   std::string tileTable; ///< a file; if empty, the target's built-in table

@@ -59,7 +59,8 @@ void buildPitToControlFlow(OpPassManager &pm, const PitToLLVMOptions &options);
 /// The second half: everything that is left becomes the llvm dialect.
 void buildControlFlowToLLVM(OpPassManager &pm, const PitToLLVMOptions &options);
 
-/// What decides on the tiles of a program, whichever machine it is for.
+/// The options that decide on the tiles of a program, whichever machine it is
+/// for.
 template <typename T> struct TilingOptions : public PassPipelineOptions<T> {
   using PassOptions = ::mlir::detail::PassOptions;
 

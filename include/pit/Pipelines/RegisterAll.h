@@ -1,6 +1,7 @@
 //===- RegisterAll.h - All of pit, for a tool of one's own ------*- C++ -*-===//
 //
-// What pit-opt, the compiler library and the plugin register, in three calls:
+// The registrations of pit-opt, the compiler library and the plugin, in three
+// calls:
 //
 //   mlir::DialectRegistry registry;
 //   mlir::pit::registerAllDialects(registry);
@@ -25,8 +26,8 @@ namespace pit {
 /// The pit dialect.
 void registerAllDialects(DialectRegistry &registry);
 
-/// What pit's ops are to passes of MLIR: models of its bufferization and tiling
-/// interfaces.
+/// The models by which passes of MLIR know pit's ops: of its bufferization and
+/// tiling interfaces.
 void registerAllExtensions(DialectRegistry &registry);
 
 /// All passes (docs/Passes.md) and pipelines, by their names in textual pass

@@ -1,6 +1,6 @@
 //===- Rules.h - The rules that an op may have ------------------*- C++ -*-===//
 //
-// What passes of other projects ask before they plan or tile an op themselves:
+// Passes of other projects ask this before they plan or tile an op themselves:
 //
 //   std::string why;
 //   FailureOr<LegalRule> legal = checkRule(op, rule, why);
@@ -28,7 +28,7 @@ namespace mlir::pit {
 /// moves them here.
 SparseOp getMark(linalg::LinalgOp op, OpOperand &operand);
 
-/// What a rule takes for the zeros that are known.
+/// The time of a rule for the zeros that are known.
 struct ExpectedTime {
   double coverage; ///< live micro-tiles, of all
   double time;     ///< nanoseconds
@@ -40,7 +40,8 @@ struct LegalRule {
   RuleAttr rule;           ///< with all of its parts
   SparseOp mark;           ///< of the operand that the rule packs
   SparsityIndexType index; ///< of the index that it gathers by
-  /// Of findRules: of rules without an expected time the least is best.
+  /// Set by findRules: the least is the best one of rules without an expected
+  /// time.
   double cost = 0;
   std::optional<ExpectedTime> expected = {}; ///< of findRules, with `zeros`
 };

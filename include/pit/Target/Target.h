@@ -1,6 +1,6 @@
 //===- Target.h - The machines that programs are compiled for ---*- C++ -*-===//
 //
-// What the compiler knows of a machine: one description for each kind of CPU
+// The compiler's knowledge of a machine: one description for each kind of CPU
 // and for each GPU chip. Passes make it from their options and hand it on;
 // nothing else has the numbers of a machine or looks at its name.
 //
@@ -24,9 +24,9 @@ struct CpuTarget {
   int64_t vectorRegisters; ///< that a program names
   bool amx = false;        ///< tile registers and their products of bf16 and i8
 
-  /// Of a line of the caches.
+  /// Bytes of a line of the caches.
   static constexpr int64_t lineBytes = 64;
-  /// Of a core's caches for data, and its share of the last one.
+  /// Bytes of a core's caches for data, and of its share of the last one.
   static constexpr int64_t l1Bytes = 32 << 10;
   static constexpr int64_t l2Bytes = 1 << 20;
   static constexpr int64_t l3Bytes = 4 << 20;
@@ -53,8 +53,9 @@ struct GpuTarget {
   int64_t multiprocessorRegisters; ///< of 32 bits
   int64_t blockSharedBytes;        ///< of shared memory that a block may have
   int64_t l2Bytes;                 ///< of the cache that all blocks share
-  /// What the stages of a mainloop of the portable schedule may take of it, and
-  /// up to which bytes of a block two of them run on a multiprocessor.
+  /// The bytes that the stages of a mainloop of the portable schedule may take
+  /// of it, and up to which bytes of a block two of them run on a
+  /// multiprocessor.
   int64_t mainloopSharedBytes, pairedSharedBytes;
 };
 
@@ -100,7 +101,7 @@ FailureOr<GpuTarget> getGpuTarget(Location loc, StringRef chip);
 /// The CPU or GPU of this name.
 FailureOr<Target> getTarget(Location loc, StringRef name);
 
-/// What is wrong with the name of a chip that `findGpuTarget` does not know.
+/// The mistake in the name of a chip that `findGpuTarget` does not know.
 std::string describeUnknownChip(StringRef chip);
 
 } // namespace mlir::pit

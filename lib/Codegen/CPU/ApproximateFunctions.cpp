@@ -36,7 +36,8 @@ struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
     Value n = arith::SubFOp::create(b, loc, shifted, shift);
     Value r = arith::SubFOp::create(b, loc, x, n);
 
-    // Of least relative error, 2e-9, among those that are 1 at 0.
+    // The polynomial of least relative error, 2e-9, among those that are 1 at
+    // 0.
     Value power = number(1.5353362e-4);
     for (double factor : {1.3398874e-3, 9.6184369e-3, 5.5503324e-2,
                           2.4022648e-1, 6.9314718e-1, 1.0})
@@ -48,7 +49,7 @@ struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
     Value scaled = arith::BitcastOp::create(
         b, loc, type, arith::AddIOp::create(b, loc, a.bits(power), exponent));
 
-    // What the steps above get wrong: small results, large ones, and NaN.
+    // The steps above get some results wrong: small ones, large ones, and NaN.
     Value small = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x,
                                         number(-126.0));
     scaled = arith::SelectOp::create(b, loc, small, number(0.0), scaled);
@@ -63,7 +64,7 @@ struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
 
 } // namespace
 
-// LLVM would call libm once for each lane. Those that are wrong for some
+// LLVM would call libm once for each lane. Functions that are wrong for some
 // arguments, as sin is for large ones, are left to it.
 static bool isGood(StringRef name) {
   return llvm::is_contained(

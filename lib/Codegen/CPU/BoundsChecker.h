@@ -26,7 +26,7 @@ struct Reach {
   bool linear = false; ///< counted in memory, not along a dimension
 };
 
-/// What messages call the ops of a module, as constants.
+/// The names of the ops of a module in messages, as constants.
 class Texts {
 public:
   explicit Texts(ModuleOp module) : module(module), symbols(module) {}
@@ -100,15 +100,15 @@ private:
   SmallVector<const View *> viewsOf(Operation *access) const;
   /// a and c. A null one is true.
   Value conjunction(Value a, Value c);
-  /// What an op that did not run results in.
+  /// The result of an op that did not run.
   Value zero(Type type);
 
   /// The ranges of an op that takes one element along each dimension.
   SmallVector<Reach> points(Value memref, ValueRange indices);
   /// The lanes that a mask selects: the first one, and how many up to the last.
   std::pair<Value, Value> lanes(Value mask, Value offsets = {});
-  /// Where a memref begins in the memory that it is a view of, and how many
-  /// elements later it ends.
+  /// The place at which a memref begins in the memory that it is a view of, and
+  /// how many elements later it ends.
   std::pair<Value, Value> span(Value memref);
   Value linear(Value memref, ValueRange indices);
 

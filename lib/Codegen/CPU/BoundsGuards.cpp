@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::pit;
 
 //===----------------------------------------------------------------------===//
-// What is inside
+// The ops inside
 //===----------------------------------------------------------------------===//
 
 Value BoundsChecker::conjunction(Value a, Value c) {

@@ -135,8 +135,8 @@ LogicalResult BoundsChecker::checkTransfer(VectorTransferOpInterface op) {
 // Views
 //===----------------------------------------------------------------------===//
 
-/// What a view takes of its source, by ranges that have to be inside. Sizes
-/// that must be equal are inside of each other.
+/// The part of its source that a view takes, by ranges that have to be inside.
+/// Sizes that must be equal are inside of each other.
 SmallVector<Reach> BoundsChecker::viewRanges(Operation *op) {
   Value result = op->getResult(0), zero = index(0);
   SmallVector<Reach> ranges;

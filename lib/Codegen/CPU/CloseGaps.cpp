@@ -25,7 +25,7 @@ namespace {
 /// How far the elements of a row are apart.
 enum class Gaps { None, Some, Unknown };
 
-/// What a loop does with a memref.
+/// The accesses of a loop to a memref.
 struct Access {
   bool reads = false, writes = false;
 };
@@ -108,8 +108,8 @@ private:
     return memref;
   }
 
-  /// What the op does with the operand's memory; nothing if it may do so by
-  /// another name.
+  /// The accesses of the op to the operand's memory; nothing if there may be
+  /// some by another name.
   static std::optional<Access> accessOf(OpOperand &operand) {
     Operation *op = operand.getOwner();
     if (isa<memref::DimOp, memref::ExtractStridedMetadataOp>(op))
@@ -124,7 +124,7 @@ private:
         bool(effects.getEffectOnValue<MemoryEffects::Write>(operand.get()))};
   }
 
-  /// What the nest does with `memref`; nothing if it may come by the same
+  /// The accesses of the nest to `memref`; nothing if it may come by the same
   /// memory in another way, and one of both writes.
   std::optional<Access> accessOf(Value memref) {
     std::optional<Access> all = Access();

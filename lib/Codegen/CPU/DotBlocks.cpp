@@ -37,7 +37,7 @@ MemRefType MainloopEmitter::getPackedColumnsType() {
       dots.element);
 }
 
-/// Where a block's operands and sums lie.
+/// The places of a block's operands and sums.
 struct MainloopEmitter::DotBlock {
   SmallVector<Value> rows;  ///< of A: [others][m / rows][k / block][m][k]
   Value columns;            ///< panels of B
@@ -70,7 +70,7 @@ void MainloopEmitter::multiplyDots() {
   unsigned m = *plan.m, n = plan.n, k = plan.k.back();
   AffineMap mapA = mainloop.getMap(plan.a), mapB = mainloop.getMap(plan.b);
   SmallVector<Value> at(mainloop.getTile().size());
-  // What B has goes outside: its panels serve all of what it lacks.
+  // The dims of B go outside: its panels serve all dims that it lacks.
   SmallVector<unsigned> outer, inner;
   for (unsigned dim : plan.batchDims)
     (findDim(mapB, dim) ? outer : inner).push_back(dim);

@@ -299,7 +299,7 @@ private:
     });
   }
 
-  /// Where the row of `coordinates` begins.
+  /// The place at which the row of `coordinates` begins.
   Value addressOfRow() {
     auto metadata =
         memref::ExtractStridedMetadataOp::create(b, loc, tile.memref);
@@ -325,7 +325,7 @@ private:
         index(dots.step));
     Value end = arith::SubIOp::create(b, loc, along.limit, index(1));
     forRange(whole, 1, [&](Value at) {
-      // What lies beyond the last one, and absent ids, read as 0.
+      // Elements beyond the last one, and absent ids, read as 0.
       Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
                                            at, along.limit);
       Value inside;

@@ -1,8 +1,8 @@
 //===- DotOperands.h - Operands of dot instructions -------------*- C++ -*-===//
 //
 // A dot instruction adds g products to each lane of a sum: A[m, k..k+g] times
-// B[k..k+g, n]. What it reads of A lies together in a row; of B it has to be
-// interleaved, g elements of a column after g of the one before:
+// B[k..k+g, n]. The elements that it reads of A lie together in a row; those of
+// B have to be interleaved, g elements of a column after g of the one before:
 //
 //   A: [m / rows][k / block][rows][block]          B: [k / g][n][g]
 //

@@ -61,7 +61,7 @@ struct PitLowerBf16 : pit::impl::PitLowerBf16Base<PitLowerBf16> {
     Type i16 = IntegerType::get(&getContext(), 16);
     AttrTypeReplacer replacer;
     replacer.addReplacement([&](BFloat16Type) { return i16; });
-    // What tile registers are loaded with has no type.
+    // Elements that are loaded into tile registers have no type.
     replacer.addReplacement([](amx::TileType tile) {
       return std::make_pair(Type(tile), WalkResult::skip());
     });

@@ -1,6 +1,6 @@
 //===- Lowering.h - State of the lowering to scf ----------------*- C++ -*-===//
 //
-// What the parts of convert-pit-to-scf know of each other.
+// The parts of convert-pit-to-scf share this.
 //
 //===----------------------------------------------------------------------===//
 

@@ -171,7 +171,7 @@ Value MainloopEmitter::tileAsPanels() {
                                            b.getIndexAttr(0), sizes, strides);
 }
 
-/// Where vector `v` of B lies; `at` is the point of the block's first one.
+/// The place of vector `v` of B; `at` is the point of the block's first one.
 SmallVector<Value> MainloopEmitter::columnAt(const SumBlock &block,
                                              ArrayRef<Value> at, int64_t v) {
   const TileAccess &tile = own->operands[plan.b];

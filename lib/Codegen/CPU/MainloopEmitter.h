@@ -26,7 +26,7 @@ struct SumBlock {
 /// The sums of a block, one row after another.
 using BlockSums = SmallVector<Value>;
 
-/// What belongs to one accumulator: its operands, and where its sums lie.
+/// The parts of one accumulator: its operands, and the place of its sums.
 struct AccumulatorState {
   PackedFactors before; ///< packed for all tiles
   TileAccess operands[2];
@@ -98,7 +98,7 @@ private:
   /// The buffers that the plan asks for.
   void allocate();
   void allocateSums();
-  /// What is transposed passes through the tile of sums in any case. Does its
+  /// A transposed result passes through the tile of sums in any case. Does its
   /// start read tensors, an element at a time?
   bool initsByElements();
   /// The sums of all blocks lie in memory while `addUp` runs.
@@ -228,7 +228,7 @@ private:
                ? own->before.rows.last
                : mainloop.getMap(plan.a).getNumResults() - 1;
   }
-  /// Where columns of B are read from.
+  /// The memory that columns of B are read from.
   Value columnsOf() {
     Value panels = own->panels ? own->panels : own->before.panels.memref;
     return packsColumns() ? own->packedB

@@ -116,7 +116,7 @@ Value MainloopEmitter::limitOf(unsigned dim) {
       Value inOperand = own->operands[i].dims[*d].limit;
       limit = limit ? min(limit, inOperand) : inOperand;
     }
-  // What has windows is packed with what they read beyond its end.
+  // An operand with windows is packed with all that they read beyond its end.
   return limit ? limit : index(mainloop.getTile()[dim]);
 }
 
@@ -204,7 +204,7 @@ SmallVector<Value> MainloopEmitter::multiplyPoint(const SumBlock &block,
     return at;
   };
   AffineMap aMap = mainloop.getMap(plan.a);
-  // What is done to one operand alone is done once.
+  // The work on one operand alone is done once.
   SmallVector<Value> columns;
   prefetchNextSteps(block, withK(point(block, 0, 0)));
   VectorType columnType = vectorOf(getElementTypeOrSelf(columnsOf()));
@@ -518,7 +518,7 @@ void cpu::lowerMainloop(OpBuilder &builder, MainloopOp mainloop,
   Value arePacked = findWhetherPacked(builder, mainloop.getLoc(), operands);
   if (!arePacked)
     return emit(operands);
-  // What is widened has another type where it is packed.
+  // A widened operand has another type in its packed form.
   auto branch = scf::IfOp::create(builder, mainloop.getLoc(), arePacked,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);

@@ -28,7 +28,7 @@ static constexpr int64_t kMostVectors = 8, kOperandRegisters = 4;
 
 namespace {
 
-/// What a subscript of one tile is to the subscript of another.
+/// The relation of a subscript of one tile to the subscript of another.
 bool isSameRange(Value x, Value y) {
   if (x == y)
     return true;
@@ -226,9 +226,9 @@ private:
                 Twine(target.vectorRegisters) + " registers hold");
   }
 
-  /// Where ids stand for k, and too few rows or columns meet for lanes,
-  /// elements are multiplied one by one, where they lie: to copy one takes
-  /// longer. What ids leave out is left out of both operands.
+  /// If ids stand for k, and too few rows or columns meet for lanes, elements
+  /// are multiplied one by one in their place: to copy one takes longer.
+  /// Elements that ids leave out are left out of both operands.
   bool fitsElements() {
     plan.lanes = 1;
     plan.transposeB = plan.transposeC = false;
@@ -439,7 +439,7 @@ private:
         plan.rows = r;
   }
 
-  /// Where sums run over windows, too, the panel of B that a block reads is too
+  /// If sums run over windows, too, the panel of B that a block reads is too
   /// long for the first cache: each of its vectors should meet many rows. Half
   /// cycles of a block are its products, its loads, and what comes from the
   /// second cache, at 24 bytes a cycle.
@@ -472,7 +472,7 @@ private:
     if (plan.dots || getExtension(mainloop, plan.a) ||
         hasWindows(mainloop.getMap(plan.a)))
       return true;
-    // Of the only row each element is used once.
+    // The elements of the only row are used once.
     if (plan.k.empty() || !plan.m)
       return false;
     // Rows that are a power of two apart would share few sets of a cache.

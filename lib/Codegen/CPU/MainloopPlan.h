@@ -14,10 +14,10 @@
 // place by ids that exist.
 //
 // Several accumulators are computed in the same way, one after another in each
-// chunk of steps. What they read is theirs: an A that they share is packed
+// chunk of steps. Each has operands of its own: an A that they share is packed
 // once.
 //
-// Where A has one row and ids stand for k, a block's rows are those of B: small
+// If A has one row and ids stand for k, a block's rows are those of B: small
 // dimensions that B and C have and A lacks, as the points of a filter. Each id
 // is read once for all of them.
 //
@@ -114,8 +114,8 @@ int64_t regionBits(Region &region);
 
 /// Can extra number `extra` be read by vectors along dimension `d` of the
 /// accumulator? It has `d` last and in one piece, or lacks it: then all lanes
-/// get one element. Where C is transposed, extras are read by elements;
-/// everywhere else each of them has to have vectors.
+/// get one element. If C is transposed, extras are read by elements; everywhere
+/// else each of them has to have vectors.
 bool hasVectors(MainloopOp mainloop, unsigned extra, unsigned d);
 
 /// The accumulator's map, lanes last: how sums lie in a tile.

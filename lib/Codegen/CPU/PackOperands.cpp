@@ -234,7 +234,8 @@ PackedTiles cpu::packTiles(OpBuilder &builder, const PackedMainloop &of) {
   return TilesPacker(builder, of).run();
 }
 
-/// What packing does to an element: dot instructions have packing of their own.
+/// The conversion of an element by packing: dot instructions have packing of
+/// their own.
 static Operation *getPackedExtension(MainloopOp mainloop,
                                      const MainloopPlan &plan,
                                      unsigned operand) {

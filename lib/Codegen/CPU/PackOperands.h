@@ -114,7 +114,7 @@ struct PackedMainloop {
   const IndexMap &indices;
 };
 
-/// What packs or transposes an operand of such a mainloop.
+/// The packing or transposition of an operand of such a mainloop.
 class OperandPacker {
 protected:
   OperandPacker(OpBuilder &b, const PackedMainloop &of, unsigned operand)

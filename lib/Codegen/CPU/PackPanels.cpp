@@ -83,7 +83,7 @@ public:
     std::optional<KeptBytes> kept;
     Value packs = isProfitable, pointer;
     if (keeps) {
-      // What stays is worth it, and is packed at most once.
+      // Panels that are kept are worth it, and are packed at most once.
       kept = keepBytes(b, loc, function, view.getSrc(), layout(), bytes,
                        isProfitable);
       pointer = kept->pointer;
@@ -169,7 +169,7 @@ private:
     return b.createOrFold<arith::OrIOp>(loc, meet, leave);
   }
 
-  /// What lies outside of the loop, and is cut into panels by its tiles.
+  /// The operand lies outside of the loop, and is cut into panels by its tiles.
   bool match() {
     Value src = view.getSrc();
     auto type = cast<MemRefType>(src.getType());
@@ -201,8 +201,8 @@ private:
 
   int64_t group() { return grouped ? plan.dots->group : 1; }
 
-  /// Of [others of B][panels][k / group][columns * group], all but the last
-  /// one.
+  /// The sizes of [others of B][panels][k / group][columns * group], all but
+  /// the last one.
   SmallVector<Value> packedSizes() {
     SmallVector<Value> packed;
     for (unsigned d : others())
@@ -342,7 +342,7 @@ private:
         });
   }
 
-  /// Where element [others][row][column] of B lies.
+  /// The place of element [others][row][column] of B.
   SmallVector<Value> positionOf(ValueRange others, Value row, Value column) {
     SmallVector<Value> from;
     for (unsigned d = 0, other = 0; d < sizes.size(); ++d)
@@ -359,8 +359,8 @@ private:
     return result;
   }
 
-  /// Moves `length` rows of a panel whose columns are no neighbours. Where each
-  /// of them is in one piece, squares of lanes are transposed.
+  /// Moves `length` rows of a panel whose columns are no neighbours. If each of
+  /// them is in one piece, squares of lanes are transposed.
   void moveTransposed(Value packed, const PanelPart &part, Value first,
                       Value length) {
     Value width =

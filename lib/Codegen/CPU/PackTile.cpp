@@ -146,7 +146,8 @@ private:
   Value zero(Type type) {
     return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
   }
-  /// What is read where nothing exists; `type` is of the source's elements.
+  /// The value read at places that do not exist; `type` is of the source's
+  /// elements.
   Value padding(Type type) {
     if (!form.pad)
       return zero(type);

@@ -18,9 +18,9 @@ struct TileAccess {
 TileAccess accessTile(OpBuilder &b, Location loc, const TilePlace &tile,
                       const ChunkMap &chunks);
 
-/// Where element `at` of a tile's dimension lies in the tensor. An id may be of
-/// an index of a larger tensor: it is taken for the last one, and `exists`, if
-/// asked for and if there are ids, says whether it was not.
+/// The place in the tensor of element `at` of a tile's dimension. An id may be
+/// of an index of a larger tensor: it is taken for the last one, and `exists`,
+/// if asked for and if there are ids, says whether it was not.
 Value coordinateInTensor(OpBuilder &b, Location loc, const TileDimension &dim,
                          Value at, Value *exists = nullptr);
 
@@ -30,8 +30,8 @@ emitFor(OpBuilder &b, Location loc, Value from, Value to, int64_t step,
         ValueRange carried,
         function_ref<SmallVector<Value>(Value, ValueRange)> body);
 
-/// What `extension` makes of a value or, lane by lane, of a vector; the value
-/// itself if there is none.
+/// The result of `extension` for a value or, lane by lane, for a vector; the
+/// value itself if there is none.
 Value extend(OpBuilder &b, Operation *extension, Value value);
 
 /// How a tile is packed.

@@ -225,7 +225,7 @@ private:
     return success();
   }
 
-  /// What only mainloops that are lowered read.
+  /// Views that only lowered mainloops read.
   void eraseViews() {
     for (Value view : views)
       if (view.use_empty())

@@ -40,7 +40,7 @@ static SmallVector<unsigned> fromList(DenseI64ArrayAttr dims) {
 
 CpuScheduleAttr cpu::toAttribute(MLIRContext *context,
                                  const MainloopPlan &plan) {
-  // Those of the block's rows come last.
+  // The dims of the block's rows come last.
   SmallVector<unsigned> batch(plan.batchDims);
   llvm::append_range(batch, plan.wide);
   DotScheduleAttr dots;

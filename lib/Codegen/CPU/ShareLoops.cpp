@@ -38,7 +38,7 @@ private:
   void add(Operation *op);
   void joinSimilar();
 
-  /// Of equal loops first. By hash, in the order of the program.
+  /// The first loop of equal ones. By hash, in the order of the program.
   llvm::MapVector<size_t, SmallVector<Group>> known;
 };
 

@@ -2,8 +2,8 @@
 //
 // A tile is moved row by row. A row is a run along the innermost dimension:
 // vector moves where it is contiguous in the tensor, a vector gather or scalars
-// where it is gathered. What lies outside of the tensor, and rows of absent
-// ids, are padded (SRead) or skipped (SWrite).
+// where it is gathered. Places outside of the tensor, and rows of absent ids,
+// are padded (SRead) or skipped (SWrite).
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- TransposeResults.cpp - Results transposed at last ------------------===//
 //
-// Where the loops in a tile loop come by the same elements of C several times,
-// and lanes are no neighbours in C, each time would gather and scatter them:
+// If the loops in a tile loop come by the same elements of C several times, and
+// lanes are no neighbours in C, each time would gather and scatter them:
 //
 //   pit.forall m
 //     pit.for parts of k
@@ -124,8 +124,8 @@ private:
     return false;
   }
 
-  /// What else is read is not C, or just what the mainloop writes. Sums of
-  /// the transposed matrix meet it in vectors.
+  /// All other memory that is read is not C, or just the part that the mainloop
+  /// writes. Sums of the transposed matrix meet it in vectors.
   bool matchExtras() {
     MainloopOp mainloop = found.mainloop;
     Value root = getRoot(mainloop.getDest());

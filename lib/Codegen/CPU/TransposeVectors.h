@@ -21,7 +21,7 @@ struct Matrix {
   bool exact = false;
 };
 
-/// What is transposed.
+/// The matrix that is transposed.
 struct Transposition {
   Value rows, columns;            ///< of the matrix that is read
   int64_t lanes;                  ///< of the vectors to do it in

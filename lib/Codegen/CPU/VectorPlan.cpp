@@ -177,7 +177,7 @@ static double getRowsCost(int64_t extent, int64_t rows, int64_t vectors) {
   return cost;
 }
 
-// What a dynamic extent is taken for.
+// The extent that a dynamic one is taken for.
 static constexpr int64_t kLarge = 256;
 
 static int64_t orLarge(int64_t extent) {

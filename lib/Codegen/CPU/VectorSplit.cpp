@@ -275,9 +275,9 @@ private:
     return rows ? std::optional(loops.front()) : std::nullopt;
   }
 
-  // Where whole rows are summed up, a few of them at a time: a piece of each
-  // row, from the first row to the last, would be a stream that ends with each
-  // page. Takes the place of `whole`, if that is not the op to split.
+  // If whole rows are summed up, a few of them are taken at a time: a piece of
+  // each row, from the first row to the last, would be a stream that ends with
+  // each page. Takes the place of `whole`, if that is not the op to split.
   linalg::LinalgOp emitRows(linalg::LinalgOp whole) {
     OpOperand *rows = nullptr;
     std::optional<unsigned> k = findSummedRows(whole, rows);

@@ -91,7 +91,7 @@ linalg::LinalgOp cpu::widenReduction(RewriterBase &rewriter,
                       extend ? arith::ExtFOp::create(b, loc, b.getF32Type(), to)
                              : to);
         }
-        // What the body takes from outside, constants mostly.
+        // The values that the body takes from outside, constants mostly.
         for (Operation &inner : *op.getBlock())
           for (Value value : inner.getOperands())
             if (isNarrow(value.getType()) &&

@@ -41,7 +41,7 @@ inline bool isMultiplyAdd(MainloopOp mainloop) {
   return isMultiplyAdd(mainloop.getContraction());
 }
 
-/// What a mainloop computes. None, and `why`, if it is no contraction of
+/// The contraction of a mainloop. None, and `why`, if it is no contraction of
 /// matrices: a tile has one dimension for each of m, n and k at most, no
 /// operand is read by windows, and elements are numbers of whole bytes.
 std::optional<ContractionInfo> describeContraction(MainloopOp mainloop,

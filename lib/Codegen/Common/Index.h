@@ -1,8 +1,8 @@
 //===- Index.h - Indices and tiles in memory --------------------*- C++ -*-===//
 //
-// What every lowering of bufferized level 3 knows: where an index lies in
-// memory, which part of it a chunk of ids is, which elements of a tensor a tile
-// stands for, and the bounds of a loop over tiles.
+// Every lowering of bufferized level 3 shares this: the place of an index in
+// memory, the part of it that a chunk of ids is, the elements of a tensor that
+// a tile stands for, and the bounds of a loop over tiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,8 +59,8 @@ struct IndexView {
 /// Indices by the SSA values of type !pit.index that stand for them.
 using IndexMap = DenseMap<Value, IndexView>;
 
-/// Reads the fields of the index at `pointer`. What they point to lies in
-/// address space `space`.
+/// Reads the fields of the index at `pointer`. The arrays that they point to
+/// lie in address space `space`.
 IndexView readIndex(OpBuilder &builder, Location loc, SparsityIndexType type,
                     Value pointer, unsigned space = 0);
 
@@ -107,7 +107,7 @@ SmallVector<TileDimension> tileDimensions(OpBuilder &builder, Location loc,
                                           const TilePlace &tile,
                                           const ChunkMap &chunks);
 
-/// What pit.sread and pit.swrite move, in either direction.
+/// The elements that pit.sread and pit.swrite move, in either direction.
 struct TileMove {
   Value tensor, tile;    ///< memrefs
   ValueRange subscripts; ///< of the tensor, where the tile begins
@@ -127,12 +127,12 @@ struct LoopBounds {
 void appendIds(OpBuilder &builder, Location loc, const IndexView &index,
                ValueRange group, int64_t chunk, LoopBounds &bounds);
 
-/// `LoopTy` is ForallOp, ForOp or MainloopOp. Of a mainloop whose steps name
-/// groups only the dense ranges are known before them.
+/// `LoopTy` is ForallOp, ForOp or MainloopOp. If the steps of a mainloop name
+/// groups, only the dense ranges are known before them.
 template <typename LoopTy>
 LoopBounds loopBounds(OpBuilder &builder, LoopTy loop, const IndexMap &indices);
 
-/// Where a loop's body goes.
+/// The place of a loop's body.
 struct NewBody {
   Block *block; ///< before its terminator, if it has one
   /// The new induction variables; with an index the last one is the number of

@@ -24,9 +24,9 @@ static_assert(static_cast<int>(Source::Values) == PIT_SOURCE_VALUES &&
 
 /// The runtime's PIT_INDEX_*.
 static int64_t indexFlags(IndexOp op) {
-  // What is packed has room for the number of slots of a routing
-  // (pit.extent). So its groups follow each other, which costs nothing; those
-  // of others may lie apart on a device.
+  // A packed value has room for the number of slots of a routing (pit.extent).
+  // So its groups follow each other, which costs nothing; those of others may
+  // lie apart on a device.
   bool dense = op.getSource() == Source::Routing;
   return (op.getUnordered() ? PIT_INDEX_UNORDERED : 0) |
          (dense ? PIT_INDEX_DENSE : 0);
@@ -122,8 +122,8 @@ static Value describeBits(OpBuilder &builder, Location loc,
   return bitmap;
 }
 
-/// What a place of the program remembers from one time to the next; null if it
-/// runs once a call.
+/// The memory that a place of the program has from one time to the next; null
+/// if it runs once a call.
 static Value placeOf(OpBuilder &builder, Operation *op, func::FuncOp function) {
   if (mayRepeat(op->getBlock()))
     return entryPlace(builder, op->getLoc(), function);

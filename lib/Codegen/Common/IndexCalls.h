@@ -30,9 +30,9 @@ Value transposeIndex(OpBuilder &builder, TransposeIndexOp op, Value index,
                      Value choice, func::FuncOp function);
 
 /// Asks the runtime for the variant (an index) and the bitmap. `mark` tells the
-/// choices of a program apart. Of a choice on the device the variant is null,
-/// and its word's address there takes the bitmap's place, as in `after`, which
-/// is null if the choice comes after no other.
+/// choices of a program apart. A choice on the device has a null variant, and
+/// its word's address there takes the bitmap's place, as in `after`, which is
+/// null if the choice comes after no other.
 std::pair<Value, Value> lowerChoose(OpBuilder &builder, ChooseOp op,
                                     Value after, int64_t mark,
                                     func::FuncOp function);

@@ -23,7 +23,7 @@ namespace {
 struct Layout {
   /// How far a magnitude is shifted to have its fraction where f32 has it.
   int64_t shift;
-  /// What the exponents of f32 are larger by.
+  /// The difference between the exponents of f32 and those of the type.
   int64_t bias;
   /// The smallest magnitude that is normal.
   int64_t normal;
@@ -99,7 +99,7 @@ static Value extend(OpBuilder &b, Location loc, Value value, bool device) {
         i.select(i.compare(arith::CmpIPredicate::ult, magnitude, f8.normal),
                  small, normal);
   }
-  // Of NaN of e4m3 all bits are set, and so is the first bit of a quiet one.
+  // All bits of a NaN of e4m3 are set, and so is the first bit of a quiet one.
   Value special = i.op<arith::OrIOp>(shifted, 0xFF << 23);
   result = i.select(i.compare(arith::CmpIPredicate::uge, magnitude, f8.special),
                     special, result);
@@ -108,8 +108,8 @@ static Value extend(OpBuilder &b, Location loc, Value value, bool device) {
                                   i.op<arith::OrIOp>(result, sign));
 }
 
-/// f32 as an 8-bit float, to nearest even. What is beyond the largest finite
-/// number is infinite or, where there is no infinity, NaN.
+/// f32 as an 8-bit float, to nearest even. A value beyond the largest finite
+/// number is infinite or, if there is no infinity, NaN.
 static Value truncate(OpBuilder &b, Location loc, Value value, Type to) {
   MathBuilder a{b, loc};
   Layout f8 = Layout::of(getElementTypeOrSelf(to));

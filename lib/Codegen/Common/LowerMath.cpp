@@ -86,7 +86,7 @@ static Value fuseNarrow(OpBuilder &b, math::FmaOp op, Type wide) {
   Value product =
       arith::MulFOp::create(b, loc, extend(op.getA()), extend(op.getB()));
   Value sum = add(product, addend);
-  // What the sum lost, exactly.
+  // The part that the sum lost, exactly.
   Value second = sub(sum, product);
   Value lost = add(sub(product, sub(sum, second)), sub(addend, second));
   Value zero = a.constant(wide, 0.0);
@@ -193,7 +193,7 @@ struct PitLowerMath : pit::impl::PitLowerMathBase<PitLowerMath> {
   static void addHostPatterns(RewritePatternSet &patterns) {
     MLIRContext *context = patterns.getContext();
     patterns.add<LowerNarrowTruncF>(context);
-    // Where the power is no constant.
+    // For powers that are no constants.
     patterns.add<LowerFPowI>(context, /*benefit=*/0);
     // LLVM's exp(x) - 1 is 0 where x is small.
     RewritePatternSet libm(context);

@@ -68,7 +68,7 @@ struct ReshapeLowering {
     setStrides(llvm::to_vector(llvm::seq<int64_t>(sizes.size())), one);
   }
 
-  /// Of dims that lie together, the last of which has this stride.
+  /// The size of dims that lie together, the last of which has this stride.
   void setStrides(ArrayRef<int64_t> dims, OpFoldResult stride) {
     for (int64_t d : llvm::reverse(dims)) {
       strides[d] = stride;

@@ -65,7 +65,7 @@ static bool isHandedOn(Value value, LoopLikeOpInterface loop,
   });
 }
 
-/// What becomes of a buffer of a loop: another iteration may have it if it ends
+/// The reuse of a buffer of a loop: another iteration may have it if it ends
 /// with its own, the one after the next if that one is handed it.
 static Reuse reuseOf(memref::AllocOp alloc,
                      const BufferViewFlowAnalysis &aliases) {
@@ -74,7 +74,7 @@ static Reuse reuseOf(memref::AllocOp alloc,
     auto arg = dyn_cast<BlockArgument>(alias);
     Operation *owner =
         arg ? arg.getOwner()->getParentOp() : alias.getDefiningOp();
-    // Of branches between blocks nothing is known.
+    // Nothing is known of branches between blocks.
     if (isa<FunctionOpInterface>(owner))
       return Reuse::Never;
     auto loop = dyn_cast<LoopLikeOpInterface>(owner);

@@ -45,7 +45,7 @@ bool mayRepeat(Block *block);
 /// A pit_place of the runtime on the stack, all 0 when the function is entered.
 Value entryPlace(OpBuilder &builder, Location loc, func::FuncOp function);
 
-/// What becomes of memory that is allocated in a loop.
+/// The reuse of memory that is allocated in a loop.
 enum class Reuse {
   Next,      ///< the next time it is allocated anew, it is not used any more
   AfterNext, ///< the time after that
@@ -56,7 +56,7 @@ enum class Reuse {
 Value allocateBytes(OpBuilder &builder, Location loc, func::FuncOp function,
                     Value bytes, Reuse reuse = Reuse::Next);
 
-/// What pit_rt_keep finds for the packed form of an operand.
+/// The packed form of an operand that pit_rt_keep finds.
 struct KeptBytes {
   Value pointer;
   Value isKept;  ///< i1: kept from one call to the next
@@ -70,7 +70,7 @@ bool mayBeConstant(Value memref);
 /// `bytes` (an index) for what is made of a memref in one piece. `layout` (of
 /// i64) says how: who makes the same of the same memory may find it there. If
 /// it is not kept, it is memory of the frame where `needed` (i1), else null.
-/// What has been packed is told by publishBytes.
+/// publishBytes tells that it has been packed.
 KeptBytes keepBytes(OpBuilder &builder, Location loc, func::FuncOp function,
                     Value memref, ArrayRef<Value> layout, Value bytes,
                     Value needed);

@@ -9,13 +9,13 @@
 
 namespace mlir::pit {
 
-/// What a dimension of a tile runs along. All tiles of a tile body have the
-/// same rows: those of what its contractions give. What they sum up lies along
-/// the columns of the first operand.
+/// The dim that a dimension of a tile runs along. All tiles of a tile body have
+/// the same rows: those of what its contractions give. Their sums run along the
+/// columns of the first operand.
 enum class TileRole { None, Row, Col };
 
 /// The roles of the dimensions of what a tile body computes, carries, and reads
-/// element by element. What only contractions read has none.
+/// element by element. An operand that only contractions read has none.
 struct TileBodyInfo {
   int64_t rows = 1; ///< extent
   llvm::MapVector<Value, SmallVector<TileRole>> roles;

@@ -1,7 +1,7 @@
 //===- TileInput.h - What code generators take ------------------*- C++ -*-===//
 //
-// What the generators of code for a CPU and for a GPU ask of a function at
-// level 3 or 4, checked before they change anything.
+// The conditions on a function at level 3 or 4 of the generators of code for a
+// CPU and for a GPU, checked before they change anything.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace mlir::pit {
 
-/// Where the generators differ.
+/// The differences between the generators.
 struct InputRules {
   /// Groups of one loop may run at the same time and add to the same outputs.
   bool hasAtomics;
@@ -32,7 +32,7 @@ LogicalResult checkTileInput(func::FuncOp function, const InputRules &rules);
 /// writes?
 bool isAtomic(SWriteOp write);
 
-/// What an op that asks about an index gives (pit.count, pit.extent,
+/// The value of an op that asks about an index (pit.count, pit.extent,
 /// pit.coverage), at the builder's place; null for other ops.
 Value readFromIndex(OpBuilder &builder, Operation *op, const IndexMap &indices);
 

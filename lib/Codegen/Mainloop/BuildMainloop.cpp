@@ -9,7 +9,7 @@ using namespace mlir::pit;
 
 namespace {
 
-/// Of contractions that differ only in what they read.
+/// Builds the mainloop of contractions that differ only in their operands.
 class ContractionsBuilder : public MainloopBuilder {
 public:
   ContractionsBuilder(OpBuilder &builder, Contractions contractions,
@@ -69,7 +69,7 @@ LogicalResult ContractionsBuilder::fillLoad() {
   SmallVector<Value> views;
   for (Contraction &contraction : contractions.list)
     for (SReadOp read : contraction.reads) {
-      // What two contractions read is loaded once.
+      // An operand of two contractions is loaded once.
       if (views.size() >= 2 && llvm::is_contained(reads, read))
         continue;
       FailureOr<Value> loaded = createSource(read);

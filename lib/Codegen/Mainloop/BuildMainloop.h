@@ -9,7 +9,7 @@
 
 namespace mlir::pit {
 
-/// What the mainloop of a tile writes to.
+/// The memory that the mainloop of a tile writes to.
 struct MainloopOutput {
   Value dest;  ///< a tensor, or in a kernel of a GPU a memref
   bool atomic; ///< do groups add to it in any order?

@@ -9,8 +9,8 @@
 //   SWrite element-wise ops on o, SReads and constants
 //   SWrite linalg ops on top
 //
-// What is read is loaded; each op on tiles becomes a pit.contract or a
-// pit.pointwise. Of several results the largest is the mainloop's own, which
+// Reads become loads; each op on tiles becomes a pit.contract or a
+// pit.pointwise. The largest of several results is the mainloop's own, which
 // scalar code computes element by element. The others are tiles (`also`).
 //
 //===----------------------------------------------------------------------===//
@@ -72,7 +72,7 @@ private:
   FailureOr<Value> constantTile(Value tile);
 
   ForOp loop;
-  /// What is read: in each step, and once.
+  /// The reads: in each step, and once.
   llvm::SetVector<Value> loaded, once;
   llvm::SetVector<Value> numbers; ///< of steps, that ops on tiles use
   DenseMap<Value, Value> tiles;   ///< old ones to new ones
@@ -122,7 +122,7 @@ static bool isContraction(linalg::LinalgOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is read
+// Reads
 //===----------------------------------------------------------------------===//
 
 LogicalResult TileBodyBuilder::checkOps() {
@@ -226,7 +226,7 @@ LogicalResult TileBodyBuilder::fillLoad() {
 }
 
 //===----------------------------------------------------------------------===//
-// What is computed
+// Computations
 //===----------------------------------------------------------------------===//
 
 LogicalResult TileBodyBuilder::fillCompute() {
@@ -488,7 +488,7 @@ LogicalResult TileBodyBuilder::fillAlso() {
   return success();
 }
 
-/// What `finish` does not take has a map, too: by its rows and columns.
+/// A value that `finish` does not take has a map, too: by its rows and columns.
 LogicalResult TileBodyBuilder::finish() {
   if (failed(fillAlso()))
     return failure();

@@ -15,8 +15,8 @@
 // may be a nest whose innermost loop has the ids.
 //
 // All of it becomes one pit.mainloop: of a kernel on memrefs, since its tensors
-// are arguments, and for the CPU on tensors, tile by tile. Where something else
-// is met the kernel, or the tile, stays as it is.
+// are arguments, and for the CPU on tensors, tile by tile. A kernel, or a tile,
+// with anything else stays as it is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -88,7 +88,7 @@ private:
 } // namespace
 
 void MainloopFormer::explain() {
-  // What stands around the contraction may have been refused before it.
+  // The ops around the contraction may have been refused before it.
   if (!cpu)
     kernel.walk([&](linalg::LinalgOp op) {
       if (!refusal.op && op.getNumReductionLoops() > 0 &&
@@ -154,8 +154,8 @@ MainloopFormer::convertTile(SWriteOp write, const MainloopOutput &output) {
   return mainloop;
 }
 
-/// What is no contraction of tiles that are read may be a loop that computes
-/// more.
+/// A loop that is no contraction of tiles that are read may be one that
+/// computes more.
 FailureOr<MainloopOp>
 MainloopFormer::convertTileBody(SWriteOp write, const MainloopOutput &output) {
   std::string why;
@@ -317,7 +317,8 @@ static void eraseHalfMade(Operation *op) {
 }
 
 LogicalResult MainloopFormer::convertKernel() {
-  // What the outliner made: one loop, whose results go to the last arguments.
+  // The kernel as the outliner makes it: one loop, whose results go to the last
+  // arguments.
   Operation *loop = nullptr;
   SmallVector<bufferization::MaterializeInDestinationOp> results;
   for (Operation &op : kernel.front().without_terminator()) {
@@ -398,7 +399,7 @@ struct FormMainloopsPass : pit::impl::PitFormMainloopsBase<FormMainloopsPass> {
       if (failed(former.convertInPlace(write)) && explain)
         former.explain();
     }
-    // What mainloops compute now.
+    // Ops that mainloops compute now are dead.
     getOperation().walk([](ForallOp loop) {
       for (Operation &op :
            llvm::make_early_inc_range(llvm::reverse(*loop.getBody())))

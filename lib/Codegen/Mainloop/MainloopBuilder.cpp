@@ -166,7 +166,7 @@ FailureOr<Value> MainloopBuilder::element(Value tile, AffineMap map,
     Value read = block->getArgument(block->getNumArguments() - extras.size() +
                                     (same - extras.begin()));
     auto inside = OpBuilder::atBlockEnd(block);
-    // What is read wider than it lies in memory widens at once.
+    // An operand that is read wider than it lies in memory widens at once.
     return convertElements(inside, read.getLoc(), read,
                            getElementTypeOrSelf(tile.getType()));
   }

@@ -1,7 +1,7 @@
 //===- MainloopBuilder.h - The mainloop of one tile -------------*- C++ -*-===//
 //
-// What mainloops of contractions and those with a tile body have in common: the
-// op, its steps, and the scalar code before and after them.
+// Mainloops of contractions and those with a tile body share this: the op, its
+// steps, and the scalar code before and after them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ protected:
   /// `map` of the dimensions of the tile that is written.
   using Extra = std::pair<SReadOp, AffineMap>;
 
-  /// What a loop over steps, or the contractions without one, give.
+  /// The results of a loop over steps, or of the contractions without one.
   struct Sums {
     SWriteOp write;           ///< what writes the tile
     SmallVector<ForOp> loops; ///< from the outermost on; the last may have ids
@@ -84,7 +84,7 @@ protected:
 
   /// The innermost loop over steps, if there is one.
   ForOp innermost() { return sums.loops.empty() ? ForOp() : sums.loops.back(); }
-  /// What has the ids of the steps, if they are gathered.
+  /// The index that has the ids of the steps, if they are gathered.
   Value list() { return innermost() ? innermost().getIndex() : Value(); }
   /// Is the group of the list another one for each step?
   bool groupsVary();
@@ -104,7 +104,8 @@ protected:
 
   MainloopOp mainloop;
   SmallVector<Extra> extras;
-  /// What stands for elements of the sums; none before they are there.
+  /// The values that stand for elements of the sums; none before they are
+  /// there.
   DenseMap<Value, Value> sumElements;
 };
 

@@ -97,8 +97,8 @@ static AffineMap dropUnitWindows(AffineMap map, ArrayRef<int64_t> tile) {
 }
 
 /// The contractions that `write`'s tile is computed from, or the results of the
-/// loop around them. What reduces a single step of something that was computed
-/// comes after it.
+/// loop around them. A reduction of a single step of a computed value comes
+/// after it.
 static FailureOr<SmallVector<Value>> findSums(SWriteOp write, bool forCPU,
                                               std::string &why) {
   auto isContraction = [&](Value tile) {
@@ -140,9 +140,8 @@ static FailureOr<SmallVector<Value>> findSums(SWriteOp write, bool forCPU,
   return sums;
 }
 
-/// The maps of `op` on its tile of these extents. Of windows a CPU packs all
-/// that they read; what reads them on a GPU takes one dimension each for m, n
-/// and k.
+/// The maps of `op` on its tile of these extents. A CPU packs all that windows
+/// read; a GPU's reader takes one dimension each for m, n and k.
 static FailureOr<SmallVector<AffineMap>> findMaps(linalg::LinalgOp op,
                                                   ArrayRef<int64_t> tile,
                                                   bool forCPU,
@@ -260,7 +259,7 @@ FailureOr<Contractions> mlir::pit::findContractions(SWriteOp write, bool forCPU,
       findMaps(op, found.tile, forCPU, why);
   if (failed(maps))
     return failure();
-  // Of what is multiplied, of the sums, of the scales.
+  // The maps of the factors, of the sums, of the scales.
   ArrayRef<unsigned> inputs = found.list.front().inputs;
   for (unsigned input : inputs.take_front(2))
     found.maps.push_back((*maps)[input]);

@@ -20,14 +20,14 @@ struct Contraction {
   SmallVector<SReadOp> reads; ///< of each of these
 };
 
-/// What a tile is computed from: contractions that differ only in what they
-/// read, with the loops around them.
+/// The sources of a tile: contractions that differ only in their operands, with
+/// the loops around them.
 struct Contractions {
   SWriteOp write; ///< what writes the tile
   SmallVector<Contraction> list;
   SmallVector<ForOp> loops;  ///< from the outermost on; the last may have ids
   SmallVector<int64_t> tile; ///< extents of the ops' iteration
-  /// Of the ops: of what is multiplied, of the sums, and of the scales.
+  /// The maps of the factors, of the sums, and of the scales.
   SmallVector<AffineMap> maps;
 };
 
@@ -43,10 +43,10 @@ struct MainloopRefusal {
 FailureOr<Contractions> findContractions(SWriteOp write, bool forCPU,
                                          MainloopRefusal &refusal);
 
-/// What reads the elements of `op`'s operands for an element of its result:
-/// from the result's dimensions to those of its iteration, where reductions of
-/// a single step are at 0. Null if it reduces more, or computes no element of
-/// the result once.
+/// The map by which the elements of `op`'s operands are read for an element of
+/// its result: from the result's dimensions to those of its iteration, with
+/// reductions of a single step at 0. Null if it reduces more, or computes no
+/// element of the result once.
 AffineMap getPointwiseMap(linalg::LinalgOp op);
 
 /// Is it a scalar op, of no tile, as may stand between the ops of tiles?

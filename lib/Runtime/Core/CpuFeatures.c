@@ -16,7 +16,7 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-/// Where CPUID tells of features: leaf, subleaf, and one of its registers.
+/// The place of a feature in CPUID: leaf, subleaf, and one of its registers.
 enum {
   LEAF_1_C,
   LEAF_1_D,
@@ -99,7 +99,7 @@ static const feature features[] = {
     {"avx10.2", LEAF_AVX10, 2, ZMM},
 };
 
-/// What CPUID says of this machine.
+/// The registers of CPUID on this machine.
 typedef struct machine {
   uint32_t places[NUM_PLACES];
   uint64_t registers;

@@ -15,7 +15,8 @@ void pit_fork_handle(void);
 void pit_fork_watch(pit_context *context);
 void pit_fork_forget(pit_context *context);
 
-// What the handlers call. OpenMP.c says in which of the two processes it is.
+// The functions that the handlers call. OpenMP.c says in which of the two
+// processes it is.
 void pit_openmp_before_fork(void);
 void pit_openmp_after_fork(bool in_child);
 void pit_parallel_after_fork(void); ///< in the child

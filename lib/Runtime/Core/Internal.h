@@ -30,8 +30,9 @@ struct pit_context {
   pit_context *older, *newer; ///< of Fork.c
   /// Written under the lock, read without it by calls that need nothing kept.
   _Atomic int32_t num_constants;
-  /// Of everything below. Who holds it takes no other lock, computes nothing in
-  /// parallel and waits for nothing, since forks wait for it (Fork.c).
+  /// The lock of everything below. Its holder takes no other lock, computes
+  /// nothing in parallel and waits for nothing, since forks wait for it
+  /// (Fork.c).
   pthread_mutex_t lock;
   char message[PIT_MESSAGE_SIZE];
   pit_frame *free_frames;
@@ -148,7 +149,7 @@ typedef struct pit_data {
   int64_t strides[PIT_MAX_RANK];
 } pit_data;
 
-/// Where a selection comes from: what a build reads.
+/// The data of a selection, which a build reads.
 typedef struct pit_selection {
   pit_source source;
   pit_data data;
@@ -168,8 +169,8 @@ pit_status pit_data_from_tensor(pit_context *context, const char *what,
 bool pit_is_contiguous(int32_t rank, const int64_t *shape,
                        const int64_t *strides);
 
-/// Where a tensor's first element is; NULL if it has no data. Absurd offsets
-/// wrap around: pit_memory_wraps tells.
+/// The place of a tensor's first element; NULL if it has no data. Absurd
+/// offsets wrap around: pit_memory_wraps tells.
 static inline const void *pit_tensor_data(const DLTensor *tensor) {
   if (!tensor->data)
     return NULL;
@@ -194,7 +195,8 @@ struct pit_index_builder {
   pit_stream stream;            ///< of builds on the context's device
   struct pit_cuda_arena *arena; ///< of these; NULL: there was none, or it is
                                 ///< the memory of a call
-  /// Of bitmaps on the device, and of their coverage; NULL: there was none.
+  /// The memory of bitmaps on the device, and of their coverage; NULL: there
+  /// was none.
   struct pit_cuda_arena *bitmap_arena, *coverage_arena;
   pit_index index;
   pit_buffer counts, offsets, ids, origin, chunks;
@@ -218,8 +220,8 @@ pit_status pit_selection_from_tensor(pit_context *context, pit_source source,
 
 struct pit_cuda_work;
 
-/// Where a build may write the values of the micro-tiles that it lists, while
-/// it has them at hand: those of position p to row p.
+/// The place to which a build may write the values of the micro-tiles that it
+/// lists, while it has them at hand: those of position p to row p.
 typedef struct pit_packing {
   void *memory;  ///< rows one after the other
   int64_t rows;  ///< that there is room for

@@ -71,7 +71,7 @@ static const pit_openmp own = {
 // GNU's
 //===----------------------------------------------------------------------===//
 
-/// Of libgomp's own interface, which compilers call: stable since GCC 4.9.
+/// The interface of libgomp, which compilers call: stable since GCC 4.9.
 typedef void gomp_parallel_function(void (*body)(void *argument),
                                     void *argument, unsigned threads,
                                     unsigned flags);
@@ -85,7 +85,7 @@ static _Atomic(const pit_openmp *) found;
 /// How many libraries the process had loaded when it was last looked through.
 static _Atomic unsigned long long seen;
 
-/// What the thread uses; NULL before it chose.
+/// The library that the thread uses; NULL before it chose.
 static _Thread_local const pit_openmp *chosen;
 
 static void gnu_parallel(void (*body)(void *argument), void *argument,

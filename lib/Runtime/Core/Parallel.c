@@ -78,7 +78,7 @@ void pit_parallel_after_fork(void) {}
 // Teams that can be made
 //===----------------------------------------------------------------------===//
 
-/// What an OpenMP library keeps for the calling thread, which has no other
+/// The state of an OpenMP library for the calling thread, which has no other
 /// name: the size of the largest team that it made, and whether a larger one
 /// failed.
 static _Thread_local struct {

@@ -46,7 +46,7 @@ typedef struct team {
   part *parts; ///< of dynamic loops
 } team;
 
-/// What a thread knows of the region that it is in, and of the dynamic loop
+/// The state of a thread in the region that it is in, and in the dynamic loop
 /// there.
 typedef struct member {
   team *team;

@@ -13,7 +13,7 @@
 /// Device memory that is cut off the front of blocks and given back as a whole.
 typedef struct pit_cuda_arena pit_cuda_arena;
 
-/// Where work on the device goes, and where its memory comes from: of a call of
+/// The stream of work on the device, and the source of its memory: of a call of
 /// a program, or of a builder.
 typedef struct pit_cuda_work {
   pit_context *context;
@@ -32,7 +32,7 @@ typedef struct pit_cuda_properties {
   int64_t l2_bytes;
 } pit_cuda_properties;
 
-/// Of a context with a device.
+/// The properties of a context's device.
 const pit_cuda_properties *pit_cuda_device(const pit_context *context);
 
 //===----------------------------------------------------------------------===//

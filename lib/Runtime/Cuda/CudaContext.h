@@ -31,7 +31,7 @@ struct pit_cuda {
   pthread_mutex_t lock; ///< of loading, of `modules`, and of making `choices`
   struct pit_cuda_module *modules;
 
-  // What choices remember (Program/CudaChoose.c); NULL: there was none.
+  // The memory of choices (Program/CudaChoose.c); NULL: there was none.
   struct pit_cuda_memory *choices;
 
   // Frames of CUDA programs that no call uses, the latest first; under the
@@ -60,9 +60,9 @@ pit_status pit_cuda_checked(pit_context *context, const char *function,
   pit_cuda_checked((context), "cu" #name,                                      \
                    (context)->cuda->driver.name(__VA_ARGS__))
 
-/// While any thread of the process captures a stream, the driver refuses what
-/// might disturb a careless capture: allocating, loading, asking for an event.
-/// Nothing here does: between these two the thread may. Returns the mode
+/// If any thread of the process captures a stream, the driver refuses calls
+/// that might disturb a careless capture: allocating, loading, asking for an
+/// event. Nothing here does: between these two the thread may. Returns the mode
 /// before.
 int pit_cuda_relax(const pit_context *context);
 void pit_cuda_restore(const pit_context *context, int mode);
@@ -98,8 +98,8 @@ pit_status pit_cuda_arena_alloc(pit_context *context, pit_cuda_arena *arena,
 /// Takes back all that was allocated. Blocks stay as they are, and the first
 /// that fits is used: the same requests find the same places.
 void pit_cuda_arena_reset(pit_cuda_arena *arena);
-/// What is allocated from now on is taken from `memory` first, a part of the
-/// arena that is not used any more. NULL and 0: not any longer.
+/// Memory that is allocated from now on is taken from `memory` first, a part of
+/// the arena that is not used any more. NULL and 0: not any longer.
 void pit_cuda_arena_again(pit_cuda_arena *arena, void *memory, int64_t bytes);
 /// Frees the blocks; waits for work that uses them.
 void pit_cuda_arena_free(pit_context *context, pit_cuda_arena *arena);
@@ -116,7 +116,7 @@ typedef struct pit_cuda_copy {
   const pit_index *index, *device;
 } pit_cuda_copy;
 
-/// What is known of the work that uses a frame's memory.
+/// The state of the work that uses a frame's memory.
 typedef enum pit_cuda_use {
   PIT_CUDA_IDLE,    ///< there is none
   PIT_CUDA_PENDING, ///< it is done when the event is

@@ -180,7 +180,7 @@ typedef struct pit_cuda_driver {
 } pit_cuda_driver;
 
 enum {
-  /// What the PTX that the compiler writes asks for: CUDA 12.0.
+  /// The version that the PTX of the compiler asks for: CUDA 12.0.
   PIT_CUDA_MIN_DRIVER = 12000,
   PIT_CUDA_MESSAGE_SIZE = 400
 };
@@ -191,7 +191,7 @@ int32_t pit_cuda_driver_open(pit_cuda_driver *driver, const char *library,
                              char message[PIT_CUDA_MESSAGE_SIZE]);
 void pit_cuda_driver_close(pit_cuda_driver *driver);
 
-/// What the driver says of an error; never NULL.
+/// The driver's text of an error; never NULL.
 const char *pit_cuda_error(const pit_cuda_driver *driver, CUresult result);
 
 #endif // PIT_LIB_RUNTIME_CUDA_CUDADRIVER_H

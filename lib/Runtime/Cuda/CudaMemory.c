@@ -22,9 +22,9 @@ pit_status pit_cuda_out_of_memory(pit_context *context, int64_t bytes) {
                   total);
 }
 
-/// Frees what nothing uses: this waits, but without it a call would fail. Of
-/// the arena that is what the present call has not asked for; work of the one
-/// before it is what is waited for. Returns the bytes.
+/// Frees what nothing uses: this waits, but without it a call would fail. The
+/// rest of the arena is what the present call has not asked for; the work that
+/// is waited for is that of the call before. Returns the bytes.
 static int64_t free_unused(pit_context *context, pit_cuda_arena *arena) {
   int64_t freed = pit_cuda_frames_trim(context);
   if (arena->of_graph)

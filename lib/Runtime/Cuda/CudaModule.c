@@ -229,7 +229,7 @@ static pit_status get_kernel(pit_context *context,
   return PIT_OK;
 }
 
-/// Where to look for a kernel: by its image's address and its name.
+/// The identity of a kernel: its image's address and its name.
 static size_t bucket_of(const void *data, const char *name) {
   uint64_t hash = (uint64_t)(uintptr_t)data >> 3;
   for (; *name; ++name)

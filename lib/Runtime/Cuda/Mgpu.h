@@ -20,7 +20,7 @@ typedef struct mgpu_memref {
   int64_t sizes[];
 } mgpu_memref;
 
-/// Of the calling thread, from its next call on.
+/// The stream of the calling thread, from its next call on.
 MGPU_EXPORT void mgpuSetDefaultDevice(int32_t ordinal);
 
 MGPU_EXPORT CUmodule mgpuModuleLoad(void *data, size_t size);

@@ -1,7 +1,8 @@
 //===- Bitmap.mlir - One bit an element, and indices of that --------------===//
 //
-// The bits of a row lie in words of 32, from the least significant, at multiples
-// of 4 bytes. Of a bitmap (pit_bitmap) the words of a row are even in number.
+// The bits of a row lie in words of 32, from the least significant, at
+// multiples of 4 bytes. The words of a row of a bitmap (pit_bitmap) are even in
+// number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,7 +84,7 @@ llvm.func @pit_bitmap_values(
   llvm.return
 }
 
-/// Of a warp: writes the bits of 512 bytes of its row `r`.
+/// A warp writes the bits of 512 bytes of its row `r`.
 func.func private @store_row(%v: vector<4xi32>, %r: i32, %first: i64, %split: i64,
                              %background: vector<4xi32>, %care: vector<4xi32>,
                              %always: vector<4xi32>, %size_log2: i32,
@@ -189,7 +190,7 @@ llvm.func @pit_bitmap_elements(
   llvm.return
 }
 
-/// Of a lane: the bits in which its element of word `number` differs from the
+/// A lane's bits in which its element of word `number` differs from the
 /// background; past the row's end those of the last element.
 func.func private @load_differing(%data: !llvm.ptr<1>, %row_at: i64,
                                   %column_stride: i64, %first: i32,
@@ -228,8 +229,8 @@ func.func private @load_differing(%data: !llvm.ptr<1>, %row_at: i64,
   return %x : i64
 }
 
-/// Of a warp: in lane `number` the bits of its lanes' elements of that word, in
-/// the others what they had.
+/// A warp's bits: in lane `number` those of its lanes' elements of that word,
+/// in the others what they had.
 func.func private @word_of_lanes(%x: i64, %care: i64, %always: i1, %first: i32,
                                  %number: i32, %columns: i32, %had: i32) -> i32 {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
@@ -475,7 +476,7 @@ llvm.func @pit_bits_rows(
   llvm.return
 }
 
-/// Of word w of a row, the bits of columns `begin` to `end`.
+/// The bits of columns `begin` to `end` of word w of a row.
 func.func private @load_window(%data: !llvm.ptr<1>, %row_at: i64, %w: i32,
                                %begin: i32, %end: i32) -> i32 {
   %c32 = arith.constant 32 : i32

@@ -123,8 +123,8 @@ llvm.func @pit_choose_count(
 // Numbers of live micro-tiles
 //===----------------------------------------------------------------------===//
 
-/// Of a thread of `blocks`: the live micro-tiles of a variant in its share of
-/// the words.
+/// The live micro-tiles of a variant in a thread's share of the words, one of
+/// `blocks`.
 func.func private @count_words(%row: !llvm.ptr, %block: i32, %blocks: i32) -> i64 {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %c0 = arith.constant 0 : i32
@@ -157,8 +157,8 @@ func.func private @count_words(%row: !llvm.ptr, %block: i32, %blocks: i32) -> i6
   return %sum : i64
 }
 
-/// Of a row of the table: the bits, their parts, the words of a part, the groups,
-/// and the words and ids of each.
+/// A row of the table has the bits, their parts, the words of a part, the
+/// groups, and the words and ids of each.
 func.func private @bits_of(%row: !llvm.ptr) -> (!llvm.ptr<1>, i32, i32, i32, i32, i32) {
   %bits_at = llvm.getelementptr %row[0, 3] : (!llvm.ptr) -> !llvm.ptr, !variant
   %generic = llvm.load %bits_at : !llvm.ptr -> !llvm.ptr
@@ -178,7 +178,7 @@ func.func private @bits_of(%row: !llvm.ptr) -> (!llvm.ptr<1>, i32, i32, i32, i32
       : !llvm.ptr<1>, i32, i32, i32, i32, i32
 }
 
-/// Of a block: the live micro-tiles of a variant; 0 if it has no index.
+/// The live micro-tiles of a variant, counted by a block; 0 if it has no index.
 func.func private @count_live(%row: !llvm.ptr) -> i64 {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %c0 = arith.constant 0 : i32
@@ -228,7 +228,7 @@ llvm.func @pit_choose_list(
   %c0 = arith.constant 0 : i32
   %either = arith.ori %tid, %block : i32
   %is_grid_first = arith.cmpi eq, %either, %c0 : i32
-  // The look does not write the slot. What it has of the call before may be old:
+  // The look does not write the slot. The words of the call before may be old:
   // that costs a look too many, or one that the host does not hear of.
   %slot_was = func.call @load_slot(%slot, %is_grid_first) : (!llvm.ptr<1>, i1) -> vector<4xi32>
   func.call @wait_for_previous() : () -> ()
@@ -280,8 +280,8 @@ llvm.func @pit_choose_list(
   llvm.return
 }
 
-/// Of a thread: a call that has not looked is dense, or is none of the choice's:
-/// then the next look is due as before.
+/// A thread decides: a call that has not looked is dense, or is none of the
+/// choice's: then the next look is due as before.
 func.func private @skip_look(%slot: !llvm.ptr<1>, %slot_was: vector<4xi32>,
                              %state: !llvm.ptr<1>, %elapsed: i32, %after: !llvm.ptr<1>) {
   %c0 = arith.constant 0 : i32
@@ -300,8 +300,8 @@ func.func private @skip_look(%slot: !llvm.ptr<1>, %slot_was: vector<4xi32>,
   return
 }
 
-/// Of a block: the variant of the least cost, the first of equal ones, and its
-/// live micro-tiles.
+/// A block finds the variant of the least cost, the first of equal ones, and
+/// its live micro-tiles.
 func.func private @cheapest(%table: !llvm.ptr, %count: i32) -> (i32, i64) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -339,7 +339,7 @@ func.func private @load_slot(%slot: !llvm.ptr<1>, %is_first: i1) -> vector<4xi32
   return %all : vector<4xi32>
 }
 
-/// Of a thread: writes the variant, and when the next look is due.
+/// A thread writes the variant, and when the next look is due.
 func.func private @end_look(%slot: !llvm.ptr<1>, %slot_was: vector<4xi32>,
                             %state: !llvm.ptr<1>, %news: !llvm.ptr<1>,
                             %variant: i32, %live: i64) {
@@ -376,7 +376,7 @@ func.func private @end_look(%slot: !llvm.ptr<1>, %slot_was: vector<4xi32>,
 // Lists
 //===----------------------------------------------------------------------===//
 
-/// Of the grid: makes the lists of a variant's index.
+/// The grid makes the lists of a variant's index.
 func.func private @list_variant(%row: !llvm.ptr) {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %block = nvvm.read.ptx.sreg.ctaid.x : i32
@@ -427,7 +427,7 @@ func.func private @list_variant(%row: !llvm.ptr) {
   return
 }
 
-/// Of a thread: adds the ids of a slice to the index of a variant.
+/// A thread adds the ids of a slice to the index of a variant.
 func.func private @note_slice(%row: !llvm.ptr, %before: i32, %live: i32) {
   %copy_at = llvm.getelementptr %row[0, 4] : (!llvm.ptr) -> !llvm.ptr, !variant
   %generic = llvm.load %copy_at : !llvm.ptr -> !llvm.ptr
@@ -437,7 +437,7 @@ func.func private @note_slice(%row: !llvm.ptr, %before: i32, %live: i32) {
   return
 }
 
-/// Of a thread: writes what there is of a group of the index of a variant.
+/// A thread writes the part of a group of the index of a variant that there is.
 func.func private @note_group(%row: !llvm.ptr, %g: i32, %groups: i32,
                               %place: i64, %live: i32) {
   %copy_at = llvm.getelementptr %row[0, 4] : (!llvm.ptr) -> !llvm.ptr, !variant

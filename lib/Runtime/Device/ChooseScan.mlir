@@ -2,16 +2,16 @@
 //
 // The matrix of IndexValues.mlir, of which a choice wants the live micro-tiles
 // of heights x 1 and the live rows: both come from one read. It may be the
-// matrix's bitmap that is read, as a matrix whose elements are bits. What is found lies
-// in the bits of the first index, and for the rows in as many parts as blocks
-// read of a row: a row is live if it is in one of them.
+// matrix's bitmap that is read, as a matrix whose elements are bits. The
+// findings lie in the bits of the first index, and for the rows in as many
+// parts as blocks read of a row: a row is live if it is in one of them.
 //
 //===----------------------------------------------------------------------===//
 
 llvm.mlir.global internal @looks() {addr_space = 3 : i32} : i32
 llvm.mlir.global internal @live_rows() {addr_space = 3 : i32} : !llvm.array<4 x i32>
 
-/// Of a block: is there to be a look (Choose.mlir)? Nothing is read that the
+/// Shall a block look (Choose.mlir)? Nothing is read that the
 /// kernel before may write, but for the slot: what it has of it that is old
 /// costs a look too many or too few.
 func.func private @look(%slot: !llvm.ptr<1>, %elapsed: i32) -> i1 {
@@ -165,8 +165,8 @@ llvm.func @pit_choose_scan(
   llvm.return
 }
 
-/// Of a lane: stores the words that its 16 bytes of a bitmap are, which come
-/// after `at_16` others like them. A row of the bitmap may have more words.
+/// A lane stores the words that its 16 bytes of a bitmap are, which come after
+/// `at_16` others like them. A row of the bitmap may have more words.
 func.func private @store_sixteen(%live: vector<4xi32>, %at_16: i32, %writes: i1,
                                %bits: !llvm.ptr<1>, %group: i64, %words: i32) {
   %c1 = arith.constant 1 : i32
@@ -203,9 +203,9 @@ func.func private @store_part(%word: i32, %at: i32, %writes: i1,
   return
 }
 
-/// Of a lane: what its 16 bytes of at most 32 rows, `stride` apart, have that is
-/// live, as bits of the 16 bytes and as bits of the rows. Eight rows at a time, so
-/// that as many loads are under way; in the place of what would be behind the last
+/// The live bits of a lane's 16 bytes of at most 32 rows, `stride` apart: as
+/// bits of the 16 bytes and as bits of the rows. Eight rows at a time, so that
+/// as many loads are under way; in the place of what would be behind the last
 /// row comes the last.
 func.func private @or_rows(%data: !llvm.ptr<1>, %first: i64, %stride: i64,
                            %rows: i32, %background: vector<4xi32>,
@@ -287,7 +287,7 @@ func.func private @or_row(%v: vector<4xi32>, %row: i32, %background: vector<4xi3
   return %next, %next_rows : vector<4xi32>, i32
 }
 
-/// Of a warp: notes for its block the rows in which one of its lanes has found
+/// A warp notes for its block the rows in which one of its lanes has found
 /// something. Cleared before (@look).
 func.func private @note_rows(%live: i32, %phase: i32, %split_log2: i32) {
   %tid = nvvm.read.ptx.sreg.tid.x : i32

@@ -4,13 +4,13 @@
 // for h x 1 and 1 x w with h and w of 1, 2, 4, ..., 128 at once: the micro-tiles
 // of each group that are live, and what that makes of all groups.
 //
-// Counts of groups are words of 32 bits, cleared before. Those of windows of
+// Counts of groups are words of 32 bits, cleared before. Counts of windows of
 // 2^k rows lie from 2 p - (2 p >> k) on, where p are the rows rounded up to a
 // multiple of 128. The others follow in the same way, with columns for rows.
 //
 //===----------------------------------------------------------------------===//
 
-/// Of a warp: a word of each of 32 rows, lane by lane, becomes one of each of 32
+/// A warp turns a word of each of 32 rows, lane by lane, into one of each of 32
 /// columns.
 func.func private @transpose_bits(%x: i32) -> i32 {
   %m16 = arith.constant 0x0000ffff : i32
@@ -31,8 +31,8 @@ func.func private @transpose_bits(%x: i32) -> i32 {
   return %x1 : i32
 }
 
-/// Of a warp: squares of `distance` lanes by bits change places across the
-/// diagonal; `low` are the bits of the left ones.
+/// A warp exchanges squares of `distance` lanes by bits across the diagonal;
+/// `low` are the bits of the left ones.
 func.func private @swap_bits(%x: i32, %distance: i32, %low: i32) -> i32 {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %c0 = arith.constant 0 : i32
@@ -53,8 +53,8 @@ func.func private @swap_bits(%x: i32, %distance: i32, %low: i32) -> i32 {
   return %result : i32
 }
 
-/// Of a warp: a of two lanes together in the one, b in the other, whose number
-/// has the bit `distance`.
+/// A warp puts a of two lanes together in the one, and b in the other, whose
+/// number has the bit `distance`.
 func.func private @merge(%a: i32, %b: i32, %distance: i32) -> i32 {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %c0 = arith.constant 0 : i32
@@ -68,7 +68,7 @@ func.func private @merge(%a: i32, %b: i32, %distance: i32) -> i32 {
   return %all : i32
 }
 
-/// Of a warp: x of both lanes.
+/// The x of both lanes of a warp.
 func.func private @either(%x: i32, %distance: i32) -> i32 {
   %c32 = arith.constant 32 : i32
   %other, %0 = gpu.shuffle xor %x, %distance, %c32 : i32
@@ -76,7 +76,7 @@ func.func private @either(%x: i32, %distance: i32) -> i32 {
   return %all : i32
 }
 
-/// Of a warp: the sum over both lanes.
+/// The sum over both lanes of a warp.
 func.func private @sum_of_both(%x: i32, %distance: i32) -> i32 {
   %c32 = arith.constant 32 : i32
   %other, %0 = gpu.shuffle xor %x, %distance, %c32 : i32
@@ -127,7 +127,7 @@ func.func private @add_count(%counts: !llvm.ptr<1>, %padded: i32, %level: i32,
   }
   return
 }
-/// Of a warp: counts for windows of 1, 2, ..., 128 rows. Word xij has 32 columns
+/// A warp counts for windows of 1, 2, ..., 128 rows. Word xij has 32 columns
 /// j of row 32 i + lane of the 128 from `first` on.
 ///
 /// Rows are merged by one bit of their number after the other, those of the lane
@@ -224,8 +224,8 @@ func.func private @count_windows(
   %leads_half = arith.cmpi eq, %half, %c0 : i32
   func.call @add_count(%counts, %padded, %c3, %first, %eight_i, %n3, %leads_half) : (!llvm.ptr<1>, i32, i32, i32, i32, i32, i1) -> ()
 
-  // 16 rows: bit 3 of the lane is bit 0 of j. What follows is merged whole. The
-  // counts, at most 128 each, are added up as bytes of one word.
+  // 16 rows: bit 3 of the lane is bit 0 of j. All that follows is merged whole.
+  // The counts, at most 128 each, are added up as bytes of one word.
   %v4 = func.call @merge(%v30, %v31, %c8) : (i32, i32, i32) -> i32
   %v5 = func.call @either(%v4, %c16) : (i32, i32) -> i32
   %v6 = func.call @either(%v5, %c1) : (i32, i32) -> i32
@@ -267,7 +267,7 @@ func.func private @count_windows(
   return
 }
 
-/// Of a lane: words 4 tile to 4 tile + 3 of a row, 0 where there are none.
+/// A lane reads words 4 tile to 4 tile + 3 of a row, 0 if there are none.
 func.func private @load_tile(%bits: !llvm.ptr<1>, %row: i32, %rows: i32,
                              %tile: i32, %words: i32) -> (i32, i32, i32, i32) {
   %c2 = arith.constant 2 : i32
@@ -371,10 +371,10 @@ llvm.func @pit_coverage_tiles(%bits: !llvm.ptr<1>, %words: i32, %rows: i32,
   llvm.return
 }
 
-/// What the counts make. A block takes a share of the counts of a kind, number y
-/// of the grid: 0 to 7 windows of 2^y rows, 8 to 15 of columns. `results` are
-/// pairs, cleared before: all live micro-tiles, and those of the fullest group;
-/// then the rows and the columns that are not empty.
+/// The results of the counts. A block takes a share of the counts of a kind,
+/// number y of the grid: 0 to 7 windows of 2^y rows, 8 to 15 of columns.
+/// `results` are pairs, cleared before: all live micro-tiles, and those of the
+/// fullest group; then the rows and the columns that are not empty.
 llvm.func @pit_coverage_sums(%row_counts: !llvm.ptr<1>, %padded_rows: i32,
                              %column_counts: !llvm.ptr<1>, %padded_columns: i32,
                              %results: !llvm.ptr<1>)

@@ -79,7 +79,7 @@ func.func private @run_of_values(%data: !llvm.ptr<1>, %place: i64, %stride: i64,
   return %differs : i64
 }
 
-/// Of sources other than values: liveness of an element.
+/// The liveness of an element, for sources other than values.
 func.func private @is_live(%kind: i32, %data: !llvm.ptr<1>, %place: i64,
                            %number: i64, %wide: i1, %slot_stride: i64,
                            %slots: i64) -> i1 {
@@ -130,7 +130,7 @@ func.func private @is_live(%kind: i32, %data: !llvm.ptr<1>, %place: i64,
   return %live : i1
 }
 
-/// Of a warp: the sum of x over each 8 lanes.
+/// The sum of x over each 8 lanes of a warp.
 func.func private @sum_of_8(%x: i64) -> i64 {
   %c1 = arith.constant 1 : i32
   %c2 = arith.constant 2 : i32
@@ -145,9 +145,9 @@ func.func private @sum_of_8(%x: i64) -> i64 {
   return %s4 : i64
 }
 
-/// Of a warp: a group's box. Lane l sees dim l % 8: its length and the number of
-/// runs (along dim 7) that one step along it skips. Then for all of the box:
-/// its place and number, the runs, and their length.
+/// A warp computes a group's box. Lane l sees dim l % 8: its length and the
+/// number of runs (along dim 7) that one step along it skips. Then for all of
+/// the box: its place and number, the runs, and their length.
 func.func private @box_of_group(%dims: !llvm.ptr, %group: i32)
     -> (i64, i64, i64, i64, i64, i64) {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
@@ -202,8 +202,8 @@ func.func private @strides_of_dim(%dims: !llvm.ptr, %dim: i32) -> (i64, i64) {
   return %place, %number : i64, i64
 }
 
-/// Of a warp: where run `n` of a box starts: its place and number, to be added
-/// to the box's. %length and %skip as box_of_group gives them.
+/// A warp finds the start of run `n` of a box: its place and number, to be
+/// added to the box's. %length and %skip as box_of_group gives them.
 func.func private @start_of_run(%dims: !llvm.ptr, %n: i64, %length: i64,
                                 %skip: i64) -> (i64, i64) {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
@@ -222,9 +222,9 @@ func.func private @start_of_run(%dims: !llvm.ptr, %n: i64, %length: i64,
   return %place, %number : i64, i64
 }
 
-/// Of a warp: liveness of the box of `group`, moved by what the id adds. The
-/// elements of a run are split over 2^by_log2 lanes, of which this is number
-/// `begin`; a lane that is not `active` reads nothing.
+/// A warp computes the liveness of the box of `group`, moved by what the id
+/// adds. The elements of a run are split over 2^by_log2 lanes, of which this is
+/// number `begin`; a lane that is not `active` reads nothing.
 func.func private @scan_box(%dims: !llvm.ptr, %group: i32, %id_place: i64,
                             %id_number: i64, %active: i1, %begin: i64, %by_log2: i64,
                             %kind: i32, %data: !llvm.ptr<1>, %size_log2: i32,

@@ -8,7 +8,7 @@
 llvm.mlir.global internal @slots_live() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<4096 x i32>
 llvm.mlir.global internal @is_bad() {addr_space = 3 : i32} : i32
 
-/// Of a block: leaves `status` for it if a thread has seen a bad number, else 0.
+/// A block leaves `status` for it if a thread has seen a bad number, else 0.
 func.func private @leave_status(%checks: !llvm.ptr<1>, %is_bad: i1, %status: i32) {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %block = nvvm.read.ptx.sreg.ctaid.x : i32

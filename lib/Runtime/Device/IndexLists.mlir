@@ -2,7 +2,7 @@
 //
 // Bits lie in words of 32, `words` for each group: bit i of them is micro-tile
 // i. A block lists a group, or a slice of one, at a fixed place, or behind the
-// groups before it, as many as `tally` says. Where there are too many groups for
+// groups before it, as many as `tally` says. If there are too many groups for
 // that, or a work list is wanted, see IndexSegments.mlir.
 //
 //===----------------------------------------------------------------------===//
@@ -11,9 +11,9 @@
 // Ids and origins
 //===----------------------------------------------------------------------===//
 
-/// Of a warp: writes the ids of the 32 words that its lanes hold, as far as
-/// their positions are below the limit. `position` is that of the lane's first
-/// id in `ids`, and `first` the id of the first word's first bit.
+/// A warp writes the ids of the 32 words that its lanes hold, as far as their
+/// positions are below the limit. `position` is that of the lane's first id in
+/// `ids`, and `first` the id of the first word's first bit.
 func.func private @place_words(%word: i32, %position: i32, %limit: i32,
                                %first: i32, %ids: !llvm.ptr<1>) {
   %c0 = arith.constant 0 : i32
@@ -119,7 +119,7 @@ func.func private @load_16(%data: !llvm.ptr<1>, %offset: i64) -> vector<4xi32> {
   return %v : vector<4xi32>
 }
 
-/// Of `slots` integers from `row` on, the first in [low, high), or -1.
+/// The first of `slots` integers from `row` on that lies in [low, high), or -1.
 func.func private @first_slot(%data: !llvm.ptr<1>, %wide: i1, %row: i64,
                               %slot_stride: i64, %slots: i32, %low: i64,
                               %high: i64) -> i32 {
@@ -244,7 +244,7 @@ func.func private @write_origins(%ids: !llvm.ptr<1>, %origin: !llvm.ptr<1>,
 // A block lists a group
 //===----------------------------------------------------------------------===//
 
-/// Of a block: the largest of the status words that blocks before left.
+/// A block finds the largest of the status words that blocks before left.
 func.func private @worst_status(%checks: !llvm.ptr<1>, %num_checks: i32) -> i32 {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %c256 = arith.constant 256 : i32
@@ -261,7 +261,7 @@ func.func private @worst_status(%checks: !llvm.ptr<1>, %num_checks: i32) -> i32 
   return %status : i32
 }
 
-/// Of a block: the sum of tally[begin .. end).
+/// The sum over a block of tally[begin .. end).
 func.func private @sum_tally(%tally: !llvm.ptr<1>, %begin: i32, %end: i32) -> i64 {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %c256 = arith.constant 256 : i32
@@ -278,7 +278,7 @@ func.func private @sum_tally(%tally: !llvm.ptr<1>, %begin: i32, %end: i32) -> i6
   return %scan#1 : i64
 }
 
-/// Of the 32 bits from id `first` on, those of ids that there are.
+/// The bits of ids that exist, of the 32 from id `first` on.
 func.func private @valid_bits(%first: i32, %ids: i32) -> i32 {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -315,7 +315,7 @@ func.func private @load_bits(%bits: !llvm.ptr<1>, %at: i32, %parts: i32,
   return %live : i32
 }
 
-/// Of a block: the live micro-tiles in the words of a group before `end`.
+/// A block counts the live micro-tiles in the words of a group before `end`.
 func.func private @count_before(%bits: !llvm.ptr<1>, %parts: i32, %part_words: i32,
                                 %extent: i32, %end: i32) -> i32 {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
@@ -341,8 +341,8 @@ func.func private @count_before(%bits: !llvm.ptr<1>, %parts: i32, %part_words: i
   return %sum : i32
 }
 
-/// Of a block: writes the ids of words `begin` to `end` of a group (@load_bits)
-/// to `ids`, from `position` on, as far as their positions are below the limit.
+/// A block writes the ids of words `begin` to `end` of a group (@load_bits) to
+/// `ids`, from `position` on, as far as their positions are below the limit.
 /// The position after the last.
 func.func private @list_words(%bits: !llvm.ptr<1>, %parts: i32,
                               %part_words: i32, %extent: i32, %begin: i32,
@@ -469,7 +469,7 @@ llvm.func @pit_index_lists(
     %live = func.call @list_words(%group_bits, %c1, %c0, %extent32, %begin_word, %end_word,
                                   %group_ids, %position, %most)
         : (!llvm.ptr<1>, i32, i32, i32, i32, i32, !llvm.ptr<1>, i32, i32) -> i32
-    // Of the group, up to the end of this slice, and before it.
+    // The counts of the group, up to the end of this slice, and before it.
     %count = arith.minui %live, %most : i32
     %before = arith.minui %position, %most : i32
     scf.if %is_first {

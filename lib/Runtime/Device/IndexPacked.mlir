@@ -1,6 +1,6 @@
 //===- IndexPacked.mlir - Indices whose micro-tiles are packed at once ----===//
 //
-// What the kernels of IndexPackedRows.mlir.in share. From sm_90 on.
+// The kernels of IndexPackedRows.mlir.in share this. From sm_90 on.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +10,7 @@ llvm.mlir.global internal @packed_sums() {addr_space = 3 : i32, alignment = 16 :
 // By the blocks of the cluster.
 llvm.mlir.global internal @packed_counts() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<8 x i32>
 
-/// Of `count` numbers: the sum of those before number `at`, and of all.
+/// The sum of those of `count` numbers before number `at`, and of all.
 func.func private @sum_before(%numbers: !llvm.ptr<3>, %at: i32, %count: i32) -> (i32, i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

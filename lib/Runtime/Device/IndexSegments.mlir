@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-/// Of one thread: writes what only the device knows. The numbers are offsets in
-/// pit_index.
+/// One thread writes the numbers that only the device knows. The numbers are
+/// offsets in pit_index.
 func.func private @write_result(%copy: !llvm.ptr<1>, %extent: i64, %total: i64,
                                 %max_count: i64, %chunks: i64, %status: i32) {
   %extent_at = llvm.getelementptr %copy[56] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
@@ -23,7 +23,7 @@ func.func private @write_result(%copy: !llvm.ptr<1>, %extent: i64, %total: i64,
   return
 }
 
-/// Of a block: the counts and offsets of groups from those of segments, which
+/// A block makes the counts and offsets of groups from those of segments, which
 /// `start` gets. Groups lie densely or at multiples of `extent`; ids past the
 /// capacity are dropped, which the status tells.
 func.func private @place_groups(
@@ -125,8 +125,8 @@ func.func private @place_groups(
   return
 }
 
-/// Of a block: the work list; its length. The thread that wrote a group's count
-/// and offset reads them.
+/// A block makes the work list, and returns its length. The thread that wrote a
+/// group's count and offset reads them.
 func.func private @write_chunks(%counts: !llvm.ptr<1>, %offsets: !llvm.ptr<1>,
                                 %chunks: !llvm.ptr<1>, %groups: i32,
                                 %chunk_size: i64) -> i64 {
@@ -171,7 +171,7 @@ func.func private @write_chunks(%counts: !llvm.ptr<1>, %offsets: !llvm.ptr<1>,
   return %num_chunks : i64
 }
 
-/// Of a warp: its lane's word of a segment, and the segment's group and first
+/// A warp finds its lane's word of a segment, and the segment's group and first
 /// word in it.
 func.func private @segment_word(%segment: i32, %per_group: i32, %words: i32,
                                 %bits: !llvm.ptr<1>) -> (i32, i32, i32) {

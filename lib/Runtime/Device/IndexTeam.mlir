@@ -9,7 +9,7 @@ llvm.mlir.global internal @warp_sums() {addr_space = 3 : i32} : !llvm.array<8 x 
 llvm.mlir.global internal @warp_bits() {addr_space = 3 : i32} : !llvm.array<8 x i32>
 llvm.mlir.global internal @is_last() {addr_space = 3 : i32} : i32
 
-/// Of a warp: the sum of x over the lanes up to this one.
+/// The sum of x over the lanes of a warp up to this one.
 func.func private @warp_scan(%x: i64) -> i64 {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -26,7 +26,7 @@ func.func private @warp_scan(%x: i64) -> i64 {
   return %sum : i64
 }
 
-/// Of a block: the sum of x over the threads before this one, and over all.
+/// The sum of x over the threads of a block before this one, and over all.
 func.func private @block_scan(%x: i64) -> (i64, i64) {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %c0 = arith.constant 0 : i32
@@ -62,7 +62,7 @@ func.func private @block_scan(%x: i64) -> (i64, i64) {
   return %before, %all#1 : i64, i64
 }
 
-/// Of a block: the largest x, which is not negative.
+/// The largest x of a block, which is not negative.
 func.func private @block_max(%x: i64) -> i64 {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %c0 = arith.constant 0 : i32
@@ -97,8 +97,8 @@ func.func private @block_max(%x: i64) -> i64 {
   return %max : i64
 }
 
-/// Of a block: true in the last of `expected` blocks that come here. What the
-/// others wrote before is visible to it. The counter is 0 before.
+/// True for the last of `expected` blocks that come here. The writes of the
+/// others before are visible to it. The counter is 0 before.
 func.func private @last_block(%counter: !llvm.ptr<1>, %expected: i32) -> i1 {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %c0 = arith.constant 0 : i32
@@ -124,7 +124,7 @@ func.func private @last_block(%counter: !llvm.ptr<1>, %expected: i32) -> i1 {
   return %last : i1
 }
 
-/// Of a block: the bits of all warps together, each at its place, for the first
+/// The bits of all warps of a block together, each at its place, for the first
 /// thread.
 func.func private @bits_of_warps(%bits: i32) -> i32 {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
@@ -153,14 +153,14 @@ func.func private @bits_of_warps(%bits: i32) -> i32 {
   return %word : i32
 }
 
-/// Of a thread: begins an index, that is its copy in device memory, where what
-/// only the device knows is 0.
+/// A thread begins an index, that is its copy in device memory, with 0 for all
+/// that only the device knows.
 func.func private @begin_copy(%head: !llvm.ptr, %copy: !llvm.ptr<1>) {
   "llvm.intr.memcpy.inline"(%copy, %head) <{isVolatile = false, len = 384 : i32}> : (!llvm.ptr<1>, !llvm.ptr) -> ()
   return
 }
 
-/// Of a thread: adds ids to the numbers of pit_index, which @begin_copy left 0.
+/// A thread adds ids to the numbers of pit_index, which @begin_copy left 0.
 func.func private @add_ids(%copy: !llvm.ptr<1>, %ids: i32) {
   %total_at = llvm.getelementptr %copy[64] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
   %ids64 = arith.extui %ids : i32 to i64
@@ -168,7 +168,8 @@ func.func private @add_ids(%copy: !llvm.ptr<1>, %ids: i32) {
   return
 }
 
-/// Of a thread: writes what there is of a group: so many ids from `place` on.
+/// A thread writes the part of a group that there is: so many ids from `place`
+/// on.
 func.func private @tell_group(%copy: !llvm.ptr<1>, %counts: !llvm.ptr<1>,
                               %offsets: !llvm.ptr<1>, %group: i32,
                               %groups: i32, %place: i64, %count: i32) {
@@ -192,8 +193,8 @@ func.func private @tell_group(%copy: !llvm.ptr<1>, %counts: !llvm.ptr<1>,
   return
 }
 
-/// Of the grid: the first block of a scan begins the index, and clears the
-/// counter of blocks.
+/// The first block of a scan begins the index, and clears the counter of
+/// blocks.
 func.func private @begin_index(%head: !llvm.ptr, %copy: !llvm.ptr<1>,
                                %counter: !llvm.ptr<1>) {
   func.call @let_next_start() : () -> ()

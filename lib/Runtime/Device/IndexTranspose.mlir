@@ -1,9 +1,9 @@
 //===- IndexTranspose.mlir - Where the ids of an index lie ----------------===//
 //
-// Of each id the positions that it has, in the order of groups. First a row of
-// bits tells which groups the id is in; then the place of a position in its list
-// is the number of bits below that of its group. So lists come out the same
-// whatever the order in which blocks run.
+// The positions of each id, in the order of groups. First a row of bits tells
+// which groups the id is in; then the place of a position in its list is the
+// number of bits below that of its group. So lists come out the same whatever
+// the order in which blocks run.
 //
 //===----------------------------------------------------------------------===//
 

@@ -95,9 +95,9 @@ func.func private @live_elements(%v: vector<4xi32>, %size_log2: i32) -> i32 {
   return %bits : i32
 }
 
-/// Of a warp: the window of rows that its block takes, the number of the block
-/// among those of the window, its own number among the 2^split_log2 warps that
-/// share the rows of a piece, and the 16 bytes of a row that a lane reads.
+/// A warp finds the window of rows that its block takes, the number of the
+/// block among those of the window, its own number among the 2^split_log2 warps
+/// that share the rows of a piece, and the 16 bytes of a row that a lane reads.
 func.func private @piece_of_warp(%split_log2: i32, %blocks_per_group: i32)
     -> (i32, i32, i32, i32) {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
@@ -141,8 +141,8 @@ func.func private @rows_of_warp(%begin: i64, %end: i64, %inside: i1,
   return %first, %rows : i64, i64
 }
 
-/// Of a block: for the first of the 2^split_log2 warps of a piece, what all of
-/// them have.
+/// A block collects, for the first of the 2^split_log2 warps of a piece, the
+/// findings of all of them.
 func.func private @of_piece(%differs: vector<4xi32>, %split_log2: i32) -> vector<4xi32> {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %c0 = arith.constant 0 : i32
@@ -176,9 +176,9 @@ func.func private @of_piece(%differs: vector<4xi32>, %split_log2: i32) -> vector
   return %sum : vector<4xi32>
 }
 
-/// Of a warp: writes the bits of the elements of its 512 bytes, if it is the
-/// first of its piece; or adds them, if other blocks have bits of the same
-/// elements. A lane has those of the 16 bytes `at_16` of a row.
+/// A warp writes the bits of the elements of its 512 bytes, if it is the first
+/// of its piece; or adds them, if other blocks have bits of the same elements.
+/// A lane has those of the 16 bytes `at_16` of a row.
 func.func private @store_elements(%live: i32, %size_log2: i32, %at_16: i32,
                                   %is_first: i1, %adds: i1, %bits: !llvm.ptr<1>,
                                   %group: i64, %words: i32) {
@@ -483,7 +483,7 @@ func.func private @row_at(%id: i32, %last: i32, %row_stride: i64) -> i64 {
   return %at : i64
 }
 
-/// Of a warp: bit `number`, if a lane of it has a difference.
+/// Bit `number` is set if a lane of the warp has a difference.
 func.func private @row_bit(%differs: vector<4xi32>, %care: vector<4xi32>,
                            %always: i32, %number: i32) -> i32 {
   %c0 = arith.constant 0 : i32

@@ -1,8 +1,8 @@
 //===- PackRows.mlir - Rows that TMA and wgmma can take -------------------===//
 //
 // Copies of tensors whose rows start at multiples of 16 bytes. Bytes behind the
-// end of a row are zeros. What becomes a row was one, or it was a column: then a
-// tile goes through shared memory.
+// end of a row are zeros. The source of a row was one, or it was a column: then
+// a tile goes through shared memory.
 //
 // A tensor is batches of matrices; up to three dimensions number the batches, of
 // which the sizes of the inner two are here. Strides of the source are in bytes.
@@ -50,8 +50,8 @@ func.func private @element_at(%from: !llvm.ptr<1>, %size_log2: i32) -> i32 {
   return %value : i32
 }
 
-/// Four of the 16 bytes at `chunk`, from `at` on. What is not among the first
-/// `limit` bytes (at least an element) is 0; with `whole`, there are all 16.
+/// Four of the 16 bytes at `chunk`, from `at` on. Bytes that are not among the
+/// first `limit` (at least an element) are 0; with `whole`, there are all 16.
 func.func private @word_of_chunk(%chunk: !llvm.ptr<1>, %at: i32, %limit: i32, %whole: i1,
                                  %size_log2: i32) -> i32 {
   %c0 = arith.constant 0 : i32

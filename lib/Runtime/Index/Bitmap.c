@@ -35,8 +35,8 @@ pit_status pit_bitmap_describe(pit_context *context, int32_t rank,
   return PIT_OK;
 }
 
-/// What an index of single elements along the last dimension is scanned to is
-/// the bitmap.
+/// The scan of an index of single elements along the last dimension is the
+/// bitmap.
 static pit_index elements_of(const pit_bitmap *bitmap) {
   int32_t last = bitmap->rank - 1;
   pit_index elements = {

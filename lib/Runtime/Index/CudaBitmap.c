@@ -180,8 +180,8 @@ typedef struct counting {
   int32_t padded[2];
 } counting;
 
-/// Where the results have a candidate's numbers: a pair, or one number, from
-/// WHOLE_ROWS on; -1: they do not.
+/// The places at which the results have a candidate's numbers: a pair, or one
+/// number, from WHOLE_ROWS on; -1: they do not.
 static int32_t find_place(const pit_bitmap *bitmap, const pit_index *index) {
   if (bitmap->rank > 2)
     return -1;

@@ -77,7 +77,7 @@ static pit_status check_limits(const pit_cuda_build *build) {
   return PIT_OK;
 }
 
-/// What the index points to, and the scratch of the build.
+/// The arrays that the index points to, and the scratch of the build.
 static pit_status allocate(pit_cuda_build *build, bool with_origin,
                            int64_t num_chunks) {
   const pit_index *head = &build->head;
@@ -114,8 +114,8 @@ static pit_status allocate(pit_cuda_build *build, bool with_origin,
 // Lists
 //===----------------------------------------------------------------------===//
 
-/// What an origin is found with; of other sources only its pointer counts,
-/// which is NULL.
+/// The data that an origin is found with; for other sources only its pointer
+/// counts, which is NULL.
 typedef struct origin_args {
   const void *data;
   int32_t wide, slots, vectors, by_expert;
@@ -251,7 +251,7 @@ static pit_status list(pit_cuda_build *b) {
 // Builds
 //===----------------------------------------------------------------------===//
 
-/// Where groups will lie, and what follows for the room they take.
+/// The places of groups, and the room that they take.
 static void choose_places(pit_cuda_build *build) {
   pit_index *head = &build->head;
   // Fixed places need all the room there is.

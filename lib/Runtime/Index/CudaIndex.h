@@ -8,11 +8,11 @@
 /// Builds an index. `mirror` comes resolved from its spec (pit_spec_resolve)
 /// and with its source; this checks the selection as far as the host can see
 /// it, sets the array pointers, the bounds (Index.h, PIT_INDEX_DEVICE),
-/// num_chunks, flags and device_copy, and puts the launches on the stream. What
-/// only the device can see ends up in the status of the copy in device memory.
-/// Everything is in memory of `work`, nothing of it survives from one build to
-/// the next, and the same calls follow for the same shapes: a stream that is
-/// being captured is fine. `packing`: NULL: nothing is packed.
+/// num_chunks, flags and device_copy, and puts the launches on the stream.
+/// Mistakes that only the device can see end up in the status of the copy in
+/// device memory. Everything is in memory of `work`, nothing of it survives
+/// from one build to the next, and the same calls follow for the same shapes: a
+/// stream that is being captured is fine. `packing`: NULL: nothing is packed.
 pit_status pit_cuda_build_index(const pit_cuda_work *work,
                                 const pit_selection *selection,
                                 pit_packing *packing, pit_index *mirror);
@@ -31,7 +31,7 @@ pit_status pit_cuda_begin_build(const pit_cuda_work *work,
                                 const pit_index *resolved,
                                 pit_cuda_build *build);
 
-/// What the host knows of an index whose launches are on the stream.
+/// The host's numbers of an index whose launches are on the stream.
 void pit_cuda_mirror(const pit_cuda_build *build, pit_index *mirror);
 
 /// Makes that the builder's index; `slot` is for the recorded statistics.

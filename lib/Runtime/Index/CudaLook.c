@@ -2,8 +2,8 @@
 //
 // Two launches: one reads the values, or their bitmap, for all variants, if it
 // is time to look, and one decides and lists (Device/ChooseScan.mlir,
-// Device/Choose.mlir). Where the first kernel cannot read the values or has not
-// what a variant needs, the scans of all variants' indices take its place.
+// Device/Choose.mlir). If the first kernel cannot read the values or lacks what
+// a variant needs, the scans of all variants' indices take its place.
 //
 //===----------------------------------------------------------------------===//
 

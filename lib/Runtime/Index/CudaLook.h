@@ -5,7 +5,7 @@
 
 #include "CudaIndex.h"
 
-/// What a device remembers of a choice, and what it decides with
+/// The memory of a device for a choice, and the inputs of its decision
 /// (Device/Choose.mlir).
 typedef struct pit_cuda_decision {
   void *slot;      ///< when to look; of all calls

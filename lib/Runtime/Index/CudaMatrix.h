@@ -1,6 +1,6 @@
 //===- CudaMatrix.h - Values in contiguous rows, on a device --------------===//
 //
-// What the kernels of Device/IndexValues.mlir and Device/ChooseScan.mlir read;
+// The kernels of Device/IndexValues.mlir and Device/ChooseScan.mlir read this;
 // the latter read its bitmap, too.
 //
 //===----------------------------------------------------------------------===//
@@ -17,8 +17,8 @@ enum {
   PIT_SIZE_OF_BITS = -3  ///< log2 of the bytes of an element that is a bit
 };
 
-/// What an element is compared with, as the kernels want it: the bits of 8
-/// bytes of elements.
+/// The number that an element is compared with, as the kernels want it: the
+/// bits of 8 bytes of elements.
 typedef struct pit_cuda_pattern {
   uint32_t background_low, background_high, care_low, care_high, always;
 } pit_cuda_pattern;

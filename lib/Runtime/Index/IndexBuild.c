@@ -170,7 +170,7 @@ static pit_status record(pit_index_builder *builder, int64_t slot, int64_t ns,
   return PIT_OK;
 }
 
-/// What the host knows of a build on the device.
+/// The host's numbers of a build on the device.
 static void record_device(pit_context *context, const pit_index *index,
                           int64_t slot) {
   if (atomic_load(&context->stats_mode) == PIT_STATS_OFF)

@@ -11,8 +11,8 @@ pit_status pit_selection_check(pit_context *context,
                                const pit_selection *selection,
                                const pit_index *index);
 
-/// Of PIT_SOURCE_ROW_LENGTHS: the rows of a matrix; negative, if what the index
-/// is of has no number of rows that is the same for each length.
+/// For PIT_SOURCE_ROW_LENGTHS: the rows of a matrix; negative, if the tensor of
+/// the index has no number of rows that is the same for each length.
 int64_t pit_matrix_rows(const pit_data *data, const pit_index *index);
 
 /// The largest length that a checked selection by lengths may have.

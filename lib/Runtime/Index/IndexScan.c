@@ -1,6 +1,6 @@
 //===- IndexScan.c - From rows to one bit per micro-tile ------------------===//
 //
-// The work is cut into items that write different words. Where the axis is X's
+// The work is cut into items that write different words. If the axis is X's
 // last dimension, an item is a strip of ids of one group: its columns are the
 // ids. Elsewhere an item is 64 ids of a strip of groups along the last
 // dimension: each id gives a row of bits, one per group, and the 64 rows,

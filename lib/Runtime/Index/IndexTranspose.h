@@ -6,8 +6,8 @@
 #include "CudaIndexScan.h"
 
 /// Makes builder->index the transpose (pit_index_transpose) of an index that is
-/// known to be sound. Of one in device memory `work` does so on its stream, if
-/// the condition holds there.
+/// known to be sound. If the index lies in device memory, `work` does so on its
+/// stream, provided that the condition holds there.
 pit_status pit_builder_transpose(pit_index_builder *builder,
                                  const pit_index *index,
                                  const pit_cuda_work *work,

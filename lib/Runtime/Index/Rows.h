@@ -1,6 +1,6 @@
 //===- Rows.h - Selections, read row by row -------------------------------===//
 //
-// What the scan needs of a source: which columns (coordinates of X's last
+// The scan needs this of a source: which columns (coordinates of X's last
 // dimension) hold a selected element in a box of rows (coordinates of the other
 // dimensions). Each source answers in its own way, in bits.
 //

@@ -30,7 +30,7 @@ typedef struct pit_scan_kernels {
                      int64_t n, uint64_t background, uint64_t care,
                      uint64_t *bits);
 
-  // Of words of bits, where a row is n words:
+  // For words of bits, of which a row has n:
 
   /// to[j] = the OR of from[r * stride + j] over r < rows, which is at least 1.
   void (*or_rows)(const uint64_t *from, int64_t stride, int64_t rows, int64_t n,

@@ -4,8 +4,8 @@
 
 const pit_scan_kernels *pit_scan_kernels_select(void) {
 #ifdef __x86_64__
-  // What -march=x86-64-v4 and x86-64-v3, which the kernels are built for,
-  // assume.
+  // The features that -march=x86-64-v4 and x86-64-v3, which the kernels are
+  // built for, assume.
   if (__builtin_cpu_supports("x86-64-v4"))
     return &pit_scan_kernels_avx512;
   if (__builtin_cpu_supports("x86-64-v3"))

@@ -11,7 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Of asm/prctl.h and the number of the registers' part of the processor state.
+// From asm/prctl.h, and the number of the registers' part of the processor
+// state.
 enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
 
 /// The kernel gives processes room for the registers when they ask for it. All

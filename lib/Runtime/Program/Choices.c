@@ -91,7 +91,8 @@ static bool is_same(const pit_choice_key *a, const pit_choice_key *b) {
          memcmp(a->shape, b->shape, sizeof(a->shape)) == 0;
 }
 
-/// Where a choice is remembered, or will be: then `used` is 0. Under the lock.
+/// The slot of a choice that is remembered, or will be: then `used` is 0. Under
+/// the lock.
 static remembered *find(struct pit_choices *choices,
                         const pit_choice_key *key) {
   remembered *set = choices->sets[pit_choice_key_hash(key) % SETS];

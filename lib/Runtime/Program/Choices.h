@@ -14,8 +14,9 @@
 #include "pit-runtime/Abi.h"
 #include "pit-runtime/Program.h"
 
-/// What a choice depends on beyond the data. The addresses of a program that
-/// was unloaded may be another's, so the table of variants counts, too.
+/// The facts that a choice depends on beyond the data. The addresses of a
+/// program that was unloaded may be another's, so the table of variants counts,
+/// too.
 typedef struct pit_choice_key {
   const int64_t *manifest;
   const void *site; ///< pit_frame_site

@@ -138,7 +138,7 @@ static pit_status look_or_find(choosing *c, const pit_index_spec *shape,
   return status;
 }
 
-/// What is remembered of a choice.
+/// The record of a choice.
 static pit_choice describe(const choosing *c, int32_t v, bool known) {
   pit_choice choice = {.variants = c->variants.count,
                        .variant = v,

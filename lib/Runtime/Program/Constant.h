@@ -29,7 +29,7 @@ typedef struct pit_kept {
   int64_t words[]; ///< how it is made
 } pit_kept;
 
-/// What a call wants of `bytes` of memory at `data`: two keys are equal only if
+/// A call's request for `bytes` of memory at `data`: two keys are equal only if
 /// the same would be made.
 typedef struct pit_kept_key {
   const void *data;

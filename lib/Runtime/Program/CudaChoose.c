@@ -22,7 +22,7 @@ enum {
   SLOT_WORDS = 4 ///< of device memory for each
 };
 
-/// What the device tells of its latest look, at some time.
+/// The device's report of its latest look, at some time.
 typedef struct news {
   _Atomic int32_t looks; ///< how many there were
   _Atomic int32_t variant;
@@ -31,8 +31,8 @@ typedef struct news {
 
 _Static_assert(sizeof(news) == 16, "as Device/Choose.mlir writes it");
 
-/// What is remembered of choices. Two of them may have the same slot: that
-/// costs a look too many or too few.
+/// The records of choices. Two of them may have the same slot: that costs a
+/// look too many or too few.
 struct pit_cuda_memory {
   CUdeviceptr slots;
   news *news; ///< memory that the device writes; NULL: it cannot
@@ -161,7 +161,7 @@ static pit_status check_costs(pit_context *context,
   return PIT_OK;
 }
 
-/// What is remembered of variant v; `live` is -1 if nobody has counted.
+/// The record of variant v; `live` is -1 if nobody has counted.
 static pit_choice describe(pit_context *context, const pit_variants *variants,
                            const double *costs, int32_t v, int64_t live) {
   pit_choice choice = {.variants = variants->count,
@@ -289,7 +289,7 @@ static pit_status choose(pit_frame *frame, const pit_choice_key *key,
   }
   if (status != PIT_OK)
     return status;
-  // What the host knows now is nothing that a graph could use later.
+  // A graph could not use later what the host knows now.
   bool captured = frame->cuda->capture != NULL;
   // Nor whether it is this choice's turn, if the device chooses before.
   if (after && after->known == 0)

@@ -14,8 +14,8 @@
 
 #include <stdlib.h>
 
-/// What a frame and a graph share. Whoever lets go last frees it: the driver
-/// calls back from a thread of its own, maybe after the context's end.
+/// The state that a frame and a graph share. Whoever lets go last frees it: the
+/// driver calls back from a thread of its own, maybe after the context's end.
 typedef struct pit_cuda_capture {
   _Atomic int32_t owners;
   _Atomic bool destroyed; ///< the graph is

@@ -13,7 +13,7 @@ typedef struct dim {
   int64_t size, stride; ///< bytes
 } dim;
 
-/// What is copied: batches of rows.
+/// The batches of rows that are copied.
 typedef struct packing {
   int32_t size_log2;
   dim batch[MAX_BATCH_DIMS], row, column;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// What the checks of one call share.
+/// The state that the checks of one call share.
 typedef struct call {
   pit_context *context;
   pit_manifest manifest;
@@ -350,8 +350,8 @@ static pit_status check_call(call *c) {
   return PIT_OK;
 }
 
-/// Checks what is in the index arguments of a program for the CPU. Those of a
-/// device are checked by nobody: reading them takes waiting.
+/// Checks what is in the index arguments of a program for the CPU. Nobody
+/// checks those of a device: reading them takes waiting.
 static pit_status check_contents(const call *c, pit_buffer *scratch) {
   const int64_t *at = c->manifest.args;
   pit_status status = PIT_OK;

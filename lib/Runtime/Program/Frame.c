@@ -175,7 +175,7 @@ int32_t pit_rt_realloc(pit_frame *frame, int64_t bytes, int32_t two,
     *memory = place->memory[i];
     return PIT_OK;
   }
-  // What grows step by step is not copied to a new place in each.
+  // A list that grows step by step is not copied to a new place in each.
   int64_t room = bytes, before = place->bytes[i];
   if (bytes > before && before <= INT64_MAX / 2)
     room = pit_max(bytes, 2 * before);

@@ -48,7 +48,7 @@ void pit_frame_reset(pit_frame *frame);
 /// pit_rt_leave.
 void pit_frame_set_threads(pit_frame *frame);
 
-/// What tells layers apart that call one function: the memory of its largest
+/// Layers that call one function differ in this: the memory of its largest
 /// argument but `value`, as a rule the weights. NULL: it has no other.
 const void *pit_frame_site(const pit_frame *frame, const void *value);
 
@@ -56,9 +56,9 @@ const void *pit_frame_site(const pit_frame *frame, const void *value);
 pit_status pit_frame_builder(pit_frame *frame, pit_place *place,
                              pit_index_builder **builder);
 
-/// What a place of a program on a device allocates between these two is the
-/// memory that it took the last time, from its second time on in one piece.
-/// Without a place nothing happens.
+/// The memory that a place of a program on a device allocates between these two
+/// is that of the last time, from its second time on in one piece. Without a
+/// place nothing happens.
 pit_status pit_frame_place_begin(pit_frame *frame, pit_place *place);
 void pit_frame_place_end(pit_frame *frame, pit_place *place);
 

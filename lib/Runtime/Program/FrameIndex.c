@@ -179,7 +179,7 @@ pit_status pit_frame_place_begin(pit_frame *frame, pit_place *place) {
 void pit_frame_place_end(pit_frame *frame, pit_place *place) {
   if (!place)
     return;
-  // What comes by without taking anything may take as much again later.
+  // A call that comes by without taking anything may take as much again later.
   place->bytes[1] = pit_max(place->bytes[1], frame->cuda->work.arena->taken);
   pit_cuda_arena_again(frame->cuda->work.arena, NULL, 0);
 }
@@ -231,7 +231,7 @@ pit_status pit_frame_read_build(pit_frame *frame, int32_t source,
 }
 
 /// Builds an index anew, or in a place of the program that may have built one
-/// before; of a bitmap, if there is one. Where it does, it packs.
+/// before; of a bitmap, if there is one. If it does, it packs.
 static int32_t build_index(pit_frame *frame, int32_t source, const void *data,
                            const int64_t *desc, const pit_bitmap *bitmap,
                            pit_place *place, pit_packing *packing,

@@ -20,7 +20,7 @@ enum {
   TEXTS = 3
 };
 
-/// Of a candidate.
+/// The numbers of a candidate.
 typedef struct live_count {
   int64_t micro_tiles, min, max;
   double sum;

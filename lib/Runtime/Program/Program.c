@@ -25,7 +25,8 @@ struct pit_entry {
 };
 
 struct pit_program {
-  /// Of the callers' (pit_program_retain), and one of each call that runs.
+  /// The references of callers (pit_program_retain), and one of each call that
+  /// runs.
   _Atomic int64_t references;
   void *user;
   void (*close)(void *user);

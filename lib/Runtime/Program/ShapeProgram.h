@@ -5,7 +5,7 @@
 
 #include "Manifest.h"
 
-/// What the programs of one manifest are run on, and what for.
+/// The inputs of the programs of one manifest, and their purpose.
 typedef struct pit_shape_scope {
   pit_context *context;
   const pit_manifest *manifest;

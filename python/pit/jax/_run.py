@@ -126,7 +126,7 @@ def bind(*arrays, op):
 def lower(device_type, ctx, *args, op, layer=None):
     avals = ctx.avals_in
     types, shapes = types_of(op, avals), [a.shape for a in avals]
-    # Where sizes are left open, as jax.export may, the program is compiled by the first call.
+    # If sizes are left open, as jax.export may, the program is compiled by the first call.
     if all(isinstance(size, int) for shape in shapes for size in shape):
         # For the first device: those of a machine are alike.
         entry_of(op, types, shapes, (device_type, 0))

@@ -81,7 +81,7 @@ def of_images(tools, op, marks, weight, grad, selector, sizes, order):
             grad = spread(tools, grad, result.index(out), stride)
         reach = dilation * (sizes[window] - 1)
         before, after = op.padding[2 * k: 2 * k + 2]
-        # Of the image, what a stride leaves at its end.
+        # The part of the image that a stride leaves at its end.
         rest = 0 if stride == 1 else (sizes[image] + before + after - reach - 1) % stride
         low, high = reach - before, reach - after + rest
         if not isinstance(low, int) or not isinstance(high, int):

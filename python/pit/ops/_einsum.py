@@ -16,7 +16,7 @@ NUMBERS = (*FLOATS, *INTEGERS)
 BROADCAST = "; a mask has the shape of what it selects from, or one that broadcasts to that"
 NO_LENGTHS = "; a mask is passed as mask="
 PACKED = "packed"  # the dim of an operand or a result that an index has packed
-# Of padded batches. Lengths count rows from the first one, so other masks have none.
+# For padded batches. Lengths count rows from the first one, so other masks have none.
 NO_ROW_LENGTHS = ("; lengths are numbers of rows: a mask of rows that ends in the padding has "
                   "mask.sum(-1), any other mask is passed to pit.linear(sparse=\"out\", mask=)")
 
@@ -200,9 +200,9 @@ class Einsum(Op):
         types = [v.type for v in operands]
         result_type = self.result_type(types)
         floats = result_type in FLOATS and types[0] in FLOATS
-        # What comes after the sum is computed in f32, and rounded once. The rounding of
-        # padded rows is an op of its own in any case: then the product has the rule of its
-        # operand, whose tiles are larger than those of a result.
+        # The ops after the sum are computed in f32, and rounded once. The rounding of padded rows
+        # is an op of its own in any case: then the product has the rule of its operand, whose tiles
+        # are larger than those of a result.
         after = (self.bias or self.activation is not None or types[0] in SMALL_FLOATS
                  or any(m.operand < 0 and m.source == "lengths" for m in self.marks))
         type_ = wide_type(result_type) if after else result_type
@@ -262,7 +262,7 @@ def read_type(name, dtype):
     raise Error(f"{name}: no result of {dtype!r}; there are: {', '.join(NUMBERS)}")
 
 
-# What a caller may say of the zeros: assume, micro_tile, axis, density. None of it is
+# The facts about zeros that a caller may state: assume, micro_tile, axis, density. None of it is
 # needed. It is a plain tuple, which torch.compile can build.
 NOTHING, ASSUME = (False, None, None, None), (True, None, None, None)
 
@@ -293,7 +293,7 @@ def make_marks(name, sparse, count, source, hints, packed=False, sparse_grad=Fal
     if micro_tile is not None or axis is not None:
         raise Error(f"{name}: packed values have the micro-tile and the axis of their index; "
                     "micro_tile= and axis= are for others")
-    # What is not packed is zero.
+    # Elements that are not packed are zero.
     return tuple(Mark(operand, source, operand >= 0, density=density, packed=True)
                  for operand in operands)
 

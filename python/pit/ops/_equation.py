@@ -6,7 +6,7 @@ from .._library import Error
 from ._operand import constant_in_graphs
 
 
-# What layers call their operands.
+# The names of the operands of layers.
 OF_LAYERS = {"x": "a", "weight": "b"}
 
 

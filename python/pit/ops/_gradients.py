@@ -77,7 +77,7 @@ def einsum_gradient(op, i):
         elif mark.source != "values":
             marks.append(Mark(-1, mark.source, packed=mark.packed))
         elif mark.sparse_grad:
-            # What is computed beside is right, too.
+            # The results beside it are right, too.
             marks.append(Mark(-1, "nonzero", assume=True))
     if op.activation == "relu" and not marks:
         marks.append(Mark(0))  # no gradient goes through a zero

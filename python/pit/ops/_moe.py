@@ -82,7 +82,7 @@ class Experts(Op):
                                      ["t", "e", "f"], summed) for w, each in zip(wide, maps)]
         function = ACTIVATIONS[self.activation]
         if gate:
-            # What is stored in between is rounded; the rest is computed in f32.
+            # The values in between are rounded when they are stored; the rest is computed in f32.
             gate = [builder.epilogue(gate[0], None, None, type_)]
             value = builder.elementwise([up, *gate], lambda body, u, g: body.cast(body.mul(
                 summed, function(body, summed, body.cast(g, type_, summed)), u),

@@ -275,7 +275,7 @@ class ExpertsBackward(Layer):
         kept = (self.hidden(builder, found, sizes, index, here) if self.recompute else
                 [found[f"kept_{name}"] for name in names[:-1]])
         kept = self.parts(builder, kept, sizes)
-        # What a token's result gets of an expert is scaled by the router at the end. So its
+        # The router scales the part of a token's result that is of an expert at the end. So its
         # gradient is scaled where it is read next, and tells that of the scale before.
         back = builder.product([here, dy, down], ["te", "tn", self.layouts[-1]],
                                [sizes[d] for d in "tef"], "tef", summed)
@@ -392,7 +392,7 @@ class ExpertsBackward(Layer):
             return body.add(summed, values[-1], body.mul(
                 summed, body.cast(back, type_, summed), value))
 
-        # What is multiplied was rounded.
+        # The factors were rounded.
         sums = builder.generic(["rf", *self.maps_of(given), "r"], "rf", [back, *given],
                                builder.zeros((sizes[ROWS],), summed), product, exact_as=type_)
         if self.biases:

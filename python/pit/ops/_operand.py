@@ -273,7 +273,7 @@ def compile_options(device, gpu_pipeline=""):
 # --------------------------------------------------------------------------
 
 
-# Who knows, by framework: a module of this package that is imported when such an
+# The functions that know, by framework: a module of this package that is imported when such an
 # array is seen for the first time. Its `route(arrays)` returns what `route` does.
 ROUTERS = {"torch": "torch", "jax": "jax", "jaxlib": "jax"}
 routers = {}  # by the type of the array; None: its arrays are always memory

@@ -173,7 +173,7 @@ class Grid:
             pick([0] + [self.distance(getattr(r, end), getattr(c, end))
                         for r in rows for c in columns])
             for pick, end in ((min, "near"), (max, "far")))
-        # What lies at these distances from pixels.
+        # The elements at these distances from pixels.
         self.reached = plus(builder, self.pixels, self.high - self.low)
 
     def distance(self, rows, columns):

@@ -17,7 +17,7 @@ BINARY = {
     ast.Pow: "**", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<",
     ast.RShift: ">>"}
 COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
-# Of constants alone; min and max also of numbers.
+# Functions of constants alone; min and max also of numbers.
 FUNCTIONS = {abs, bool, float, int, len, max, min, range, round, str, sum, tuple, isinstance}
 DEEPEST = 50  # calls
 NOTES = 4  # of them that an error shows
@@ -177,7 +177,7 @@ class Expressions:
                 raise Mistake(str(error)) from None
         if symbol == "+":
             for dot, tile in ((left, right), (right, left)):
-                # What a product is added to is where its sums start.
+                # The sums of a product start from its other summand.
                 if is_product(dot) and isinstance(tile, Tile) and (tile.shape, tile.type) == (
                         dot.shape, dot.type) and tile is not dot:
                     self.b.settle(tile)

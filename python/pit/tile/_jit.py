@@ -202,7 +202,7 @@ class Function:
 
 
 FIXED.add(Function)
-# What torch.compiler.disable does, without importing torch: graphs end before a call.
+# The effect of torch.compiler.disable, without importing torch: graphs end before a call.
 Function.__call__._torchdynamo_disable = True
 Function.__call__._torchdynamo_disable_msg = (
     "a function of pit.jit runs between graphs; with fullgraph=True call it in an op of "
@@ -416,7 +416,7 @@ def lower(function, types_, constants):
     layouts = {}
     while True:
         b, result = lower_once(function, types_, constants, layouts)
-        # Where a tile is written tells how the loop before should have carried it.
+        # The place of a written tile tells how the loop before should have carried it.
         more = {key: layout for key, layout in b.wanted.items() if key not in layouts}
         if not more:
             return result

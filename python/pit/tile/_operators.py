@@ -15,7 +15,7 @@ PYTHON = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
     "!=": operator.ne, "max": max, "min": min,
 }
-# Of floats, of integers.
+# The op for floats, and that for integers.
 ARITHMETIC = {"+": ("addf", "addi"), "-": ("subf", "subi"), "*": ("mulf", "muli"),
               "/": ("divf", None), "max": ("maximumf", "maxsi"), "min": ("minimumf", "minsi"),
               "&": (None, "andi"), "|": (None, "ori"), "^": (None, "xori"),
@@ -119,7 +119,7 @@ def loops_of(symbol, values):
     if len(varying) != 1:
         return {}
     if symbol in ("+", "-"):
-        # What is added is the same in all of them only if it is a constant.
+        # The summand is the same in all of them only if it is a constant.
         return varying[0] if any(is_constant(v) for v in values) else {}
     factor = next((v for v in values if is_constant(v)), 0)
     if symbol == "*" and isinstance(factor, int) and factor:

@@ -20,7 +20,7 @@ from ._values import Opaque, describe, itself
 ABSENT = object()  # what a name stands for that a table lacks
 DEEPEST = 50  # lists and tuples in each other
 
-# What cannot change, or, as functions and modules, is asked for its parts by a path.
+# The objects that cannot change, or, as functions and modules, are asked for their parts by a path.
 FIXED = {type(None), bool, int, float, complex, str, bytes, range, type(...), Type, TensorType,
          IndexType, types.FunctionType, types.BuiltinFunctionType, types.ModuleType}
 

@@ -76,7 +76,7 @@ def make_tasks(shape, heights):
     tasks = [Task(DENSE, 1.0)]
     if shape.m < 8 or shape.k >= 64:
         for rule in [h for h in heights if h <= shape.m] + [ROWS] * (shape.m >= 64):
-            # Of fewer rows than one a call has none or one.
+            # A call of fewer rows than one has none or one.
             tasks += [Task(rule, density) for density in DENSITIES
                       if rule != ROWS or density * shape.m >= 1]
     return tasks

@@ -15,7 +15,7 @@ from .cases import COLUMNS, DENSE, ROWS
 
 STEPS = range(0, 65, 4)
 ROWS_IN_PLACE = 48  # in_place_rows of lib/Choice/CpuCosts.json
-# What packing has to explain of the error to be in the table.
+# The part of the error that packing has to explain to be in the table.
 LEAST_GAIN = 0.05
 
 

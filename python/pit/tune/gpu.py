@@ -26,8 +26,8 @@ HEIGHTS = (1, 4, 8, 16, 32, 64, 128)
 # Which height programs choose at run time. Each of them is a kernel that others wait for.
 VARIANTS = {"rows": {"f16": 64, "bf16": 64, "f32": 16}, "apart": {"f16": 64, "bf16": 64, "f32": 32},
             "right": {"f32": 64}}
-# What kernels of a variant take where it is not chosen, and a choice that ends dense beside
-# these: of an H200, in picoseconds, not measured here.
+# The times of a variant's kernels if it is not chosen, and of a choice that ends dense beside
+# these: on an H200, in picoseconds, not measured here.
 LEAVE_ROWS, LEAVE, ASK = 1400000, 3000000, 1200000
 DENSITIES = (0.5, 0.2, 0.05, 0.01)
 STEP = 32  # of sums that a kernel takes at once for wanted parts of rows

@@ -13,7 +13,7 @@ KINDS = {
     "amx": (512, ["amx_bf16", "amx_int8"], {"cpu": "native"}),
 }
 DEFAULT_CACHES = (1 << 20, 32 << 20)
-# Of a larger one, cores of a package have a part each.
+# The cores of a package have a part each of a larger one.
 MOST_LAST = 32 << 20
 
 

@@ -50,7 +50,7 @@ class Contender:
         self.times = []
 
     def run(self, turn, memory):
-        # What comes before a product in a network has just written A.
+        # The op before a product in a network has just written A.
         np.copyto(memory.a, self.inputs[turn % len(self.inputs)])
         a = cases.as_argument(memory.element, memory.a)
         start = time.thread_time()

@@ -14,8 +14,8 @@ namespace {
 enum class PlaceFault { None, Ranks, Index, Ids };
 } // namespace
 
-/// What is wrong with the subscripts of a tile in `memory`, a source or a
-/// destination of `type`, of a view or a store; `why` says it.
+/// Refuses wrong subscripts of a tile in `memory`, a source or a destination of
+/// `type`, of a view or a store; `why` says what is wrong.
 static PlaceFault checkPlace(VectorType tile, StringRef memory, ShapedType type,
                              ValueRange subscripts, StringRef what,
                              std::string &why) {

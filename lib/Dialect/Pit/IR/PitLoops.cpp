@@ -75,7 +75,7 @@ void ForOp::build(OpBuilder &builder, OperationState &state, ValueRange lower,
 }
 
 namespace {
-/// What the parser reads of a loop before it knows all types.
+/// The parts of a loop that the parser reads before it knows all types.
 struct LoopParts {
   /// The body's: induction variables, ids and positions, iter_args.
   SmallVector<OpAsmParser::Argument> arguments;

@@ -12,8 +12,8 @@ namespace {
 enum class MapFault { None, NoSums, TooFar };
 } // namespace
 
-/// What is wrong with the map of `what`, which goes from the dims of `tile` to
-/// elements of a tile of type `view`; `why` says it.
+/// Refuses a wrong map of `what`, which goes from the dims of `tile` to
+/// elements of a tile of type `view`; `why` says what is wrong.
 static MapFault checkMap(AffineMap map, const Twine &what,
                          ArrayRef<int64_t> tile, Type view, std::string &why) {
   llvm::raw_string_ostream message(why);

@@ -97,7 +97,7 @@ static LogicalResult checkStages(EmitError emitError, int64_t depth,
     return emitError() << "stages is " << stages
                        << "; it has to be 2 or more: one is loaded while "
                           "another one is multiplied";
-  // Of 16 bytes, the least that is loaded, shared memory takes fewer.
+  // Shared memory takes fewer than 16 bytes, the least that is loaded.
   constexpr int64_t kMost = 1 << 14;
   if (depth > kMost || stages > kMost)
     return emitError() << "depth is " << depth << " and stages is " << stages

@@ -392,8 +392,8 @@ struct ViewModel : ReaderModel<ViewModel, ViewOp> {
   }
 };
 
-/// pit.mainloop: writes the destination in place, like pit.swrite. What it
-/// reads besides are views.
+/// pit.mainloop: writes the destination in place, like pit.swrite. Its other
+/// operands are views.
 struct MainloopModel
     : DstBufferizableOpInterfaceExternalModel<MainloopModel, MainloopOp> {
   bool isRepetitiveRegion(Operation *, unsigned) const { return false; }

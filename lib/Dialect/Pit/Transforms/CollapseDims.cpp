@@ -3,8 +3,7 @@
 // A contraction whose operands have dims one after the other, or have none of
 // them, is the same one with a single dim in their place. Element-wise ops that
 // its loop would take in (FuseEpilogues.cpp) are collapsed with it: what
-// expands the result comes after them. Where one of them cannot be, the dims
-// stay.
+// expands the result comes after them. If one of them cannot be, the dims stay.
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,10 +92,10 @@ static linalg::LinalgOp readUnrepeated(RewriterBase &rewriter,
 }
 
 //===----------------------------------------------------------------------===//
-// What can be collapsed
+// Dims that can be collapsed
 //===----------------------------------------------------------------------===//
 
-/// May d be part of a run? What all inputs have numbers products, each of which
+/// May d be part of a run? A dim of all inputs numbers products, each of which
 /// is computed alone.
 static bool isTaken(linalg::LinalgOp op, unsigned d) {
   return linalg::isReductionIterator(op.getIteratorTypesArray()[d]) ||

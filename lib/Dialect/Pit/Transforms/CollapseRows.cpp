@@ -1,7 +1,7 @@
 //===- CollapseRows.cpp - Rows of a batch as one list ---------------------===//
 //
 // Lengths select rows s of each of the matrices b of a batch. The rule for them
-// has a group for each matrix. Where a sum goes over b and s, groups are loops
+// has a group for each matrix. If a sum goes over b and s, groups are loops
 // around the one over ids: chunks end with each group, and no kernel takes such
 // a nest. All operands that have b and s have them together, so they are
 // matrices of b * s rows, too, and one list has the numbers of all rows.
@@ -39,7 +39,7 @@ static ReassociationIndices findRows(linalg::LinalgOp op,
   AffineMap map = op.getMatchingIndexingMap(&marked);
   for (int64_t d = 0; d < map.getNumResults(); ++d) {
     if (d > ragged) {
-      // What is left of a row is taken as a whole.
+      // The rest of a row is taken as a whole.
       if (!legal.index.isWhole(d))
         return {};
       continue;

@@ -1,8 +1,8 @@
 //===- CollapseSums.cpp - Marked operands that are summed over dims -------===//
 //
-// Where a sum goes over several dims of a marked operand, as over a batch and
-// its rows, a rule has an axis along one of them. The others are groups, whose
-// lists end with each group, or micro-tiles that span several groups. Where all
+// A sum may go over several dims of a marked operand, as over a batch and its
+// rows: then a rule has an axis along one of them. The others are groups, whose
+// lists end with each group, or micro-tiles that span several groups. If all
 // operands have these dims together, they are one, of which one list has the
 // positions. Lengths, routings and indices say which dims they are about:
 // collapseRows does it for the former, once a rule is chosen.

@@ -137,7 +137,7 @@ static bool isThere(Value value, Operation *op) {
   return !def || def->getBlock() != op->getBlock() || def->isBeforeInBlock(op);
 }
 
-/// What a tile of an operand is read or written by.
+/// The subscripts that read or write a tile of an operand.
 static SmallVector<Value> subscriptsOf(AffineMap map, Value rows, Value zero) {
   SmallVector<Value> subscripts;
   for (unsigned d = 0; d < map.getNumResults(); ++d)
@@ -210,8 +210,8 @@ struct ComputeLiveRowsPass
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
-    // What reads one op's results, or what gives an operand, may be another
-    // op, as a loop.
+    // The reader of one op's results, or the source of an operand, may be
+    // another op, as a loop.
     SmallVector<linalg::LinalgOp> others;
     for (linalg::LinalgOp op : llvm::reverse(ops)) {
       Value index = findOnlyIndex(op);

@@ -105,8 +105,8 @@ static scf::IfOp findBranch(Value &value) {
   return value.getDefiningOp<scf::IfOp>();
 }
 
-/// Where branches materialize in memory that they share (pit-plan), and the
-/// result goes into a tensor that nothing else uses, they materialize there.
+/// If branches materialize in memory that they share (pit-plan), and the result
+/// goes into a tensor that nothing else uses, they materialize there.
 static void forwardMemory(ModuleOp module, const DominanceInfo &dominance) {
   module.walk([&](bufferization::MaterializeInDestinationOp insert) {
     Value dest = insert.getDest(), value = insert.getSource();
@@ -191,7 +191,7 @@ static Value undoReshape(RewriterBase &rewriter, Operation *reshape,
     for (int64_t inner : group)
       others *= inner == *open ? 1 : type.getDimSize(inner);
     Value size = memref::DimOp::create(rewriter, loc, buffer, dim);
-    // Of a tensor without elements nothing is known, but nothing is written.
+    // Nothing is known of a tensor without elements, but nothing is written.
     if (others != 1)
       size = arith::DivUIOp::create(
           rewriter, loc, size,
@@ -203,7 +203,7 @@ static Value undoReshape(RewriterBase &rewriter, Operation *reshape,
                                        groups, sizes);
 }
 
-/// Where a reshaped tensor materializes in contiguous memory, what is reshaped
+/// If a reshaped tensor materializes in contiguous memory, its source
 /// materializes there: upstream looks for an empty tensor of the memory's own
 /// shape.
 static void materializeBeforeReshapes(ModuleOp module, RewriterBase &rewriter,

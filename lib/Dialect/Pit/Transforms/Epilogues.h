@@ -24,7 +24,7 @@ bool isEpilogue(linalg::LinalgOp op, unsigned operand);
 
 /// Element-wise ops in a row, and what of the last one's result is wanted.
 struct SelectedEpilogues {
-  /// Of each op the operand that is the result of the one before.
+  /// The operand of each op that is the result of the one before.
   SmallVector<OpOperand *> operands;
   /// How those operands are packed.
   SmallVector<Packing> packings;
@@ -39,8 +39,8 @@ struct SelectedEpilogues {
   }
 };
 
-/// What others see of the result of a planned op: its mark, if the op is
-/// planned for that.
+/// The value that others see of the result of a planned op: its mark, if the op
+/// is planned for that.
 Value getOutcome(linalg::LinalgOp planned);
 
 /// How the result of a planned op is packed, if its loop writes what its index
@@ -60,8 +60,8 @@ linalg::LinalgOp findSkippedEpilogue(SparseOp mark);
 /// result is made of: neither read again nor combined. Null if there is none.
 SWriteOp findOnlyWrite(ForallOp loop);
 
-/// What writing a scalar into a tensor of narrower elements makes of it: sums
-/// are rounded, bytes are bits.
+/// The effect of writing a scalar into a tensor of narrower elements: sums are
+/// rounded, bytes are bits.
 Value narrowTo(OpBuilder &builder, Location loc, Value value, Type type);
 
 /// Computes the ops on the tiles of `loop`, which gives what the first of them

@@ -34,7 +34,7 @@ findResult(AffineMap map, function_ref<bool(unsigned)> isWanted) {
   return std::nullopt;
 }
 
-/// Where the row of a product's vector goes: before its reduced dims, and
+/// The place of the row of a product's vector: before its reduced dims, and
 /// before the other factor's own in the result. Empty if it has no vector, or
 /// tensor cores would not take it.
 static Places findRow(linalg::LinalgOp op) {

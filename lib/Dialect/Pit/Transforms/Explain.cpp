@@ -73,7 +73,7 @@ static int64_t dimOf(linalg::LinalgOp op, unsigned dim, OpOperand *operand) {
   return -1;
 }
 
-/// What skipping what is not selected does to the results of the op.
+/// The effect on the results of the op if unselected elements are skipped.
 static SkippingVerdict judgeSkipping(linalg::LinalgOp op, OpOperand &operand,
                                      Attribute background) {
   unsigned number = operand.getOperandNumber();
@@ -187,7 +187,7 @@ void Explanation::run() {
 }
 
 namespace {
-/// Where the uses of a marked value lead.
+/// The ops that the uses of a marked value lead to.
 struct Ends {
   bool reachesLinalg = false;
   SetVector<OpOperand *> inits;  ///< of linalg ops
@@ -236,7 +236,8 @@ static void explainEnds(SparseOp sparse) {
   }
 }
 
-/// What planned ops compute along with themselves, and which of them does it.
+/// The ops that planned ops compute along with themselves, and which of them
+/// does it.
 static DenseMap<Operation *, linalg::LinalgOp>
 findEpilogues(func::FuncOp function) {
   DenseMap<Operation *, linalg::LinalgOp> before;

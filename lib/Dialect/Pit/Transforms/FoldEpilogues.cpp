@@ -20,7 +20,7 @@ void Folder::leaveEpilogues() {
     if (op->hasAttr(kRuleAttrName))
       planned.push_back(op);
   });
-  // Those that another one took on the way have no rule any more.
+  // Ops that another one took on the way have no rule any more.
   for (linalg::LinalgOp op : planned)
     if (std::optional<Packing> packing = getWrittenPacking(op))
       leaveEpilogues(getOutcome(op), *packing);
@@ -32,7 +32,8 @@ void Folder::leaveEpilogues(Value outcome, Packing packing) {
              findSelectedEpilogues(outcome, packing)) {
     for (auto [operand, own] : llvm::zip(found->operands, found->packings))
       leaveEpilogue(*operand, own);
-    // What the mark before these leaves out the one after them does, too.
+    // The elements that the mark before these leaves out the one after them
+    // does, too.
     if (before)
       rewriter.replaceOp(before, before.getInput());
     before = found->marks.front();

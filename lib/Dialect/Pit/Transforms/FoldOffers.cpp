@@ -1,7 +1,7 @@
 //===- FoldOffers.cpp - Tentative SReads, from which folding starts -------===//
 //
 // Operands of planned ops that could be read packed are packed and unpacked
-// again. What met no other packed value in the end is taken back.
+// again. An offer that met no other packed value in the end is taken back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +53,7 @@ void Folder::offerPackedOperands(linalg::LinalgOp op, RuleAttr rule,
   };
   SkippingVerdict before = judge();
   for (OpOperand *operand : op.getDpsInputOperands()) {
-    // What a result starts from is read outside of the index, too [S3c].
+    // The init of a result is read outside of the index, too [S3c].
     if (llvm::any_of(before.results, [&](const ResultEffect &effect) {
           return effect.kind == ResultEffect::Kind::Copy &&
                  effect.operand == operand->getOperandNumber();
@@ -101,7 +101,7 @@ void Folder::offer(linalg::LinalgOp op, OpOperand &operand, bool marked,
     bool own = marked && marks.empty();
     if (own)
       marks.push_back(mark);
-    // It belongs to the op before it. Of a fill nothing has to be computed.
+    // It belongs to the op before it. A fill needs no computation.
     if (isResultMark(mark) && !mark.getInput().getDefiningOp<linalg::FillOp>())
       break;
     value = mark.getInput();

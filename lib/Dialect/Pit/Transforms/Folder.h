@@ -12,7 +12,7 @@
 //      (FoldDown.cpp).
 //   4. Upwards: an op whose result is only packed runs on packed operands
 //      (FoldUp.cpp).
-//   5. What was tentative and met nothing is taken back (FoldOffers.cpp).
+//   5. A tentative step that met nothing is taken back (FoldOffers.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,7 +73,7 @@ private:
   /// Replaces an SRead by what it would read.
   void replaceRead(SReadOp read, Value packed);
 
-  /// Who only asks for the shape of a value does not need it unpacked.
+  /// A user that only asks for the shape of a value does not need it unpacked.
   void resolveDims();
 
   /// Indices that list the same ids become one, so that what they pack is
@@ -97,8 +97,8 @@ private:
   /// Erases those of `ops` that nothing uses, and what only they used.
   void eraseDead(SetVector<Operation *> ops);
 
-  /// Has the operand of a planned op read swrite(sread(value)). What lies
-  /// outside of the index is not read.
+  /// Has the operand of a planned op read swrite(sread(value)). Places outside
+  /// of the index are not read.
   void offer(linalg::LinalgOp op, OpOperand &operand, bool marked,
              const Packing &packing);
 
@@ -108,9 +108,8 @@ private:
   /// op(swrite(p into fill)) -> swrite(op(p) into what op makes of the fill).
   bool pushDownThrough(linalg::LinalgOp op, OpOperand &operand);
 
-  /// What the results of `op` are outside of what the index lists, where
-  /// skipping has these effects. Nothing if one of them has another type than
-  /// its init.
+  /// The values of the results of `op` outside of the index, if skipping has
+  /// these effects. Nothing if one of them has another type than its init.
   std::optional<SmallVector<Value>> makeOutside(linalg::LinalgOp op,
                                                 ArrayRef<ResultEffect> effects);
 
@@ -130,7 +129,8 @@ private:
   /// sread(op(x)) -> op(sread(x)), if no one needs the unpacked result.
   void pushUpThrough(linalg::LinalgOp op);
 
-  /// Where `op` may run on packed operands: in its place, or after the index.
+  /// The place at which `op` may run on packed operands: in its place, or after
+  /// the index.
   bool setInsertionPoint(Operation *op, Value index);
 
   /// An operand of a planned op that was unpacked tentatively.

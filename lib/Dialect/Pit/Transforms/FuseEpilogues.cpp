@@ -1,12 +1,12 @@
 //===- FuseEpilogues.cpp - Element-wise ops move into tiles ---------------===//
 //
 // An element-wise op on the result of a pit.forall is computed on each tile
-// before it is written. What the loop does not write is the loop's init; there
-// the op has to make a constant of it, or another operand, which the new loop
-// starts from. If the init is a new tensor, nothing is promised there, neither
-// before nor after. An op whose result a mark selects by the loop's index
-// (SelectedEpilogues) may make what it likes of the rest: the new loop starts
-// from the background.
+// before it is written. Elements that the loop does not write are the loop's
+// init; there the op has to make a constant of it, or another operand, which
+// the new loop starts from. If the init is a new tensor, nothing is promised
+// there, neither before nor after. An op whose result a mark selects by the
+// loop's index (SelectedEpilogues) may make what it likes of the rest: the new
+// loop starts from the background.
 //
 // A tile that is not final must not be changed: with atomic writes, and where
 // groups one after another add to what they read from the output, a tile is one
@@ -84,13 +84,13 @@ public:
   /// Null if what is not written is in the way.
   ForallOp run();
 
-  /// What the loop does not write nobody reads; then the new loop starts from
-  /// `background`, or from nothing if that is null.
+  /// Elements that the loop does not write nobody reads; then the new loop
+  /// starts from `background`, or from nothing if that is null.
   ForallOp runUnread(TypedAttr background);
 
 private:
   Value emptyLike(Value tensor);
-  /// What the new loop starts from; null if there is no such thing.
+  /// The init of the new loop; null if there is no such thing.
   Value start();
   /// Does the body ask for a place that cannot be told? [E5]
   bool asksWhere();
@@ -299,7 +299,7 @@ Value Fusion::compute() {
 ForallOp Fusion::run() {
   if (asksWhere())
     return {};
-  // Where the op is, all of its operands are known.
+  // At the op's place all of its operands are known.
   rewriter.setInsertionPoint(op);
   Value init = start();
   return init ? replace(init) : ForallOp();

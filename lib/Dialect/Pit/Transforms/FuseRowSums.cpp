@@ -27,8 +27,8 @@ namespace mlir::pit {
 using namespace mlir;
 using namespace mlir::pit;
 
-/// The shortest rows that give each lane of a warp a vector. Of shorter ones an
-/// element-wise op is better shared out over threads by itself.
+/// The shortest rows that give each lane of a warp a vector. Threads share an
+/// element-wise op of shorter rows better if it stands by itself.
 static constexpr int64_t kLeastElements = 256;
 
 /// Are all results of a generic computed for each point, by the identity map?

@@ -219,13 +219,13 @@ Value SiblingFusion::takeTile() {
       if (&op == write || (!innermost && isa<ForOp>(op)))
         continue;
       rewriter.clone(op, mapping);
-      // What comes after the steps needs their sums.
+      // The ops after the steps need their sums.
       if (innermost && isa<ForOp>(op))
         rewriter.setInsertionPoint(read);
     }
   }
   rewriter.setInsertionPoint(read);
-  // What is read is what would have been written.
+  // The value read is the one that would have been written.
   return convert(mapping.lookupOrDefault(write.getTile()),
                  getElementTypeOrSelf(read.getResult()));
 }
@@ -233,7 +233,7 @@ Value SiblingFusion::takeTile() {
 /// Two loops with the same steps, none of which reads what the other one gives,
 /// become one. The later one is in the place of both.
 void SiblingFusion::mergeSteps(ForOp first, ForOp second) {
-  // What the second one starts from comes before it.
+  // The init of the second one comes before it.
   rewriter.setInsertionPoint(second);
   SmallVector<Value> inits(first.getInitArgs());
   llvm::append_range(inits, second.getInitArgs());

@@ -26,8 +26,8 @@ public:
 
 private:
   /// A mark that `joined` may have, which is one of `values` each time; null if
-  /// there is none. What the loop that carries `joined` hands on unchanged is
-  /// as the rest.
+  /// there is none. A value that the loop which carries `joined` hands on
+  /// unchanged is as the rest.
   SparseOp findCommon(Value joined, ValueRange values);
 
   /// Marks `value`, at the insertion point, as `mark` does.
@@ -115,7 +115,7 @@ namespace {
 struct JoinMarksPass : pit::impl::PitJoinMarksBase<JoinMarksPass> {
   void runOnOperation() override {
     Joiner joiner(&getContext());
-    // What an inner op hands on, an outer one may.
+    // A value that an inner op hands on, an outer one may, too.
     getOperation().walk([&](Operation *op) {
       if (auto branch = dyn_cast<scf::IfOp>(op))
         joiner.join(branch);

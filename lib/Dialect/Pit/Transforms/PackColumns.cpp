@@ -45,10 +45,10 @@ static constexpr int64_t kPackedAtOnce = 2048;
 
 namespace {
 
-/// What packed indices of a function pack.
+/// The columns that packed indices of a function have.
 using PackedIndices = DenseMap<Value, Value>;
 
-/// What an SRead in a loop over ids reads, packed.
+/// The tensor that an SRead in a loop over ids reads, packed.
 class ColumnPacking {
 public:
   ColumnPacking(RewriterBase &rewriter, SReadOp read, PackedIndices &indices)
@@ -85,7 +85,7 @@ private:
         .drop_back();
   }
   int64_t rowElements() { return llvm::product_of(rowShape()); }
-  /// What ids select comes first.
+  /// The dim that ids select comes first.
   SmallVector<int64_t> rotation() {
     int64_t rank = rowShape().size();
     SmallVector<int64_t> order = {rank};

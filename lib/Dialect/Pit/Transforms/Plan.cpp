@@ -43,7 +43,7 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
       dropStaleRule(op);
-      // What has no mark may go into the variants of another op.
+      // An op without a mark may go into the variants of another op.
       if (op.hasPureTensorSemantics() && !op->hasAttr(kRuleAttrName) &&
           llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
             return getMark(op, operand);
@@ -216,8 +216,8 @@ private:
                        ArrayRef<Candidate> legal, const TileTable &table) {
     SmallVector<std::pair<MarkedOperand, VariantSet>, 1> sets;
     for (const MarkedOperand &marked : marks) {
-      // Where nothing of a value is skipped as one operand, it has no mark as
-      // the other.
+      // If nothing of a value is skipped as one operand, it has no mark as the
+      // other.
       if (llvm::any_of(sets, [&](const auto &other) {
             return other.first.mark == marked.mark;
           }))
@@ -291,7 +291,7 @@ private:
     return isMarks ? IndexOp() : index.getDefiningOp<IndexOp>();
   }
 
-  // Of the run:
+  // State of the run:
   const CostTable *costs = nullptr;
   Knowledge *knowledge = nullptr;
 };

@@ -1,6 +1,6 @@
 //===- Reshapes.h - Contractions of other dims ------------------*- C++ -*-===//
 //
-// What passes share that change the dims of contractions on tensors, and of the
+// Passes share this that change the dims of contractions on tensors, and of the
 // element-wise ops after them (CollapseDims.cpp, ExpandVectors.cpp).
 //
 //===----------------------------------------------------------------------===//
@@ -21,8 +21,8 @@ linalg::LinalgOp findFollower(Value value);
 /// without gaps in memory?
 bool isCollapsible(linalg::LinalgOp op, const ReassociationIndices &run);
 
-/// What is collapsed once it was expanded is as before, and a fill of a new
-/// tensor stays one.
+/// A value that is collapsed once it was expanded is as before, and a fill of a
+/// new tensor stays one.
 LogicalResult mergeReshapes(Operation *root);
 
 } // namespace mlir::pit

@@ -45,8 +45,8 @@ bool pit::listSameIds(IndexOp a, IndexOp b) {
   }
   if (a.getShape().size() != b.getShape().size())
     return false;
-  // How long whole dimensions are does not matter. Those of rows of a batch are
-  // the first two of the shape.
+  // How long whole dimensions are does not matter. The dims of rows of a batch
+  // are the first two of the shape.
   int64_t more = a.hasRowsOfBatch();
   for (auto [d, sizes] :
        llvm::enumerate(llvm::zip_equal(a.getShape(), b.getShape())))

@@ -95,7 +95,7 @@ static int64_t countFixedDims(Operation *op) {
       });
 }
 
-/// What `op` makes of a mask of its own input.
+/// The result of `op` for a mask of its own input.
 static Value reshapeLike(OpBuilder &builder, Operation *op, Value input) {
   Location loc = op->getLoc();
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
@@ -123,7 +123,7 @@ static Value reshapeLike(OpBuilder &builder, Operation *op, Value input) {
                                          reshape.getShape());
       })
       .Case([&](tensor::PadOp pad) {
-        // What is added is what it is: selected.
+        // Added elements are selected.
         Value value = arith::ConstantOp::create(builder, loc,
                                                 builder.getOneAttr(element));
         return tensor::PadOp::create(builder, loc, result, input,
@@ -396,8 +396,8 @@ static FailureOr<Value> reshapeSelector(OpBuilder &builder, Operation *op,
   return reshapeLike(builder, op, mask);
 }
 
-/// What `op` makes of a mark's background, in `background`; null for 0. Fails
-/// if that is not known.
+/// The result of `op` for a mark's background, in `background`; null for 0.
+/// Fails if that is not known.
 static LogicalResult reshapeBackground(Operation *op, SparseOp mark,
                                        TypedAttr &background) {
   background = mark.getBackgroundAttr();

@@ -190,7 +190,8 @@ void mlir::pit::expandWholeTensorOps(RewriterBase &rewriter,
     if ((read && read.isWhole()) || (write && write.isWhole()))
       whole.push_back(op);
   });
-  // Who asks for the shape of what is unpacked does not need it unpacked.
+  // A user that asks for the shape of an unpacked value does not need it
+  // unpacked.
   function.walk([&](tensor::DimOp dim) {
     rewriter.modifyOpInPlace(dim, [&] {
       dim.getSourceMutable().assign(getShapeSource(dim.getSource()));

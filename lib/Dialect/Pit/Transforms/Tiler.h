@@ -66,7 +66,7 @@ private:
   enum class Kind { Parallel, Conflicting, Reduced, Axis };
   void classify();
 
-  /// What the loop computes of the ops that come after this one.
+  /// The ops after this one that the loop computes.
   void findEpilogues();
 
   bool isAxisParallel() { return axis && !isReducedDim(op, *axis); }
@@ -90,8 +90,9 @@ private:
 
   void ranges();
 
-  /// What the tiles are read from: behind the mark of the marked operand, and
-  /// the packed tensor where an operand was unpacked by the same index.
+  /// The tensors that the tiles are read from: behind the mark of the marked
+  /// operand, and the packed tensor of an operand that was unpacked by the same
+  /// index.
   void resolveOperands();
 
   /// Are elements of the input with this map read by several tiles, or by
@@ -108,7 +109,7 @@ private:
     return mark && !markedResult && number == rule.getOperand();
   }
 
-  /// Where a tile starts along one dimension of an operand.
+  /// The start of a tile along one dimension of an operand.
   Value subscript(AffineExpr expr);
 
   /// Is input `number` 1 wherever the loops read it?
@@ -162,7 +163,7 @@ private:
 
   Value emptyLike(Value tensor, Type element);
 
-  /// What each result is before the loops: what skipped iterations leave.
+  /// The value of each result before the loops: skipped iterations leave it.
   void start();
 
   /// `tensor` with elements of a wider float type: a fill is one of them.
@@ -170,7 +171,7 @@ private:
   /// `tensor` with elements of another float type.
   Value convert(Value tensor, Type element);
 
-  /// What others see of result r.
+  /// The value that others see of result r.
   Value outcome(unsigned r);
 
   /// True if result r is only packed, by this index: then it never exists
@@ -202,8 +203,8 @@ private:
   SmallVector<unsigned> loopsOf(Kind kind);
 
   /// Dims that conflict and yet run in parallel, as the rule has a way to keep
-  /// their groups' writes apart. Those that are peeled do not, and none does if
-  /// groups would be written twice.
+  /// their groups' writes apart. Peeled dims do not, and none does if groups
+  /// would be written twice.
   SmallVector<unsigned> concurrentDims();
 
   SmallVector<Value> groupSubscripts();
@@ -286,7 +287,7 @@ private:
   SmallVector<TypedAttr> pads;
   SmallVector<Value> extents, starts, sources, initial;
   SmallVector<ResultEffect, 1> skipped; ///< of each result, at skipped points
-  /// Of a dim whose peeled tail is looped over, where its group starts.
+  /// The start of the group of a dim whose peeled tail is looped over.
   SmallVector<Value> lastGroup;
   SmallVector<bool> packed, packedResults;
   Value zero, mask, ids, positions;

@@ -87,7 +87,8 @@ bool Tiler::isReadOften(AffineMap map) {
 }
 
 void Tiler::resolveOperands() {
-  // While the operands still tell which of them are the marked tensor.
+  // This comes first: the operands still tell which of them are the marked
+  // tensor.
   skipped.resize(op.getNumDpsInits());
   if (mark && !markedResult)
     skipped = analyzeSkipping(op, rule.getOperand(), mark.getBackgroundOrZero())
@@ -97,7 +98,8 @@ void Tiler::resolveOperands() {
     if (isMarkedInput(input->getOperandNumber())) {
       value = mark.getInput();
       auto selection = value.getDefiningOp<SparseOp>();
-      // What the mask leaves out becomes the background, of which there is one.
+      // Elements that the mask leaves out become the background, of which there
+      // is one.
       if (selection && selection.getSource() == Source::Mask &&
           selection.getBackgroundOrZero() == mark.getBackgroundOrZero() &&
           (selection.getAssume() ||

@@ -26,8 +26,8 @@ static int64_t getPartChunk(Value index) {
 }
 
 bool Tiler::isResultSlim(unsigned r) {
-  // What is read from an unpacked init has all dims, and so have results of
-  // which perhaps not all are packed.
+  // Reads from an unpacked init have all dims, and so have results of which
+  // perhaps not all are packed.
   return op->getNumResults() == 1 && !op.hasIndexSemantics() &&
          packedResults[r] &&
          (fillOf(op.getDpsInits()[r]) || !getAccumulatorUsed(r));
@@ -277,7 +277,7 @@ Value Tiler::accumulator(unsigned r, Value carried) {
   Type element = body.accumulators[r];
   if (!getAccumulatorUsed(r))
     return tensor::EmptyOp::create(rewriter, loc, resultShape(r), element);
-  // What the tile sums is combined with the outputs when it is written, or
+  // The sum of a tile is combined with the outputs when it is written, or
   // later.
   if (conflicts == Conflicts::Atomic || hasTwoPhases())
     return filled(r);
@@ -290,7 +290,7 @@ Value Tiler::accumulator(unsigned r, Value carried) {
         tensor::EmptyOp::create(rewriter, loc, resultShape(r), element);
     return linalg::FillOp::create(rewriter, loc, fill, empty).getResult(0);
   }
-  // What conflicting groups have added so far is in the carried tensor.
+  // The carried tensor has the sums of conflicting groups so far.
   bool inCarried = conflicting || writesInPlace(r);
   return read(inCarried ? carried : init, map, element);
 }

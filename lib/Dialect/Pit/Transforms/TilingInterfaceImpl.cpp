@@ -37,7 +37,7 @@ static std::optional<int64_t> getSelectorDims(SparseOp mark, Extents offsets,
     return rank;
   case Source::Lengths:
   case Source::Routing: {
-    // What it counts along must not be cut.
+    // The dim that it counts along must not be cut.
     int64_t dims =
         mark.getSource() == Source::Routing
             ? 1

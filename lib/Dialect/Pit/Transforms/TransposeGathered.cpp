@@ -39,8 +39,8 @@ static constexpr int64_t kTileRows = 64, kTileElements = 64;
 /// than sectors of memory for single elements. An estimate: it depends on what
 /// the index lists.
 static constexpr int64_t kLeastGroups = 4;
-/// Of so few rows, elements are gathered before a copy of everything would be
-/// made.
+/// If rows are so few, elements are gathered before a copy of everything would
+/// be made.
 static constexpr int64_t kFewRows = 8;
 
 namespace {

@@ -28,7 +28,7 @@ FailureOr<SmallVector<SReadOp>> listReadsForWgmma(func::FuncOp function,
 
 /// Do ids select elements within the rows that a tile reads, of a type whose
 /// rows wgmma takes transposed, and nothing else, for ops that add up products
-/// or something like them? Those can be told to read the tile in another order
+/// or something like them? These can be told to read the tile in another order
 /// of dimensions.
 bool readsElementsOfRows(SReadOp read);
 

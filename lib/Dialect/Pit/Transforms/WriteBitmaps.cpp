@@ -5,9 +5,9 @@
 // (pit.look), and the bits are one more of its results. Variants that a call
 // chooses from do so alike.
 //
-// What the loop does not write has to be known to be background, since its bits
-// are 0: it is where the loop starts from a tensor that is filled with that, or
-// from a new one, of which nothing is promised.
+// Elements that the loop does not write have to be known to be background,
+// since their bits are 0: the loop starts from a tensor that is filled with
+// that, or from a new one, of which nothing is promised.
 //
 //===----------------------------------------------------------------------===//
 
@@ -298,7 +298,7 @@ struct WriteBitmapsPass : pit::impl::PitWriteBitmapsBase<WriteBitmapsPass> {
           take(choose);
         continue;
       }
-      // What a choice has seen it tells by bits, too.
+      // A choice tells by bits, too, which elements it has seen.
       auto index = cast<IndexOp>(op);
       if (index.getSource() == Source::Values && !index.getBits() &&
           !index.getSeen())

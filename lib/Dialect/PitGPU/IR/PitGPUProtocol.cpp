@@ -1,6 +1,6 @@
 //===- PitGPUProtocol.cpp - Do roles use stages as the protocol says? -----===//
 //
-// What is checked is what loops and branches of scf and pit_gpu.tiles say. A
+// The check follows loops and branches of scf and pit_gpu.tiles. A
 // stage that comes from anywhere else, such as the value with which a loop
 // begins to carry one, is taken as it is.
 //

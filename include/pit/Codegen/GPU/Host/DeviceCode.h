@@ -7,14 +7,14 @@
 
 namespace mlir::pit {
 
-/// What a program holds of its kernels.
+/// The form in which a program holds its kernels.
 enum class DeviceCode {
   PTX,   ///< a text, which the driver assembles for the GPU that it finds
   Cubin, ///< machine code for one architecture
   Auto   ///< a cubin where PTX would run on one architecture only
 };
 
-/// What options call them.
+/// The names of these in options.
 inline llvm::cl::ValuesClass getDeviceCodeValues() {
   return llvm::cl::values(
       clEnumValN(DeviceCode::PTX, "ptx", "PTX, assembled by the driver"),

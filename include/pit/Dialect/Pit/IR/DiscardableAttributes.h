@@ -19,7 +19,7 @@ inline constexpr llvm::StringLiteral kRuleAttrName = "pit.rule";
 
 //===--- Entry points, see pit-drop-signs and pit-abi-prepare -------------===//
 
-/// Of an argument or a result: the type that its elements have for callers, a
+/// On an argument or a result: the type that its elements have for callers, a
 /// signed or unsigned integer of the same width.
 inline constexpr llvm::StringLiteral kElementAttrName = "pit.element";
 /// The manifest of an entry point.
@@ -32,14 +32,15 @@ inline constexpr llvm::StringLiteral kFrameAttr = "pit.frame";
 
 //===--- Functions of others, see pit-abi-claim-functions -----------------===//
 
-/// Of a function: "cuda", where its tensors are and pit has it computed.
+/// On a function: "cuda", the device of its tensors, on which pit has it
+/// computed.
 inline constexpr llvm::StringLiteral kDeviceAttrName = "pit.device";
-/// Of an argument of such a function: the stream that its work goes to.
+/// On an argument of such a function: the stream that its work goes to.
 inline constexpr llvm::StringLiteral kStreamAttrName = "pit.stream";
 
 //===--- Kernels, see convert-pit-to-gpu ----------------------------------===//
 
-/// Of a module: its functions become kernels. Of a gpu.module: they are kernels
+/// On a module: its functions become kernels. On a gpu.module: they are kernels
 /// of pit.
 inline constexpr llvm::StringLiteral kKernelsAttrName = "pit.kernels";
 /// The #pit.launch_info of a kernel.

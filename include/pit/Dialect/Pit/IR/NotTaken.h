@@ -23,7 +23,7 @@
 
 namespace mlir::pit {
 
-/// What a function that takes nothing returns: failure or none.
+/// The result of a function that takes nothing: failure or none.
 struct NotTaken {
   operator LogicalResult() const { return failure(); }
   template <typename T> operator FailureOr<T>() const { return failure(); }

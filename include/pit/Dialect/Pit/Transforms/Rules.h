@@ -1,8 +1,8 @@
 //===- Rules.h - Plans and tiles an op by a rule ----------------*- C++ -*-===//
 //
-// What pit-plan and pit-tile do to one op, for passes that choose the rule
-// themselves. pit/Choice/FindRules.h finds rules,
-// pit/Selection/Rules.h checks one.
+// The steps of pit-plan and pit-tile for one op, for passes that choose the
+// rule themselves. pit/Choice/FindRules.h finds rules, pit/Selection/Rules.h
+// checks one.
 //
 //===----------------------------------------------------------------------===//
 

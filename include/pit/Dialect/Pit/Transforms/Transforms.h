@@ -1,7 +1,7 @@
 //===- Transforms.h - The steps from marks to tiles -------------*- C++ -*-===//
 //
-// What the passes of levels 1 to 3 do, for one op or function, so that other
-// passes and transform scripts can do it. Rules.h plans and tiles.
+// The steps of the passes of levels 1 to 3 for one op or function, so that
+// other passes and transform scripts can take them. Rules.h plans and tiles.
 //
 //===----------------------------------------------------------------------===//
 
