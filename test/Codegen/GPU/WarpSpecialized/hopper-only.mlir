@@ -10,6 +10,10 @@
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 #n = affine_map<(m, n) -> (n)>
+#pkm = affine_map<(p, m, n, k) -> (p, k, m)>
+#pkn = affine_map<(p, m, n, k) -> (p, k, n)>
+#pmn = affine_map<(p, m, n, k) -> (m, n)>
+!grouped = !pit.index<micro_tile = [1, 1], axis = 1>
 !steps = !pit.index<micro_tile = [1, *], axis = 0>
 
 // OLD-NOT: pit.mainloop
@@ -120,6 +124,59 @@ module @pit_kernels attributes {pit.kernels} {
       ^bb0(%s: f32, %g: f32):
         %t = arith.addf %s, %g : f32
         pit.yield %t : f32
+      }
+    }
+    return
+  }
+
+  // Each step has a group of its own.
+  // CHECK-LABEL: func.func @groups(
+  // CHECK-NOT: pit.mainloop
+  // CHECK: pit.for (%[[J:.*]]) = (%{{.*}}) to (%{{.*}}) step (1) {
+  // CHECK: %[[GROUP:.*]] = affine.apply #{{.*}}(%[[J]])
+  // CHECK: pit.for %[[IDS:.*]] at %{{.*}} in %{{.*}}[%[[GROUP]]] : {{.*}} chunk 32 {
+  // CHECK: pit.sread %{{.*}}[%[[J]], %[[IDS]] : !pit.ids<32>, %{{.*}}] into
+  // CHECK: pit.sread %{{.*}}[%[[J]], %[[IDS]] : !pit.ids<32>, %{{.*}}] into
+  // CHECK: linalg.generic {{.*}}"reduction", "parallel", "parallel", "reduction"]}
+  // GPU-LABEL: gpu.func @groups(
+  func.func @groups(%a: memref<?x?x?xf8E4M3FN>, %b: memref<?x?x?xf8E4M3FN>, %list: !grouped, %o: memref<?x?xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %points = memref.dim %a, %c0 : memref<?x?x?xf8E4M3FN>
+    %m = memref.dim %a, %c2 : memref<?x?x?xf8E4M3FN>
+    %n = memref.dim %b, %c2 : memref<?x?x?xf8E4M3FN>
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (64, 64) {
+      // expected-remark @below {{kernel groups has no portable schedule: a tile of 64 x 64 has more accumulators than 512 threads hold}}
+      // expected-remark @below {{kernel groups computes tile by tile, as Hopper's schedule does not take it either: ids select elements of a row}}
+      pit.mainloop %c0 to %points step [1] in %list[] chunk 32 : !grouped extra_maps []
+          into %o[%i, %j : index, index] : memref<?x?xf32> load {
+      ^bb0(%p: index, %ids: !pit.ids<32>, %pos: !pit.ids<32>):
+        %x = pit.view %a[%p, %ids, %i : index, !pit.ids<32>, index] pad(0.0 : f8E4M3FN) : memref<?x?x?xf8E4M3FN> -> vector<1x32x64xf8E4M3FN>
+        %y = pit.view %b[%p, %ids, %j : index, !pit.ids<32>, index] pad(0.0 : f8E4M3FN) : memref<?x?x?xf8E4M3FN> -> vector<1x32x64xf8E4M3FN>
+        pit.yield %x, %y : vector<1x32x64xf8E4M3FN>, vector<1x32x64xf8E4M3FN>
+      } compute {
+      ^bb0(%xt: vector<1x32x64xf8E4M3FN>, %yt: vector<1x32x64xf8E4M3FN>, %at: vector<64x64xf32>):
+        %st = pit.contract %xt, %yt, %at tile [1, 64, 64, 32] maps [#pkm, #pkn, #pmn]
+               : vector<1x32x64xf8E4M3FN>, vector<1x32x64xf8E4M3FN>, vector<64x64xf32> {
+        ^bb0(%p: f8E4M3FN, %q: f8E4M3FN, %acc: f32):
+          %u = arith.extf %p : f8E4M3FN to f32
+          %w = arith.extf %q : f8E4M3FN to f32
+          %2 = arith.mulf %u, %w : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<64x64xf32>
+      } init {
+        %zero = arith.constant 0.0 : f32
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      } groups {
+      ^bb0(%p: index):
+        %at = affine.apply affine_map<(d0) -> (d0 + 1)>(%p)
+        pit.yield %at : index
       }
     }
     return
