@@ -174,7 +174,7 @@ struct ShapeFactors {
   /// of one that has sums of its own: each tap of a convolution reads the lists
   /// of other pixels.
   double nextList = 0;
-  /// The live fraction by which is judged how much of the other operand all
+  /// The live fraction that tells how much of the other operand all
   /// groups read: about that from which on the dense program is as fast.
   double assumedLive = 0;
   /// The lists of wanted parts of rows that multiprocessors share where these

@@ -2,13 +2,13 @@
 
 #include "pit/Choice/FindRules.h"
 
-#include "JudgeRules.h"
+#include "CompareRules.h"
 
 using namespace mlir;
 using namespace mlir::pit;
 
-KnownZeros::KnownZeros(std::unique_ptr<Knowledge> knowledge)
-    : knowledge(std::move(knowledge)) {}
+KnownZeros::KnownZeros(std::unique_ptr<ZeroFacts> facts)
+    : facts(std::move(facts)) {}
 KnownZeros::KnownZeros(KnownZeros &&) = default;
 KnownZeros &KnownZeros::operator=(KnownZeros &&) = default;
 KnownZeros::~KnownZeros() = default;
@@ -16,37 +16,37 @@ KnownZeros::~KnownZeros() = default;
 FailureOr<KnownZeros> KnownZeros::load(Operation *function,
                                        ArrayRef<std::string> samples,
                                        StringRef profile) {
-  FailureOr<std::unique_ptr<Knowledge>> knowledge =
-      Knowledge::load(function, samples, profile);
-  if (failed(knowledge))
+  FailureOr<std::unique_ptr<ZeroFacts>> facts =
+      ZeroFacts::load(function, samples, profile);
+  if (failed(facts))
     return failure();
-  return KnownZeros(std::move(*knowledge));
+  return KnownZeros(std::move(*facts));
 }
 
 /// The rules of one mark by what is known of its zeros, in the place of those
 /// that were found without. Nothing changes if nothing is known.
-static LogicalResult judge(MarkedOperand marked, const PlanTarget &target,
-                           const CostTable &costs, Knowledge &knowledge,
-                           SmallVectorImpl<Candidate> &legal) {
+static LogicalResult compare(MarkedOperand marked, const PlanTarget &target,
+                             const CostTable &costs, ZeroFacts &facts,
+                             SmallVectorImpl<Candidate> &legal) {
   SparseOp mark = marked.mark;
-  MarkKnowledge *known =
-      mark.getSource() == Source::Index ? nullptr : knowledge.find(mark);
+  MarkFacts *known =
+      mark.getSource() == Source::Index ? nullptr : facts.find(mark);
   if (!known)
     return success();
   std::string error;
-  FailureOr<std::optional<Judgement>> judged =
-      judgeRules(marked, legal, target, costs, *known, error);
-  if (failed(judged))
+  FailureOr<std::optional<RuleComparison>> compared =
+      compareRules(marked, legal, target, costs, *known, error);
+  if (failed(compared))
     return mark.emitError()
            << "mark '" << mark.getLabel().value_or("") << "': " << error;
-  if (!*judged)
+  if (!*compared)
     return success();
   llvm::erase_if(legal, [&](const Candidate &candidate) {
     return candidate.rule.getOperand() == marked.number;
   });
-  for (const JudgedRule &rule : (*judged)->rules) {
+  for (const ComparedRule &rule : (*compared)->rules) {
     legal.push_back(rule.candidate);
-    legal.back().expected = {rule.coverage, rule.time, (*judged)->dense};
+    legal.back().expected = {rule.coverage, rule.time, (*compared)->dense};
   }
   return success();
 }
@@ -94,8 +94,8 @@ mlir::pit::findRules(linalg::LinalgOp op, const RuleSearch &search,
   // A rule that the user insists on is taken whatever the zeros are.
   if (search.zeros && llvm::none_of(found.legal, insists))
     for (auto [operand, mark] : marks)
-      if (failed(judge({op, operand, mark}, target, *costs, search.zeros->get(),
-                       found.legal)))
+      if (failed(compare({op, operand, mark}, target, *costs,
+                         search.zeros->get(), found.legal)))
         return failure();
   if (refused)
     llvm::append_range(*refused, found.refused);

@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Knowledge.h"
+#include "ZeroFacts.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -46,7 +46,7 @@ Key makeKey(int64_t axis, ArrayRef<int64_t> microTile,
   return key;
 }
 
-class Recorded : public MarkKnowledge {
+class Recorded : public MarkFacts {
 public:
   Recorded(StringRef file, StringRef signature)
       : file(file), signature(signature) {}
@@ -127,8 +127,8 @@ public:
     return success();
   }
 
-  std::unique_ptr<MarkKnowledge> find(StringRef label,
-                                      StringRef signature) const override {
+  std::unique_ptr<MarkFacts> find(StringRef label,
+                                  StringRef signature) const override {
     auto found = std::make_unique<Recorded>(file, signature);
     for (const Entry &entry : entries)
       if (entry.label == label)

@@ -51,10 +51,10 @@ static std::optional<double> countUses(MarkedOperand marked) {
   return uses;
 }
 
-/// Can the cost model judge rules of the op for this operand? On a GPU products
-/// were measured. The elements of an operand that a mask selects are written
-/// out before, for all variants.
-static bool isJudged(MarkedOperand marked, bool isForGpu) {
+/// Has the cost model times of rules of the op for this operand? On a GPU
+/// products were measured. The elements of an operand that a mask selects are
+/// written out before, for all variants.
+static bool isModelled(MarkedOperand marked, bool isForGpu) {
   linalg::LinalgOp op = marked.op;
   AffineMap map = marked.getMap();
   std::optional<unsigned> lane = getLaneDim(op);
@@ -163,15 +163,16 @@ static const Condition kConditions[] = {
     {[](Question &q) { return !q.mark.getRuleAttr(); }, Otherwise::OneRule},
     // [V3] Variants write to memory of their own.
     {[](Question &q) { return !updatesInPlace(q.op); }, Otherwise::OneRule},
-    // [V4] The cost model can judge the op. If it cannot, tiles of windows that
+    // [V4] The cost model has times of the op. If it has not, tiles of windows
+    // that
     // copy more than they skip never pay.
     {[](Question &q) {
-       return isJudged(q.marked, q.costs.isForGpu) || q.costs.isForGpu ||
+       return isModelled(q.marked, q.costs.isForGpu) || q.costs.isForGpu ||
               !q.looksAtValues() ||
               !isCopyingTooDear(q.marked, q.costs.variants);
      },
      Otherwise::Dense},
-    {[](Question &q) { return isJudged(q.marked, q.costs.isForGpu); },
+    {[](Question &q) { return isModelled(q.marked, q.costs.isForGpu); },
      Otherwise::OneRule},
     // [V5] What is wanted of a result is not packed for a reader.
     {[](Question &q) {

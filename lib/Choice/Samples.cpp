@@ -1,7 +1,7 @@
 //===- Samples.cpp - The coverage of arrays -------------------------------===//
 
-#include "Knowledge.h"
 #include "Support/Npy.h"
+#include "ZeroFacts.h"
 #include "pit-runtime/Context.h"
 #include "pit-runtime/Coverage.h"
 
@@ -31,7 +31,7 @@ struct Sample {
   const pit_bitmap *bitmap = nullptr;
 };
 
-class Samples : public MarkKnowledge {
+class Samples : public MarkFacts {
 public:
   Samples(ArrayRef<std::string> files) {
     for (const std::string &file : files)
@@ -263,7 +263,6 @@ private:
 };
 } // namespace
 
-std::unique_ptr<MarkKnowledge>
-mlir::pit::makeSamples(ArrayRef<std::string> files) {
+std::unique_ptr<MarkFacts> mlir::pit::makeSamples(ArrayRef<std::string> files) {
   return std::make_unique<Samples>(files);
 }

@@ -49,7 +49,7 @@ SmallVector<Variant, 0> findVariants(MarkedOperand marked,
                                      const PlanTarget &target,
                                      const CostModel &model, TriedSizes sizes);
 
-/// All variants that the cost model can judge.
+/// All variants that the cost model has times of.
 SmallVector<Variant, 0> findAllVariants(MarkedOperand marked,
                                         ArrayRef<Candidate> legal,
                                         const PlanTarget &target,

@@ -14,7 +14,7 @@
 
 namespace mlir::pit {
 
-class Knowledge;
+class ZeroFacts;
 
 /// The zeros of a function's marks, as far as they are known before it runs.
 class KnownZeros {
@@ -29,11 +29,11 @@ public:
   KnownZeros &operator=(KnownZeros &&);
   ~KnownZeros();
 
-  Knowledge &get() const { return *knowledge; }
+  ZeroFacts &get() const { return *facts; }
 
 private:
-  KnownZeros(std::unique_ptr<Knowledge> knowledge);
-  std::unique_ptr<Knowledge> knowledge;
+  KnownZeros(std::unique_ptr<ZeroFacts> facts);
+  std::unique_ptr<ZeroFacts> facts;
 };
 
 /// The rules to look for; pit-plan's options of these names.

@@ -1,6 +1,6 @@
 //===- LabelMarks.cpp - Names by which marks are known --------------------===//
 
-#include "Choice/Knowledge.h"
+#include "Choice/ZeroFacts.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 

@@ -1,7 +1,7 @@
 //===- Plan.cpp - Level 1 to level 2 --------------------------------------===//
 
 #include "Choice/ChooseVariant.h"
-#include "Choice/JudgeRules.h"
+#include "Choice/CompareRules.h"
 #include "CollapseRows.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
@@ -35,11 +35,11 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
     if (failed(weighed))
       return signalPassFailure();
     costs = &*weighed;
-    FailureOr<std::unique_ptr<Knowledge>> known = Knowledge::load(
+    FailureOr<std::unique_ptr<ZeroFacts>> known = ZeroFacts::load(
         getOperation(), llvm::to_vector_of<std::string>(samples), profile);
     if (failed(known))
       return signalPassFailure();
-    knowledge = known->get();
+    facts = known->get();
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
       dropStaleRule(op);
@@ -152,14 +152,14 @@ private:
   FailureOr<bool> planKnown(linalg::LinalgOp op,
                             SmallVectorImpl<MarkedOperand> &marks,
                             CandidateSet &found, const TileTable &table) {
-    SmallVector<Judgement> judgements;
+    SmallVector<RuleComparison> comparisons;
     SmallVector<MarkedOperand> unknown;
     for (const MarkedOperand &marked : marks) {
       SparseOp mark = marked.mark;
-      MarkKnowledge *known =
-          mark.getSource() == Source::Index ? nullptr : knowledge->find(mark);
+      MarkFacts *known =
+          mark.getSource() == Source::Index ? nullptr : facts->find(mark);
       if (!known) {
-        if (StringRef file = knowledge->getSilentProfile(mark); !file.empty())
+        if (StringRef file = facts->getSilentProfile(mark); !file.empty())
           mark.emitWarning()
               << "profile '" << file << "' has nothing of mark '"
               << *mark.getLabel() << "': no call reached it, or it is new";
@@ -167,29 +167,29 @@ private:
         continue;
       }
       std::string error;
-      FailureOr<std::optional<Judgement>> judged = judgeRules(
+      FailureOr<std::optional<RuleComparison>> compared = compareRules(
           marked, found.legal, getPlanTarget(table), *costs, *known, error);
-      if (failed(judged))
+      if (failed(compared))
         return mark.emitError()
                << "mark '" << mark.getLabel().value_or("") << "': " << error;
-      if (*judged)
-        judgements.push_back(std::move(**judged));
+      if (*compared)
+        comparisons.push_back(std::move(**compared));
       else
         unknown.push_back(marked);
     }
-    auto best = llvm::min_element(judgements,
-                                  [](const Judgement &a, const Judgement &b) {
-                                    return a.getGain() < b.getGain();
-                                  });
-    bool pays = best != judgements.end() && best->pays();
+    auto best = llvm::min_element(
+        comparisons, [](const RuleComparison &a, const RuleComparison &b) {
+          return a.getGain() < b.getGain();
+        });
+    bool pays = best != comparisons.end() && best->pays();
     if (explain)
-      for (const Judgement &one : judgements)
+      for (const RuleComparison &one : comparisons)
         one.explain(op, pays ? &one == best : unknown.empty());
     if (pays) {
       applyBest(op, best->rules.front().candidate, table);
       return true;
     }
-    for (const Judgement &one : judgements)
+    for (const RuleComparison &one : comparisons)
       skipNothing(op, one.mark);
     llvm::erase_if(found.legal, [&](const Candidate &candidate) {
       return llvm::none_of(unknown, [&](const MarkedOperand &marked) {
@@ -293,6 +293,6 @@ private:
 
   // State of the run:
   const CostTable *costs = nullptr;
-  Knowledge *knowledge = nullptr;
+  ZeroFacts *facts = nullptr;
 };
 } // namespace

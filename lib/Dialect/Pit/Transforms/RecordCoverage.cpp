@@ -1,6 +1,6 @@
 //===- RecordCoverage.cpp - Programs that record the zeros of marks -------===//
 
-#include "Choice/Knowledge.h"
+#include "Choice/ZeroFacts.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 

@@ -1,32 +1,32 @@
-//===- JudgeRules.h - The best rule for known zeros -------------*- C++ -*-===//
+//===- CompareRules.h - The best rule for known zeros -----------*- C++ -*-===//
 //
 // Algorithm 1 of the PIT paper: the rules of an op are compared by the times
 // that they take for the coverage that is known of a mark.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_CHOICE_JUDGERULES_H
-#define PIT_LIB_CHOICE_JUDGERULES_H
+#ifndef PIT_LIB_CHOICE_COMPARERULES_H
+#define PIT_LIB_CHOICE_COMPARERULES_H
 
-#include "Knowledge.h"
 #include "Variants.h"
+#include "ZeroFacts.h"
 
 namespace mlir::pit {
 
 /// A rule, and what it is expected to take.
-struct JudgedRule {
+struct ComparedRule {
   Candidate candidate;
   double coverage; ///< live micro-tiles, of all
   double time;     ///< nanoseconds
 };
 
 /// The rules of an op for one of its marks.
-struct Judgement {
+struct RuleComparison {
   SparseOp mark;
-  std::string source;               ///< of what is known
-  SmallVector<JudgedRule, 0> rules; ///< the fastest first
-  double dense = 0;                 ///< nanoseconds
-  SmallVector<std::string> unknown; ///< rules whose coverage is not known
+  std::string source;                 ///< of what is known
+  SmallVector<ComparedRule, 0> rules; ///< the fastest first
+  double dense = 0;                   ///< nanoseconds
+  SmallVector<std::string> unknown;   ///< rules whose coverage is not known
 
   /// Whether the fastest rule is faster than skipping nothing.
   bool pays() const { return !rules.empty() && rules.front().time < dense; }
@@ -37,14 +37,14 @@ struct Judgement {
   void explain(Operation *op, bool chosen) const;
 };
 
-/// Judges the rules that `legal` has for the operand.
+/// Compares the rules that `legal` has for the operand.
 /// Nothing if the table does not tell what they cost. On failure `error` says
 /// why what is known does not fit the mark.
-FailureOr<std::optional<Judgement>>
-judgeRules(MarkedOperand marked, ArrayRef<Candidate> legal,
-           const PlanTarget &target, const CostTable &costs,
-           MarkKnowledge &knowledge, std::string &error);
+FailureOr<std::optional<RuleComparison>>
+compareRules(MarkedOperand marked, ArrayRef<Candidate> legal,
+             const PlanTarget &target, const CostTable &costs, MarkFacts &facts,
+             std::string &error);
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_CHOICE_JUDGERULES_H
+#endif // PIT_LIB_CHOICE_COMPARERULES_H

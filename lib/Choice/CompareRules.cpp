@@ -1,6 +1,6 @@
-//===- JudgeRules.cpp - The best rule for known zeros ---------------------===//
+//===- CompareRules.cpp - The best rule for known zeros -------------------===//
 
-#include "JudgeRules.h"
+#include "CompareRules.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -16,7 +16,7 @@ static std::string formatTime(double time) {
   return llvm::formatv("{0:F2} ms", time / 1e6);
 }
 
-void Judgement::explain(Operation *op, bool chosen) const {
+void RuleComparison::explain(Operation *op, bool chosen) const {
   std::string name = SparseOp(mark).getLabel()
                          ? " of mark '" + SparseOp(mark).getLabel()->str() + "'"
                          : "";
@@ -24,7 +24,7 @@ void Judgement::explain(Operation *op, bool chosen) const {
   say() << "rules compared by " << source << name << ": dense takes "
         << formatTime(dense)
         << (chosen && !pays() ? ", and is chosen: no rule is faster" : "");
-  for (const JudgedRule &rule : rules) {
+  for (const ComparedRule &rule : rules) {
     bool isChosen = chosen && pays() && &rule == &rules.front();
     say() << "candidate " << describeRule(rule.candidate)
           << llvm::formatv(": coverage {0:F4}, {1}, {2:F2} of dense",
@@ -38,35 +38,35 @@ void Judgement::explain(Operation *op, bool chosen) const {
           << " does not tell its coverage";
 }
 
-FailureOr<std::optional<Judgement>>
-mlir::pit::judgeRules(MarkedOperand marked, ArrayRef<Candidate> legal,
-                      const PlanTarget &target, const CostTable &costs,
-                      MarkKnowledge &knowledge, std::string &error) {
+FailureOr<std::optional<RuleComparison>>
+mlir::pit::compareRules(MarkedOperand marked, ArrayRef<Candidate> legal,
+                        const PlanTarget &target, const CostTable &costs,
+                        MarkFacts &facts, std::string &error) {
   std::optional<CostModel> model = CostModel::get(marked, costs);
   if (!model)
-    return std::optional<Judgement>();
+    return std::optional<RuleComparison>();
   SmallVector<Variant, 0> variants =
       findAllVariants(marked, legal, target, *model);
   SmallVector<SparsityIndexType> indices;
   for (const Variant &variant : variants)
     indices.push_back(variant.candidate.index);
   FailureOr<SmallVector<Observation>> seen =
-      knowledge.count(marked.mark, indices, error);
+      facts.count(marked.mark, indices, error);
   if (failed(seen))
     return failure();
-  Judgement judgement;
-  judgement.mark = marked.mark;
-  judgement.source = knowledge.describe();
+  RuleComparison comparison;
+  comparison.mark = marked.mark;
+  comparison.source = facts.describe();
   CostTerm dense = model->getDense();
   double weights = 0;
   for (const Observation &one : *seen) {
     weights += one.weight;
-    judgement.dense +=
+    comparison.dense +=
         one.weight * dense.evaluate(model->getExtents(one.shape));
   }
   if (weights <= 0)
-    return std::optional<Judgement>();
-  judgement.dense /= weights;
+    return std::optional<RuleComparison>();
+  comparison.dense /= weights;
   for (auto [i, variant] : llvm::enumerate(variants)) {
     double time = 0, live = 0, all = 0;
     bool isKnown = true;
@@ -82,14 +82,15 @@ mlir::pit::judgeRules(MarkedOperand marked, ArrayRef<Candidate> legal,
       all += one.weight * one.counts[i]->all;
     }
     if (isKnown)
-      judgement.rules.push_back(
+      comparison.rules.push_back(
           {variant.candidate, all > 0 ? live / all : 0, time / weights});
     else
-      judgement.unknown.push_back(describeRule(variant.candidate));
+      comparison.unknown.push_back(describeRule(variant.candidate));
   }
-  llvm::sort(judgement.rules, [](const JudgedRule &a, const JudgedRule &b) {
-    return std::tie(a.time, a.candidate.elements) <
-           std::tie(b.time, b.candidate.elements);
-  });
-  return std::optional(std::move(judgement));
+  llvm::sort(comparison.rules,
+             [](const ComparedRule &a, const ComparedRule &b) {
+               return std::tie(a.time, a.candidate.elements) <
+                      std::tie(b.time, b.candidate.elements);
+             });
+  return std::optional(std::move(comparison));
 }

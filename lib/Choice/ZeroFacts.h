@@ -1,4 +1,4 @@
-//===- Knowledge.h - What is known of zeros early ---------------*- C++ -*-===//
+//===- ZeroFacts.h - Facts about zeros before a program runs ----*- C++ -*-===//
 //
 // Three sources: arrays as the marked value will be (samples), the coverage
 // that an earlier run recorded (a profile), or what the mark says itself (its
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_CHOICE_KNOWLEDGE_H
-#define PIT_LIB_CHOICE_KNOWLEDGE_H
+#ifndef PIT_LIB_CHOICE_ZEROFACTS_H
+#define PIT_LIB_CHOICE_ZEROFACTS_H
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
@@ -31,9 +31,9 @@ struct Observation {
 };
 
 /// The facts about a mark.
-class MarkKnowledge {
+class MarkFacts {
 public:
-  virtual ~MarkKnowledge();
+  virtual ~MarkFacts();
   /// The source, as "sample 'a.npy'".
   virtual std::string describe() const = 0;
   /// Counts the micro-tiles of indices of the mark. On failure `error` says
@@ -56,36 +56,36 @@ std::optional<std::pair<StringRef, StringRef>> splitSample(StringRef sample);
 class Profile;
 
 /// All that was given to a compilation.
-class Knowledge {
+class ZeroFacts {
 public:
-  ~Knowledge();
+  ~ZeroFacts();
   /// From samples, "NAME=FILE.npy" each, and the file of a profile, or "". The
   /// marks are those of `function`, which planning has not changed yet. Reports
   /// what is wrong on it.
-  static FailureOr<std::unique_ptr<Knowledge>>
+  static FailureOr<std::unique_ptr<ZeroFacts>>
   load(Operation *function, ArrayRef<std::string> samples, StringRef profile);
 
   /// The facts about a mark; null if there are none. Samples come before a
   /// profile, and this before what the mark says.
-  MarkKnowledge *find(SparseOp mark);
+  MarkFacts *find(SparseOp mark);
   /// The file of the profile if it does not have this mark; else "".
   StringRef getSilentProfile(SparseOp mark) const;
 
 private:
-  Knowledge() = default;
+  ZeroFacts() = default;
   /// Files of samples, by label.
   llvm::StringMap<SmallVector<std::string>> samples;
   std::unique_ptr<Profile> profile;
   DenseMap<Operation *, std::string> signatures;
   /// By label and signature.
-  std::map<std::pair<std::string, std::string>, std::unique_ptr<MarkKnowledge>>
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<MarkFacts>>
       known;
 };
 
 /// The facts in arrays of .npy files.
-std::unique_ptr<MarkKnowledge> makeSamples(ArrayRef<std::string> files);
+std::unique_ptr<MarkFacts> makeSamples(ArrayRef<std::string> files);
 /// The facts that the mark itself states.
-std::unique_ptr<MarkKnowledge> makeDensity();
+std::unique_ptr<MarkFacts> makeDensity();
 
 /// A profile, as pit-run --profile-out writes it.
 class Profile {
@@ -95,8 +95,8 @@ public:
                                                   std::string &error);
   /// The facts about the mark with this label and signature; null if there are
   /// none of such a label.
-  virtual std::unique_ptr<MarkKnowledge> find(StringRef label,
-                                              StringRef signature) const = 0;
+  virtual std::unique_ptr<MarkFacts> find(StringRef label,
+                                          StringRef signature) const = 0;
   virtual StringRef getFile() const = 0;
   /// The labels, once each.
   virtual SmallVector<std::string> getLabels() const = 0;
@@ -104,4 +104,4 @@ public:
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_CHOICE_KNOWLEDGE_H
+#endif // PIT_LIB_CHOICE_ZEROFACTS_H

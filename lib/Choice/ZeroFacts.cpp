@@ -1,6 +1,6 @@
-//===- Knowledge.cpp - What is known of zeros before a program runs -------===//
+//===- ZeroFacts.cpp - Facts about zeros before a program runs ------------===//
 
-#include "Knowledge.h"
+#include "ZeroFacts.h"
 
 #include "Selection/Candidates.h"
 
@@ -9,9 +9,9 @@
 using namespace mlir;
 using namespace mlir::pit;
 
-MarkKnowledge::~MarkKnowledge() = default;
+MarkFacts::~MarkFacts() = default;
 Profile::~Profile() = default;
-Knowledge::~Knowledge() = default;
+ZeroFacts::~ZeroFacts() = default;
 
 StringRef mlir::pit::getBaseLabel(StringRef label) {
   return label.take_front(label.find('['));
@@ -38,10 +38,10 @@ mlir::pit::splitSample(StringRef sample) {
   return std::pair(name, file);
 }
 
-FailureOr<std::unique_ptr<Knowledge>>
-Knowledge::load(Operation *function, ArrayRef<std::string> samples,
+FailureOr<std::unique_ptr<ZeroFacts>>
+ZeroFacts::load(Operation *function, ArrayRef<std::string> samples,
                 StringRef profile) {
-  std::unique_ptr<Knowledge> made(new Knowledge());
+  std::unique_ptr<ZeroFacts> made(new ZeroFacts());
   function->walk(
       [&](SparseOp mark) { made->signatures[mark] = getSignature(mark); });
   for (StringRef sample : samples) {
@@ -62,10 +62,10 @@ Knowledge::load(Operation *function, ArrayRef<std::string> samples,
   return made;
 }
 
-MarkKnowledge *Knowledge::find(SparseOp mark) {
+MarkFacts *ZeroFacts::find(SparseOp mark) {
   StringRef label = mark.getLabel().value_or("");
   const std::string &signature = signatures[mark];
-  std::unique_ptr<MarkKnowledge> &found = known[{label.str(), signature}];
+  std::unique_ptr<MarkFacts> &found = known[{label.str(), signature}];
   if (found)
     return found.get();
   auto files = samples.find(label);
@@ -78,7 +78,7 @@ MarkKnowledge *Knowledge::find(SparseOp mark) {
   return found.get();
 }
 
-StringRef Knowledge::getSilentProfile(SparseOp mark) const {
+StringRef ZeroFacts::getSilentProfile(SparseOp mark) const {
   std::optional<StringRef> label = mark.getLabel();
   return profile && label && !samples.contains(*label) &&
                  !llvm::is_contained(profile->getLabels(), *label)
@@ -92,7 +92,7 @@ StringRef Knowledge::getSilentProfile(SparseOp mark) const {
 
 namespace {
 /// Micro-tiles of the mark's density are live independently of each other.
-class Density : public MarkKnowledge {
+class Density : public MarkFacts {
 public:
   std::string describe() const override { return "the mark's density"; }
 
@@ -135,6 +135,6 @@ private:
 };
 } // namespace
 
-std::unique_ptr<MarkKnowledge> mlir::pit::makeDensity() {
+std::unique_ptr<MarkFacts> mlir::pit::makeDensity() {
   return std::make_unique<Density>();
 }
