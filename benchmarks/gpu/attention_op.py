@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """pit.attention beside the tile program that is written by hand (../attentions.py), torch's SDPA and
-flex_attention: dense, causal, blocks of 64 queries by 64 keys, and the gradients. f16, 32 heads. All
-contestants take turns; prints microseconds (the median of rounds), TFLOP/s of what is multiplied,
+flex_attention: dense, causal, blocks of 64 queries by 64 keys, and the gradients; and
+pit.paged_attention beside a copy of the bytes of its pages. f16, 32 heads. All contestants take turns; prints microseconds (the median of rounds), TFLOP/s of what is multiplied,
 and the error against float64. The compiler has to be there. --check compares random calls, of
 any options, and their gradients, with float64 before.
 
@@ -138,6 +138,31 @@ def gradients(d, size, rounds):
     report(f"gradients {d} {size}", 10.0 * HEADS * size * size * d, calls, exact, rounds)
 
 
+def decode(batch, keys, page, rounds):
+    """64 heads of queries, 8 of keys; every other page of the cache is a sequence's."""
+    pages = -(-keys // page)
+    q = torch.randn(batch, 64, 128, device="cuda", dtype=torch.float16)
+    k, v = (torch.randn(2 * batch * pages, page, 8, 128, device="cuda", dtype=torch.float16)
+            for _ in range(2))
+    table = torch.randperm(2 * batch * pages, device="cuda", dtype=torch.int32)[:batch * pages]
+    table = table.reshape(batch, pages)
+    lengths = torch.randint(keys // 2, keys + 1, (batch,), device="cuda", dtype=torch.int32)
+    y = pit.paged_attention(q, k, v, table, lengths)
+    own = [x[table[0]].reshape(-1, 8, 128)[:int(lengths[0])].double() for x in (k, v)]
+    own = [x.repeat_interleave(8, 1) for x in own]
+    scores = torch.einsum("hd,nhd->hn", q[0].double(), own[0]) * 128 ** -0.5
+    exact = torch.einsum("hn,nhd->hd", scores.softmax(-1), own[1])
+    off = ((y[0].double() - exact).norm() / exact.norm()).item()
+    moved = int(lengths.sum()) * 8 * 128 * 2 * 2
+    source = torch.empty(moved // 2, device="cuda", dtype=torch.uint8)
+    target = torch.empty_like(source)  # a copy reads half, and writes half
+    times = race({"pit.paged_attention": lambda: pit.paged_attention(q, k, v, table, lengths, out=y),
+                  "copy": lambda: target.copy_(source)}, rounds)
+    taken = times["pit.paged_attention"]
+    print(f"decode {batch} x {keys}, pages of {page}: {taken * 1e6:8.1f} us {moved / taken * 1e-9:6.0f} "
+          f"GB/s  off by {off:.1e}  the copy's time over its {times['copy'] / taken:.2f}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -161,6 +186,9 @@ def main():
     cases += [(f"blocks {d} {size}, {percent} %", lambda d=d, size=size, percent=percent: blocks_of(
         d, size, percent, arguments.rounds))
         for size in map(int, arguments.sizes.split(",")) for d in (128, 64) for percent in LIVE]
+    cases += [(f"decode {batch} {keys} {page}", lambda batch=batch, keys=keys, page=page: decode(
+        batch, keys, page, arguments.rounds))
+        for batch, keys in ((64, 8192), (16, 32768), (1, 32768)) for page in (16, 64)]
     for name, case in cases:
         if re.search(arguments.only, name) and time.monotonic() - begin < arguments.seconds:
             case()

@@ -8,8 +8,8 @@ Arrays are those of numpy, torch, CuPy and JAX, on the CPU or a GPU. They are pa
 without copies, by DLPack; on a GPU a call runs on the framework's current stream.
 
     Ops             matmul, linear, einsum, masked_matmul, padded_linear, padded_mlp,
-                    masked_mlp, scaled_matmul, moe, conv2d, attention: compiled when they
-                    are called (docs/Ops.md)
+                    masked_mlp, scaled_matmul, moe, conv2d, attention, paged_attention: compiled
+                    when they are called (docs/Ops.md)
     Looking         coverage, explain
     Programs        compile (MLIR or StableHLO), load, jit and tile (tile programs in
                     Python, docs/TileLanguage.md); docs/Python.md
@@ -31,14 +31,14 @@ from ._library import Error
 from ._program import Entry, Program, Signature, load
 from .ops import (
     Explanation, attention, conv2d, einsum, explain, linear, masked_matmul, masked_mlp, matmul,
-    moe, padded_linear, padded_mlp, scaled_matmul)
+    moe, padded_linear, padded_mlp, paged_attention, scaled_matmul)
 
 __all__ = [
     "Compiler", "Constant", "Context", "Coverage", "Entry", "Error", "Explanation", "Index",
     "Program", "Signature", "attention", "build_index", "compile", "constant", "conv2d", "coverage",
     "default_context", "einsum", "explain", "import_index", "jit", "linear", "load",
     "masked_matmul", "masked_mlp", "matmul", "moe", "padded_linear", "padded_mlp",
-    "scaled_matmul", "tile", "view",
+    "paged_attention", "scaled_matmul", "tile", "view",
 ]
 
 

@@ -71,16 +71,22 @@ class Documents(unittest.TestCase):
             "pit": pit, "q": array(2, 4, 130, 16), "k": array(2, 2, 90, 16), "v": array(2, 2, 90, 16),
             "live": random.random((4, 3, 2)) < 0.5, "kept": kept, "lengths": np.int32([3, 90]),
             "index": pit.build_index(kept, (None, None, 64, 1), 3, source="mask")}
+        decoding = {
+            "pit": pit, "q": array(2, 4, 16), "k_cache": array(9, 16, 2, 16),
+            "v_cache": array(9, 16, 2, 16), "page_table": np.int32([[3, 1, 8], [0, 2, 7]]),
+            "selected": np.int32([[1, 8], [2, -1]]), "lengths": np.int32([20, 1])}
         found = examples((ROOT / "docs" / "Ops.md").read_text())
         for example in found:
             exec(compile(example, "docs/Ops.md", "exec"),
-                 attention if "pit.attention" in example else values)
+                 attention if "pit.attention" in example
+                 else decoding if "pit.paged_attention" in example else values)
+        self.assertEqual(decoding["logs"].shape, (2, 4))
         self.assertEqual(attention["logs"].shape, (2, 4, 130))
         expected = np.where(values["kept"], values["a"], 0).astype("d") @ values["b"].astype("d")
         # The index selects, so the last product is that of what was kept.
         np.testing.assert_allclose(values["y"], expected, atol=1e-4)
         self.assertIn("pit.sread", values["listing"])
-        self.assertEqual(len(found), 4)
+        self.assertEqual(len(found), 5)
 
     def test_names(self):
         """Each name of the package that the page has, and the other way round."""

@@ -13,6 +13,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
 
+import paged_reference  # noqa: E402
+
 random = np.random.default_rng()
 
 
@@ -86,6 +88,15 @@ class Attention(unittest.TestCase):
         x[0, 0, 3], x[0, 1, 4, 5] = -np.inf, np.inf
         with np.errstate(divide="ignore"):
             self.close(program[program.entries[0]](x), np.asarray(jax.nn.logsumexp(x, -1)))
+
+    def test_paged(self):
+        given = [draw(2, 4, 2, 16), draw(7, 16, 2, 16), draw(7, 16, 2, 8),
+                 jnp.asarray(random.permutation(7)[:6].reshape(2, 3).astype("i4")), jnp.array([48, 9])]
+        wanted, logs = paged_reference.paged_attention(*map(np.asarray, given))
+        self.close(jax.jit(pit.paged_attention)(*given), wanted)
+        found = jax.jit(lambda *x: pit.paged_attention(*x, return_lse=True))(*given)
+        self.close(found[0], wanted)
+        self.close(found[1], logs)
 
     def test_errors(self):
         q, k, v = (draw(1, 1, 8, 8) for _ in range(3))

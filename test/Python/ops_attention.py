@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
 
 import attention_reference as reference  # noqa: E402
+import paged_reference  # noqa: E402
 
 random = np.random.default_rng()
 LIMITS = {"float64": 1e-12, "float32": 2e-5, "float16": 4e-3}
@@ -104,6 +105,64 @@ class Attention(unittest.TestCase):
         with self.assertRaisesRegex(pit.Error, "8 queries are 1 blocks of 64, but blocks has 2|"
                                                "blocks has shape"):
             pit.attention(*draw(1, 1, 1, 8, 8, 8, 8), blocks=np.ones((2, 1), bool))
+
+
+class Paged(unittest.TestCase):
+    check = Attention.check
+
+    def compare(self, arrays, options, **how):
+        shapes = [x.shape for x in arrays]
+        with self.subTest(shapes=shapes, dtype=arrays[0].dtype, **options, **how):
+            result, logs = paged_reference.paged_attention(*arrays, **options)
+            found, found_logs = pit.paged_attention(*arrays, return_lse=True, **options, **how)
+            self.check(found, result)
+            self.check(found_logs.astype(found.dtype), logs)
+            self.check(pit.paged_attention(*arrays, **options, **how), result)
+
+    def test_draws(self):
+        """Sizes from 0 on, ragged lengths, sequences of no key, pages that are none."""
+        seed = int(random.integers(2 ** 31))
+        print("seed", seed)
+        rng = np.random.default_rng(seed)
+        for _ in range(6):
+            arrays, options = paged_reference.draw(rng, rng.choice(["f4", "f4", "f2", "f8"]),
+                                                   (1, 16, 24, 64, 128))
+            self.compare(arrays, options, splits=rng.choice([None, 1, 2, 4]))
+
+    def test_shapes(self):
+        """One query without a dim of its own; heads before places; results of the caller."""
+        arrays = [random.standard_normal(shape).astype("f") for shape in (
+            (2, 6, 1, 8), (5, 16, 2, 8), (5, 16, 2, 8))]
+        pages, lengths = np.array([[3, -1], [4, 0]], "i4"), np.array([20, 30], "i4")
+        wanted, _ = paged_reference.paged_attention(*arrays, pages, lengths)
+        q, *caches = arrays
+        found = pit.paged_attention(q[:, :, 0], *caches, pages, lengths)
+        self.check(found, wanted[:, :, 0])
+        for order in ((0, 2, 1, 3), (2, 0, 1, 3)):
+            back = np.argsort(order)
+            moved = [np.ascontiguousarray(x.transpose(order)).transpose(back) for x in caches]
+            self.check(pit.paged_attention(q, *moved, pages, lengths), wanted)
+        out = np.empty_like(q)
+        self.assertIs(pit.paged_attention(q, *caches, pages, lengths, out=out), out)
+        self.check(out, wanted)
+
+    def test_errors(self):
+        def call(q=(2, 4, 8), k=(3, 16, 2, 8), pages=(2, 2), lengths=(2,), **options):
+            x = [np.zeros(shape, "f") for shape in (q, k, k)]
+            return pit.paged_attention(*x, np.zeros(pages, "i4"), np.zeros(lengths, "i4"), **options)
+
+        for error, options in (
+                (r"q has shape \(2, 8\); it must have rank 3 or 4", {"q": (2, 8)}),
+                (r"k_cache has shape \(3, 16, 8\); it must have rank 4", {"k": (3, 16, 8)}),
+                ("q has 3 heads, k_cache has 2", {"q": (2, 3, 8)}),
+                (r"page_table has shape \(4,\); it must have rank 2", {"pages": (4,)}),
+                ("dimension 0 of page_table is 3, but dimension 0 of q is 2", {"pages": (3, 2)}),
+                ("dimension 0 of lengths is 1", {"lengths": (1,)}),
+                ("heads of q and k_cache have 600 elements", {"q": (2, 4, 600), "k": (3, 16, 2, 600)}),
+                ("pages of k_cache have no places", {"k": (3, 0, 2, 8)}),
+                ("splits is 0", {"splits": 0}), ("window is 0", {"window": 0})):
+            with self.assertRaisesRegex(pit.Error, error):
+                call(**options)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
 
 import attention_reference  # noqa: E402
+import paged_reference  # noqa: E402
 
 
 def reference(q, k, v, mask=None, causal=False, align="start", window=None, sinks=None,
@@ -142,6 +143,22 @@ class Attention(unittest.TestCase):
             mask = create_block_mask(kept, 2, 2, 256, 256, device="cpu")
             self.close(pit.attention(q, k, v, blocks=mask),
                        flex_attention(q.double(), k.double(), v.double(), block_mask=mask))
+
+    def test_paged(self):
+        """In a graph, with lengths that change under it; no gradients."""
+        rng = np.random.default_rng()
+        q, k, v = (torch.randn(shape) for shape in ((2, 4, 16), (7, 16, 2, 16), (7, 16, 2, 8)))
+        pages = torch.from_numpy(rng.permutation(7)[:6].reshape(2, 3).astype("i4"))
+        call = torch.compile(lambda *x: pit.paged_attention(*x, return_lse=True), fullgraph=True)
+        for lengths in (torch.tensor([48, 0]), torch.tensor([5, 33])):
+            given = [q, k, v, pages, lengths]
+            wanted = paged_reference.paged_attention(q[:, :, None].numpy(), *(
+                x.numpy() for x in given[1:]))
+            for found in (pit.paged_attention(*given, return_lse=True), call(*given)):
+                for made, right in zip(found, wanted):
+                    np.testing.assert_allclose(made, right[:, :, 0], atol=1e-5, rtol=1e-5)
+        with self.assertRaisesRegex(pit.Error, "paged_attention: it has no gradients"):
+            pit.paged_attention(q.requires_grad_(), k, v, pages, lengths)
 
     def test_errors(self):
         q, k, v = (torch.randn(1, 1, 8, 8, requires_grad=True) for _ in range(3))

@@ -73,3 +73,8 @@ def run(op, arrays):
                     "blocks=")
     found = differentiable(op)(*arrays)
     return found if op.with_lse else found[0]
+
+
+def run_paged(op, arrays):
+    found = run_all(op, arrays)
+    return found if op.with_lse else found[0]

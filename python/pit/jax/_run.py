@@ -19,6 +19,7 @@ from .._context import default_by_word, device_word
 from .._library import CPU, CUDA, Error
 from ..ops import _op
 from ..ops._attention import Attention
+from ..ops._paged_attention import PagedAttention
 from ..ops._operand import Info, compile_options
 from . import _avals, _batching, _tangents, _training
 from ._avals import DTYPES, NAMES
@@ -191,9 +192,10 @@ def run(op, arrays, out=None):
         if not isinstance(x, jax.Array):
             x = as_jax(op, argument.name, x)
         given.append(x)
-    if isinstance(op, Attention):
+    if isinstance(op, (Attention, PagedAttention)):
         from . import _attention
-        return _attention.run(op, given)
+        run_it = _attention.run if isinstance(op, Attention) else _attention.run_paged
+        return run_it(op, given)
     return bind(*given, op=op)
 
 

@@ -130,6 +130,10 @@ class Op:
         one."""
         raise NotImplementedError
 
+    def text(self, builder, values, orders):
+        """The program; `build` adds it to the Builder, whose `chip` is that of a GPU, or None."""
+        return builder.text(*self.build(builder, values, orders))
+
     def results(self, types, sizes):
         """(element type, shape) of each result, from the arguments' element types and
         the sizes of the named dimensions."""
@@ -387,7 +391,9 @@ def plan_of(op, infos):
     op.results(types, sizes)  # an op may have conditions of its own
     kept = shapes.setdefault((op, types), Shapes(op))
     dims, least = kept.dims(sizes)
+    options = _operand.compile_options(device, op.gpu_pipeline)
     builder = Builder(op.name, on_gpu=device[0] == CUDA)
+    builder.chip = options.get("chip")
     values, orders = [], []
     for argument, info in zip(arguments, infos):
         if isinstance(argument, IndexArgument):
@@ -400,12 +406,11 @@ def plan_of(op, infos):
         orders.append(order)
         names = argument.dims if order is None else [argument.dims[i] for i in order]
         values.append(builder.argument(argument.name, [dims.get(d, d) for d in names], info.type))
-    text = builder.text(*op.build(builder, values, orders))
+    text = op.text(builder, values, orders)
     what = f"{op.name}({', '.join(describe(v) for v in values)})"
     prepare = tuple(
         _operand.prepare(info, order) for info, order in zip(infos, orders))
-    return Plan(op, text, what, prepare, _operand.compile_options(device, op.gpu_pipeline),
-                tuple(infos), dims, least, tuple(orders))
+    return Plan(op, text, what, prepare, options, tuple(infos), dims, least, tuple(orders))
 
 
 def describe(value):

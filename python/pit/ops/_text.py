@@ -129,6 +129,7 @@ class Builder:
 
     def __init__(self, name="f", on_gpu=False):
         self.on_gpu = on_gpu  # for the few ops that have another program there
+        self.chip = None  # of the GPU
         self.name = name
         self.arguments, self.lines, self.constants, self.extents = [], [], {}, []
         self.known = set()  # names of dims whose sizes have been asked for

@@ -11,6 +11,7 @@ from ..ops import _op
 from ..ops._attention import Attention
 from ..ops._attention_gradients import KeyGradient, QueryGradient
 from ..ops._operand import constant_in_graphs
+from ..ops._paged_attention import PagedAttention
 from . import _training  # noqa: F401: it defines pit::run_all
 
 GRADIENTS = {"q": QueryGradient, "kv": KeyGradient}
@@ -103,6 +104,21 @@ def run(op, tensors, index, differentiated, out):
         return (result, logs) if returns_logs(op) else result
     if index is not None:
         return _op.call(_op.decode(op), [*tensors, index], out)
+    found = torch.ops.pit.run_all(list(tensors), op)
+    if out is not None:
+        outs = out if isinstance(out, (tuple, list)) else [out]
+        found = [to.copy_(x) for to, x in zip(outs, found)]
+    return tuple(found) if returns_logs(op) else found[0]
+
+
+@constant_in_graphs
+def is_paged(op):
+    return type(_op.decode(op)) is PagedAttention
+
+
+def run_paged(op, tensors, differentiated, out):
+    if differentiated:
+        raise Error("paged_attention: it has no gradients; call it under torch.no_grad()")
     found = torch.ops.pit.run_all(list(tensors), op)
     if out is not None:
         outs = out if isinstance(out, (tuple, list)) else [out]

@@ -232,6 +232,8 @@ def run_by(apply, op, arrays, out, forward=False):
     differentiated = torch.is_grad_enabled() and any([x.requires_grad for x in tensors])
     if _attention.is_attention(op) and not (out is not None and differentiated):
         return _attention.run(op, tensors, indices[index] if index else None, differentiated, out)
+    if _attention.is_paged(op):
+        return _attention.run_paged(op, tensors, differentiated, out)
     if out is not None:
         if differentiated:
             raise Error(f"{name_of(op)}: out= takes no part in gradients; call it without out=, "

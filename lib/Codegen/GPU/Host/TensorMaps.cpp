@@ -29,7 +29,8 @@ FailureOr<SmallVector<TensorMap>> cuda::getTensorMaps(gpu::GPUFuncOp kernel,
   SmallVector<Value> operands(launch.getInputs());
   llvm::append_range(operands, launch.getOuts());
   SmallVector<TensorMap> maps;
-  for (TensorMapAttr map : LaunchInfo::of(kernel)->tensorMaps) {
+  LaunchInfo info = *LaunchInfo::of(kernel); // a loop keeps no temporary
+  for (TensorMapAttr map : info.tensorMaps) {
     uint64_t number = map.getArgument();
     if (number >= operands.size() ||
         !isa<MemRefType>(operands[number].getType()))

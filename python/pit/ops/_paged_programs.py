@@ -1,0 +1,142 @@
+"""The tile program of pit.paged_attention. Its steps read keys where a table says that their pages
+lie; a number in memory ends the loop. Where few sequences would leave most of a machine idle, the
+keys of one are split, and what the parts have is combined by the logarithms of their sums.
+
+Rows are the queries of all heads that share keys: head r // M, query r % M, as they lie in q.
+"""
+
+from .. import tile
+from ..tile import jit
+
+inf = float("inf")
+
+
+def keys_of(cache, page, start, g, T, S, heads):
+    """T keys of a page of S, of caches (pages, places, heads, ..), or with the heads before."""
+    places = tile.span(0 if T == S else tile.maximum(start % S, 0), T)
+    if heads == 0:
+        return tile.sread(cache[g, page, places, :])
+    if heads == 1:
+        return tile.sread(cache[page, g, places, :])
+    return tile.sread(cache[page, places, g, :])
+
+
+def scores_of(q, keys, page, start, rows, length, T, M, scale, softcap, causal, window):
+    """Of keys from `start` on; -inf where a key does not count."""
+    s = tile.dot(q, keys.T) * scale
+    if softcap is not None:
+        s = tile.tanh(s * (1.0 / softcap)) * softcap
+    place = tile.coords(tile.span(start, T))[None, :]
+    s = tile.where(place < tile.where(page < 0, 0, length), s, -inf)
+    if causal and M > 1 or window is not None:
+        query = (tile.coords(rows) % M + (length - M))[:, None]
+        if causal:
+            s = tile.where(place <= query, s, -inf)
+        if window is not None:
+            s = tile.where(place > query - window, s, -inf)
+            if not causal:
+                s = tile.where(place < query + window, s, -inf)
+    return s
+
+
+def finite(top):
+    """0 where no key has counted yet."""
+    return tile.where(top == -inf, 0.0, top)
+
+
+@jit
+def paged_attention(
+        q: tile.tensor["B", "G", "R", "D"], k: tile.tensor["K0", "K1", "K2", "D"],
+        v: tile.tensor["V0", "V1", "V2", "E"], pages: tile.tensor["B", "P"],
+        lengths: tile.tensor["B"], *, D, E, S, T, M, m, step, splits, scale, softcap, causal, window,
+        k_heads, v_heads, wide, fast, with_lse):
+    B, G, R, _ = q.shape
+    o = tile.empty((B, G, R, E), q.dtype)
+    logs = tile.empty((B, G, R), wide)
+    if splits > 1:
+        parts = tile.empty((B, G, splits, R, E), wide)
+        of_parts = tile.empty((B, G, splits, R), wide)
+    for b, g, x, i in tile.forall(B, G, splits, (0, R, m), conflicts="none"):
+        length = tile.number(tile.sread(lengths[b])).to(tile.index_type)
+        begin = tile.maximum(length * 0, 0)
+        if window is not None:
+            begin = tile.maximum(length - (M + window - 1), 0) // step * step
+        each = tile.cdiv(tile.maximum(length - begin, 0), splits * step) * step
+        first = tile.minimum(begin + each * x, length)
+        last = tile.minimum(first + each, length)
+        acc = tile.zeros((m, E), wide)
+        top = tile.full((m,), -inf, wide)
+        total = tile.zeros((m,), wide)
+        for p in tile.for_range(first, last, step):
+            queries = tile.sread(q[b, g, i, :])
+            n0 = p.start
+            p0 = tile.number(tile.sread(pages[b, n0 // S], pad=-1)).to(tile.index_type)
+            s0 = scores_of(queries, keys_of(k, p0, n0, g, T, S, k_heads), p0, n0, i, length, T, M,
+                           scale, softcap, causal, window)
+            higher = tile.maximum(top, tile.max(s0, axis=1))
+            if step > T:
+                n1 = n0 + T
+                p1 = tile.number(tile.sread(pages[b, n1 // S], pad=-1)).to(tile.index_type)
+                s1 = scores_of(queries, keys_of(k, p1, n1, g, T, S, k_heads), p1, n1, i, length, T,
+                               M, scale, softcap, causal, window)
+                higher = tile.maximum(higher, tile.max(s1, axis=1))
+            if step > 2 * T:
+                n2 = n0 + 2 * T
+                p2 = tile.number(tile.sread(pages[b, n2 // S], pad=-1)).to(tile.index_type)
+                s2 = scores_of(queries, keys_of(k, p2, n2, g, T, S, k_heads), p2, n2, i, length, T,
+                               M, scale, softcap, causal, window)
+                n3 = n0 + 3 * T
+                p3 = tile.number(tile.sread(pages[b, n3 // S], pad=-1)).to(tile.index_type)
+                s3 = scores_of(queries, keys_of(k, p3, n3, g, T, S, k_heads), p3, n3, i, length, T,
+                               M, scale, softcap, causal, window)
+                higher = tile.maximum(higher, tile.max(s2, axis=1))
+                higher = tile.maximum(higher, tile.max(s3, axis=1))
+            base = finite(higher)
+            change = tile.exp(top - base, approximate=fast)
+            c0 = tile.exp(s0 - base[:, None], approximate=fast)
+            total = total * change + tile.sum(c0, axis=1)
+            acc = acc * change[:, None] + tile.dot(
+                c0.to(q.dtype), keys_of(v, p0, n0, g, T, S, v_heads))
+            if step > T:
+                c1 = tile.exp(s1 - base[:, None], approximate=fast)
+                total = total + tile.sum(c1, axis=1)
+                acc += tile.dot(c1.to(q.dtype), keys_of(v, p1, n1, g, T, S, v_heads))
+            if step > 2 * T:
+                c2 = tile.exp(s2 - base[:, None], approximate=fast)
+                total = total + tile.sum(c2, axis=1)
+                acc += tile.dot(c2.to(q.dtype), keys_of(v, p2, n2, g, T, S, v_heads))
+                c3 = tile.exp(s3 - base[:, None], approximate=fast)
+                total = total + tile.sum(c3, axis=1)
+                acc += tile.dot(c3.to(q.dtype), keys_of(v, p3, n3, g, T, S, v_heads))
+            top = higher
+        mean = acc * tile.where(total == 0.0, 0.0, 1.0 / total)[:, None]
+        log = tile.where(total == 0.0, -inf, finite(top) + tile.log(total))
+        if splits > 1:
+            tile.swrite(of_parts[b, g, x, i], log)
+            tile.swrite(parts[b, g, x, i, :], mean)
+        else:
+            if with_lse:
+                tile.swrite(logs[b, g, i], log)
+            tile.swrite(o[b, g, i, :], mean.to(q.dtype))
+    if splits > 1:
+        for b, g, i in tile.forall(B, G, (0, R, m)):
+            acc = tile.zeros((m, E), wide)
+            top = tile.full((m,), -inf, wide)
+            total = tile.zeros((m,), wide)
+            for x in tile.for_range(splits):
+                log = tile.sread(of_parts[b, g, x, i])
+                higher = tile.maximum(top, log)
+                base = finite(higher)
+                share = tile.exp(log - base)
+                change = tile.exp(top - base)
+                total = total * change + share
+                acc = acc * change[:, None] + share[:, None] * tile.sread(parts[b, g, x, i, :])
+                top = higher
+            if with_lse:
+                tile.swrite(logs[b, g, i],
+                            tile.where(total == 0.0, -inf, finite(top) + tile.log(total)))
+            tile.swrite(o[b, g, i, :],
+                        (acc * tile.where(total == 0.0, 0.0, 1.0 / total)[:, None]).to(q.dtype))
+    if with_lse:
+        return o, logs
+    return o
