@@ -162,17 +162,17 @@ private:
         return fail(element + " needs a positive " + name);
       *cost = *given;
     }
-    StringRef layout = object.getString("layout").value_or("rows");
+    StringRef layout = object.getString("layout").value_or("left");
     std::optional<CostLayout> symbol =
         llvm::StringSwitch<std::optional<CostLayout>>(layout)
-            .Case("rows", CostLayout::Rows)
-            .Case("apart", CostLayout::Apart)
+            .Case("left", CostLayout::Left)
+            .Case("left-bt", CostLayout::LeftBT)
             .Case("right", CostLayout::Right)
-            .Case("wanted", CostLayout::Wanted)
+            .Case("result", CostLayout::Result)
             .Default(std::nullopt);
     if (!symbol)
       return fail(element + " has a layout " + layout +
-                  "; it must be rows, apart, right or wanted");
+                  "; it must be left, left-bt, right or result");
     costs.layout = *symbol;
     costs.column = 40 * costs.dense;
     for (auto [name, cost] : {std::pair("column", &costs.column),
@@ -330,12 +330,12 @@ std::optional<ChoiceCosts> CostTable::findCosts(Type element, double lines,
     name = "tf32";
   std::optional<ChoiceCosts> costs =
       findByName(*this, name, lines, bytes, layout);
-  if (!costs && layout != CostLayout::Rows)
-    costs = findByName(*this, name, lines, bytes, CostLayout::Rows);
+  if (!costs && layout != CostLayout::Left)
+    costs = findByName(*this, name, lines, bytes, CostLayout::Left);
   // Units of a GPU have rates of their own for each type.
   if (costs || isForGpu || !element.isIntOrFloat())
     return costs;
-  costs = findByName(*this, "f32", lines, bytes, CostLayout::Rows);
+  costs = findByName(*this, "f32", lines, bytes, CostLayout::Left);
   if (!costs)
     return std::nullopt;
   double width = element.getIntOrFloatBitWidth() / 32.0;

@@ -20,7 +20,7 @@
 //   lines   the entry is for marked operands of at most so many rows (any)
 //   bytes   the entry is for other operands of at most so many bytes (any)
 //   layout  the entry is for ops that read their operands like this:
-//           `rows` (default), `apart`, `right` or `wanted` (CostLayout)
+//           `left` (default), `left-bt`, `right` or `result` (CostLayout)
 //   read    an element of the other operand that is read for the first time:
 //           all by the dense program, those with an id in any list by
 //           micro-tiles; on a GPU, as far as products do not hide it (0)
@@ -74,15 +74,14 @@
 
 namespace mlir::pit {
 
-/// How an op reads its operands.
+/// The marked operand of a product A B, and how the other one lies.
 enum class CostLayout {
-  Rows,  ///< a left operand is marked, the other's rows are contiguous
-  Apart, ///< a row of the other along a list of ids is a column of memory, as
-         ///< in a product by weights of (n, k)
-  Right, ///< the last dim of the result is one of the marked operand; `rows` of
-         ///< micro-tiles are columns then
-  Wanted ///< the result is marked; `rows` of micro-tiles are those of wanted
-         ///< columns
+  Left,   ///< A, the rows of B are contiguous
+  LeftBT, ///< A, the columns of B are contiguous, as in a product by weights of
+          ///< (n, k): a row of B along a list of ids is a column of memory
+  Right, ///< B: the last dim of the result is one of the marked operand; `rows`
+         ///< of micro-tiles are columns then
+  Result ///< the result; `rows` of micro-tiles are those of wanted columns
 };
 
 /// The costs of an element type and a layout, in picoseconds.
@@ -90,7 +89,7 @@ struct ChoiceCosts {
   std::string element;
   int64_t lines = 0; ///< if not 0: of the marked operand, at most
   int64_t bytes = 0; ///< if not 0: of the other operand, at most
-  CostLayout layout = CostLayout::Rows; ///< of ops that read like this
+  CostLayout layout = CostLayout::Left; ///< of ops that read like this
   double dense = 0;  ///< a multiplication and addition of the dense program
   double scan = 0;   ///< an element that is looked at
   double group = 0;  ///< the list of a group, where a micro-tile has no other
@@ -197,7 +196,8 @@ struct CostTable {
 
   /// The costs for such elements, a marked operand of so many lines, and
   /// another operand of so many bytes; nothing if the table does not tell, and
-  /// there is no choice. The costs of rows stand for layouts that are not told.
+  /// there is no choice. The costs of `left` stand for layouts that are not
+  /// told.
   std::optional<ChoiceCosts> findCosts(Type element, double lines, double bytes,
                                        CostLayout layout) const;
 };

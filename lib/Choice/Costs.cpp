@@ -11,7 +11,7 @@ using namespace mlir::pit;
 
 /// Are rows of the other operand, along the last dim of the result, not
 /// contiguous?
-static bool isReadApart(linalg::LinalgOp op, AffineMap otherMap) {
+static bool isColumnMajor(linalg::LinalgOp op, AffineMap otherMap) {
   std::optional<unsigned> lane = getLaneDim(op);
   return lane && otherMap && otherMap.getNumResults() > 0 &&
          otherMap.isFunctionOfDim(*lane) &&
@@ -23,7 +23,7 @@ static CostLayout getLayout(linalg::LinalgOp op, AffineMap map,
   std::optional<unsigned> lane = getLaneDim(op);
   if (lane && map.isFunctionOfDim(*lane))
     return CostLayout::Right;
-  return isReadApart(op, otherMap) ? CostLayout::Apart : CostLayout::Rows;
+  return isColumnMajor(op, otherMap) ? CostLayout::LeftBT : CostLayout::Left;
 }
 
 void CostTerm::add(Product product) {
@@ -137,7 +137,7 @@ std::optional<CostModel> CostModel::get(MarkedOperand marked,
   std::optional<ChoiceCosts> costs = table.findCosts(
       element, countLines(op, marked.getMap()),
       other ? countBytes(op, other) : 0,
-      op.isDpsInit(&marked.get()) ? CostLayout::Wanted
+      op.isDpsInit(&marked.get()) ? CostLayout::Result
                                   : getLayout(op, marked.getMap(), otherMap));
   if (!costs)
     return std::nullopt;
@@ -278,7 +278,7 @@ CostModel::findMicroTile(const Candidate &candidate) const {
 
 /// Does the table say what wanted columns take?
 bool CostModel::hasWantedColumns(const Candidate &candidate) const {
-  return costs.layout == CostLayout::Wanted &&
+  return costs.layout == CostLayout::Result &&
          getAxisDim(candidate) == getLaneDim(op);
 }
 
@@ -331,7 +331,7 @@ CostTerm CostModel::getFixed(const Candidate &candidate) const {
   // few rows read. For wanted columns the other operand is transposed, unless
   // it lies like that.
   if (!readsOtherAgain(candidate) ||
-      (hasWantedColumns(candidate) && isReadApart(op, otherMap)))
+      (hasWantedColumns(candidate) && isColumnMajor(op, otherMap)))
     return term;
   Product packed =
       readOther(std::max(findMicroTile(candidate).pack - read, 0.0));
@@ -386,7 +386,7 @@ double CostModel::shareOfReading(const Candidate &candidate) const {
 /// the other operand, an element comes with those around it on a GPU, unless
 /// they are packed: the packing has read these.
 double CostModel::readOfList(const Candidate &candidate) const {
-  bool isAlone = table.isForGpu && costs.layout == CostLayout::Apart &&
+  bool isAlone = table.isForGpu && costs.layout == CostLayout::LeftBT &&
                  findMicroTile(candidate).pack == 0;
   return costs.read * (isAlone ? shapes.readBytes / otherBytes : 1);
 }
@@ -525,9 +525,9 @@ double CostModel::multiply(const Candidate &candidate) const {
   if (candidate.rule.getConflicts() != Conflicts::None)
     time = costs.part ? time + (costs.part - time) * shapes.measuredPart / part
                       : time * (1 + shapes.addPart / part);
-  if (lanes > 1 && costs.layout != CostLayout::Apart &&
+  if (lanes > 1 && costs.layout != CostLayout::LeftBT &&
       isReducedDim(op, axis) && otherMap && otherMap.isFunctionOfDim(axis) &&
-      isReadApart(op, otherMap) && countRows(candidate) < shapes.packingRows)
+      isColumnMajor(op, otherMap) && countRows(candidate) < shapes.packingRows)
     time *= shapes.strided;
   return time;
 }

@@ -199,7 +199,7 @@ static const Condition kConditions[] = {
     // (docs/performance/choice.md).
     {[](Question &q) {
        return !q.isVectorOfGpu() ||
-              q.getModel()->getCosts().layout == CostLayout::Rows;
+              q.getModel()->getCosts().layout == CostLayout::Left;
      },
      Otherwise::Dense},
     // [V9] Elements are used more than once: what a mask selects of others may
@@ -274,7 +274,7 @@ static SmallVector<Candidate> findFew(MarkedOperand marked,
     // takes. Whole columns of a right operand, which is transposed before, take
     // as long as the dense program where tensor cores multiply.
     if (isForGpu && axis == getLaneDim(op) &&
-        (isResult ? layout != CostLayout::Wanted || isWhole
+        (isResult ? layout != CostLayout::Result || isWhole
                   : isWhole && isNarrow && isAxisLast(candidate)))
       continue;
     if (isReduced)
@@ -308,7 +308,7 @@ static TriedSizes getTriedSizes(Question &q) {
   sizes.wholeRows = isResult;
   // Kernels gather wanted rows as they do those of an operand.
   if (isResult && isForGpu) {
-    if (costs.layout != CostLayout::Wanted)
+    if (costs.layout != CostLayout::Result)
       sizes.rows = {};
     sizes.columns.resize(costs.wanted ? 1 : 0);
     sizes.wholeColumns = false;

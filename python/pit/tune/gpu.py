@@ -21,10 +21,10 @@ from .driver import DeviceArray, Driver
 from .measure import Measured
 
 ELEMENTS = ("f16", "bf16", "f32")
-LAYOUTS = ("rows", "apart", "right")
+LAYOUTS = ("left", "left-bt", "right")
 HEIGHTS = (1, 4, 8, 16, 32, 64, 128)
 # Which height programs choose at run time. Each of them is a kernel that others wait for.
-VARIANTS = {"rows": {"f16": 64, "bf16": 64, "f32": 16}, "apart": {"f16": 64, "bf16": 64, "f32": 32},
+VARIANTS = {"left": {"f16": 64, "bf16": 64, "f32": 16}, "left-bt": {"f16": 64, "bf16": 64, "f32": 32},
             "right": {"f32": 64}}
 # The times of a variant's kernels if it is not chosen, and of a choice that ends dense beside
 # these: on an H200, in picoseconds, not measured here.
@@ -69,7 +69,7 @@ def block_of(unit, rule):
 def make_program(unit, rule):
     m, k, n, element = unit.m, unit.k, unit.n, unit.element
     right_marked = unit.layout == "right"
-    left, right = "(m, k)", "(n, k)" if unit.layout == "apart" else "(k, n)"
+    left, right = "(m, k)", "(n, k)" if unit.layout == "left-bt" else "(k, n)"
     maps = (right, left) if right_marked else (left, right)
     sizes = {"(m, k)": (m, k), "(k, n)": (k, n), "(n, k)": (n, k)}
     a, b = ("tensor<{}x{}x{}>".format(*sizes[one], element) for one in maps)
@@ -117,7 +117,7 @@ class Arguments:
         self.unit, self.rng = unit, np.random.default_rng(1)
         self.numbers = cases.make_array(self.rng, unit.element, *unit.marked_shape)
         lines, others = unit.lines
-        shape = (others, unit.k) if unit.layout != "rows" else (unit.k, others)
+        shape = (others, unit.k) if unit.layout != "left" else (unit.k, others)
         self.a = DeviceArray(driver, self.numbers)
         self.b = DeviceArray(driver, cases.make_array(self.rng, unit.element, *shape))
         self.mask = DeviceArray(driver, np.ones((unit.m, unit.n), np.int8))
@@ -224,7 +224,7 @@ def make_entry(element, layout, costs, heights):
     if not rules or costs.get("dense", 0) <= 0:
         return None
     rules.sort(key=lambda rule: rule not in (ROWS, variant))
-    entry = {"element": element} | ({"layout": layout} if layout != "rows" else {})
+    entry = {"element": element} | ({"layout": layout} if layout != "left" else {})
     entry |= {"dense": fit.digits(costs["dense"]), "scan": fit.digits(max(costs["scan"], 0.01)),
               "group": max(fit.digits(costs.get(f"group {variant or heights[-1]}", 0)), 1)}
     entry |= {name: fit.digits(costs[name]) for name in ("part", "wanted") if costs.get(name)}
@@ -264,7 +264,7 @@ class Gpu:
     def make_tasks(self, unit):
         lines, _ = unit.lines
         rules = [ROWS, *(h for h in self.arguments.heights if h <= lines)]
-        rules += [PART] * (unit.k >= SIDE) + [WANTED] * (unit.layout == "rows" and unit.n >= SIDE)
+        rules += [PART] * (unit.k >= SIDE) + [WANTED] * (unit.layout == "left" and unit.n >= SIDE)
         return [cases.Task(DENSE, 1.0)] + [cases.Task(rule, density) for rule in rules
                                            for density in DENSITIES]
 

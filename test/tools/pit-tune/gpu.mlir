@@ -33,14 +33,14 @@ func.func @f(%a: tensor<512x512xbf16>, %b: tensor<512x512xbf16>, %c: tensor<512x
 // AGAIN: wrote
 
 // What would be measured: rules that a shape has room for.
-// RUN: env LD_LIBRARY_PATH=%pit_emulator %pit_tune --target=cuda --size=128 --element=f32 --layout=rows --heights=8,64 --dry-run --out=%t.none.json | FileCheck %s --check-prefix=DRY
-// DRY: f32 rows 128x128x128: dense, rows 50 %, {{.*}}, 8x1 50 %, 8x1 20 %, 8x1 5 %, 8x1 1 %, 64x1 50 %, {{.*}}, parts of 64 50 %, {{.*}}, wanted parts of 64 1 %
-// DRY: f32 rows 32x128x128: dense, {{.*}} 8x1 1 %, parts of 64 50 %
+// RUN: env LD_LIBRARY_PATH=%pit_emulator %pit_tune --target=cuda --size=128 --element=f32 --layout=left --heights=8,64 --dry-run --out=%t.none.json | FileCheck %s --check-prefix=DRY
+// DRY: f32 left 128x128x128: dense, rows 50 %, {{.*}}, 8x1 50 %, 8x1 20 %, 8x1 5 %, 8x1 1 %, 64x1 50 %, {{.*}}, parts of 64 50 %, {{.*}}, wanted parts of 64 1 %
+// DRY: f32 left 32x128x128: dense, {{.*}} 8x1 1 %, parts of 64 50 %
 // DRY: 4 of 4 shapes, at most {{.*}} of runs
 
 // RUN: not %pit_tune --target=cuda --element=i8 2>&1 | FileCheck %s --check-prefix=ELEMENT
 // ELEMENT: error: argument --element: 'i8' is none of f16, bf16, f32
 // RUN: not %pit_tune --target=cuda --size=100 2>&1 | FileCheck %s --check-prefix=SIZE
 // SIZE: error: argument --size: '100' is no multiple of 64 of at most 32768
-// RUN: not %pit_tune --target=cuda --layout=left 2>&1 | FileCheck %s --check-prefix=LAYOUT
-// LAYOUT: error: argument --layout: 'left' is none of rows, apart, right
+// RUN: not %pit_tune --target=cuda --layout=middle 2>&1 | FileCheck %s --check-prefix=LAYOUT
+// LAYOUT: error: argument --layout: 'middle' is none of left, left-bt, right

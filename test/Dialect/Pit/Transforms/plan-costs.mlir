@@ -34,7 +34,7 @@
 // EMPTY: error: {{.*}}: a tile table is an object with a density in (0, 1] and a list of entries, or with costs alone
 
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/layout.json" 2>&1 | FileCheck %s --check-prefix=LAYOUT
-// LAYOUT: error: {{.*}}: costs 0: f32 has a layout left; it must be rows, apart, right or wanted
+// LAYOUT: error: {{.*}}: costs 0: f32 has a layout middle; it must be left, left-bt, right or result
 
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/key.json" 2>&1 | FileCheck %s --check-prefix=KEY
 // KEY: error: {{.*}}: costs 0: f32 has a micro-tile with known; it may have rows, multiply, fixed, pack, group, leave and compile_time_only
@@ -111,14 +111,14 @@ func.func @wanted(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %m: tensor<64x64
 //--- layouts.json
 {"target": "hopper", "costs": [
   {"element": "f32", "layout": "right", "dense": 3000, "scan": 1, "group": 1, "micro": [{"rows": 64, "multiply": 2}, {"rows": 0, "multiply": 3}]},
-  {"element": "f32", "layout": "apart", "dense": 2000, "scan": 1, "group": 1, "micro": [{"rows": 32, "multiply": 2}, {"rows": 8, "multiply": 1, "compile_time_only": true}, {"rows": 0, "multiply": 3}]},
-  {"element": "f32", "layout": "rows", "dense": 1000, "scan": 1, "group": 1, "micro": [{"rows": 16, "multiply": 2}, {"rows": 0, "multiply": 3}]},
-  {"element": "f32", "layout": "wanted", "dense": 5000, "scan": 1, "group": 1, "micro": [{"rows": 16, "multiply": 2, "pack": 5000, "fixed": 16000}, {"rows": 0, "multiply": 3}]},
+  {"element": "f32", "layout": "left-bt", "dense": 2000, "scan": 1, "group": 1, "micro": [{"rows": 32, "multiply": 2}, {"rows": 8, "multiply": 1, "compile_time_only": true}, {"rows": 0, "multiply": 3}]},
+  {"element": "f32", "layout": "left", "dense": 1000, "scan": 1, "group": 1, "micro": [{"rows": 16, "multiply": 2}, {"rows": 0, "multiply": 3}]},
+  {"element": "f32", "layout": "result", "dense": 5000, "scan": 1, "group": 1, "micro": [{"rows": 16, "multiply": 2, "pack": 5000, "fixed": 16000}, {"rows": 0, "multiply": 3}]},
   {"element": "f64", "dense": 4000, "scan": 1, "group": 1, "micro": [{"rows": 16, "multiply": 2}, {"rows": 0, "multiply": 3}]}
 ]}
 
 //--- layout.json
-{"target": "cpu", "costs": [{"element": "f32", "layout": "left", "dense": 1, "scan": 1, "group": 1, "micro": [{"rows": 1, "multiply": 1}]}]}
+{"target": "cpu", "costs": [{"element": "f32", "layout": "middle", "dense": 1, "scan": 1, "group": 1, "micro": [{"rows": 1, "multiply": 1}]}]}
 
 //--- ok.mlir
 // CHECK-LABEL: func.func @f(
