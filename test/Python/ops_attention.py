@@ -88,6 +88,14 @@ class Attention(unittest.TestCase):
         k *= np.linspace(0, 300, 256, dtype="f")[:, None]
         self.compare((q, k, v), {}, {})
 
+    def test_logarithms(self):
+        """Thousands of steps, by scores of hundreds, leave logarithms as exact as one."""
+        q, k, v = draw(1, 2, 2, 5, 5000, 8, 8)
+        bias = 400 * random.random((1, 2, 1, 1)).astype("f") + np.zeros((5, 5000), "f")
+        _, wanted = reference.attention(q, k, v, bias=bias)
+        _, found = pit.attention(q, k, v, bias=bias, return_lse=True)
+        self.assertLessEqual(abs(found - wanted).max(), 5 * np.spacing(np.float32(512)))
+
     def test_errors(self):
         q, k, v = draw(1, 4, 3, 8, 8, 16, 16)
         for error, options in (
@@ -105,6 +113,11 @@ class Attention(unittest.TestCase):
         with self.assertRaisesRegex(pit.Error, "8 queries are 1 blocks of 64, but blocks has 2|"
                                                "blocks has shape"):
             pit.attention(*draw(1, 1, 1, 8, 8, 8, 8), blocks=np.ones((2, 1), bool))
+        with self.assertRaisesRegex(pit.Error, r"blocks has shape \(1, 1, 3, 4\); it broadcasts to "
+                                               r"\(1, 1, 1, 4\): \(batch, heads, blocks of 128 "
+                                               r"queries, blocks of 32 keys\)"):
+            pit.attention(*draw(1, 1, 1, 128, 128, 8, 8), blocks=np.ones((3, 4), bool),
+                          block_size=(128, 32))
 
 
 class Paged(unittest.TestCase):

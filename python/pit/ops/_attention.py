@@ -365,17 +365,16 @@ def attention_op(*fields):
     return make(Attention, *fields)
 
 
-def pattern(name, shape, sizes):
+def pattern(name, shape, sizes, dims="(batch, heads, queries, keys)"):
     """The dims of what broadcasts to (b, h, m, n), as letters."""
     if len(shape) > 4:
-        raise Error(f"attention: {name} has shape {tuple(shape)}; it broadcasts to (batch, heads, "
-                    "queries, keys)")
+        raise Error(f"attention: {name} has shape {tuple(shape)}; it broadcasts to {dims}")
     shape = (1,) * (4 - len(shape)) + tuple(shape)
     letters = ""
     for letter, size, whole in zip("bhmn", shape, sizes):
         if size not in (1, whole):
             raise Error(f"attention: {name} has shape {shape}; it broadcasts to {tuple(sizes)}: "
-                        "(batch, heads, queries, keys)")
+                        f"{dims}")
         letters += "1" if size == 1 and whole != 1 or size != whole else letter
     return letters
 
@@ -435,7 +434,9 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
     elif select == "blocks":
         block = (block_size,) * 2 if isinstance(block_size, int) else tuple(block_size)
         parts = (*sizes[:2], *(-(-size // each) for size, each in zip(sizes[2:], block)))
-        letters, given = pattern("blocks", blocks.shape, parts), as_4d(blocks)
+        letters = pattern("blocks", blocks.shape, parts,
+                          f"(batch, heads, blocks of {block[0]} queries, blocks of {block[1]} keys)")
+        given = as_4d(blocks)
         if 0 in sizes:
             select, given, letters, block = None, None, None, None
     whole = select == "blocks" and letters[2] == "m" and q.shape[2] % block[0] == 0

@@ -119,24 +119,17 @@ def paged_attention(
                 tile.swrite(logs[b, g, i], log)
             tile.swrite(o[b, g, i, :], mean.to(q.dtype))
     if splits > 1:
-        for b, g, i in tile.forall(B, G, (0, R, m)):
-            acc = tile.zeros((m, E), wide)
-            top = tile.full((m,), -inf, wide)
-            total = tile.zeros((m,), wide)
-            for x in tile.for_range(splits):
-                log = tile.sread(of_parts[b, g, x, i])
-                higher = tile.maximum(top, log)
-                base = finite(higher)
-                share = tile.exp(log - base)
-                change = tile.exp(top - base)
-                total = total * change + share
-                acc = acc * change[:, None] + share[:, None] * tile.sread(parts[b, g, x, i, :])
-                top = higher
+        for b, g, r in tile.forall(B, G, R):
+            log = tile.sread(of_parts[b, g, :, r])
+            base = finite(tile.max(log, axis=0))
+            share = tile.exp(log - base)
+            total = tile.sum(share, axis=0)
+            mean = tile.sum(share[:, None] * tile.sread(parts[b, g, :, r, :]), axis=0)
             if with_lse:
-                tile.swrite(logs[b, g, i],
-                            tile.where(total == 0.0, -inf, finite(top) + tile.log(total)))
-            tile.swrite(o[b, g, i, :],
-                        (acc * tile.where(total == 0.0, 0.0, 1.0 / total)[:, None]).to(q.dtype))
+                tile.swrite(logs[b, g, r],
+                            tile.where(total == 0.0, -inf, base + tile.log(total)))
+            tile.swrite(o[b, g, r, :],
+                        (mean * tile.where(total == 0.0, 0.0, 1.0 / total)).to(q.dtype))
     if with_lse:
         return o, logs
     return o

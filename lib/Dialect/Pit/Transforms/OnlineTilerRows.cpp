@@ -158,8 +158,11 @@ Value OnlineTiler::rescale(const ChainOp &op) {
         known = elementwise(
             {{before.tensor, dims}, {shiftOf(power), dims}}, dims, type,
             [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
-              Value unit = constant(b, loc, type, before.scale * unitOf(power));
-              Value exponent = math::FmaOp::create(b, loc, in[0], unit, in[1]);
+              // A maximum that has not changed gives 1, so the product is
+              // rounded as that of the shift is: an fma would leave the shift's
+              // rounding error, a factor of each step.
+              Value then = times(b, loc, in[0], before.scale * unitOf(power));
+              Value exponent = arith::AddFOp::create(b, loc, then, in[1]);
               auto made = math::Exp2Op::create(b, loc, exponent);
               if (isNarrow())
                 made.setFastmath(arith::FastMathFlags::afn);
