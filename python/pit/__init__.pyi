@@ -80,6 +80,12 @@ def attention(
     window: int | None = None, sinks: int | None = None, sink_logits: _AnyArray = None,
     alibi: _AnyArray = None, scale: float | None = None, softcap: float | None = None,
     return_lse: bool = False, out: _AnyArray = None) -> Any: ...
+def block_index(
+    q: _Array, k: _AnyArray, *, block_size: int | tuple[int, int] = 64, top_k: int | None = None,
+    top_p: float | None = None, vertical: int | None = None, slash: int | None = None,
+    last_queries: int = 64, sinks: int | None = None, window: int | None = None,
+    causal: bool = False, align: Literal["start", "end"] = "start",
+    scale: float | None = None) -> _Array: ...
 def paged_attention(
     q: _Array, k_cache: _AnyArray, v_cache: _AnyArray, page_table: _AnyArray, lengths: _AnyArray,
     *, causal: bool = True, window: int | None = None, scale: float | None = None,

@@ -13,6 +13,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
 
+import block_reference  # noqa: E402
 import paged_reference  # noqa: E402
 
 random = np.random.default_rng()
@@ -97,6 +98,16 @@ class Attention(unittest.TestCase):
         found = jax.jit(lambda *x: pit.paged_attention(*x, return_lse=True))(*given)
         self.close(found[0], wanted)
         self.close(found[1], logs)
+
+    def test_block_index(self):
+        rng = np.random.default_rng()
+        with jax.enable_x64(True):  # lest a rounded sum be on the other side of top_p
+            for _ in range(4):
+                (q, k), options = block_reference.draw(rng, "f8")
+                with self.subTest(q=q.shape, k=k.shape, **options):
+                    wanted = block_reference.block_index(q, k, **options)
+                    found = jax.jit(lambda q, k: pit.block_index(q, k, **options))(q, k)
+                    np.testing.assert_array_equal(np.broadcast_to(found, wanted.shape), wanted)
 
     def test_errors(self):
         q, k, v = (draw(1, 1, 8, 8) for _ in range(3))

@@ -1,6 +1,6 @@
 # RUN: %quick_python %s
 # REQUIRES: pit-compile
-"""pit.attention against numpy in float64, with scores as a whole."""
+"""pit.attention against numpy in float64, with scores as a whole; and what lists blocks for it."""
 
 import sys
 import unittest
@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
 
 import attention_reference as reference  # noqa: E402
+import block_reference  # noqa: E402
 import paged_reference  # noqa: E402
 
 random = np.random.default_rng()
@@ -176,6 +177,70 @@ class Paged(unittest.TestCase):
                 ("splits is 0", {"splits": 0}), ("window is 0", {"window": 0})):
             with self.assertRaisesRegex(pit.Error, error):
                 call(**options)
+
+
+class BlockIndex(unittest.TestCase):
+    def test_draws(self):
+        """Any options; blocks may be ragged, fewer than top_k, and of other sizes for keys."""
+        seed = int(random.integers(2 ** 31))
+        print("seed", seed)
+        rng = np.random.default_rng(seed)
+        for _ in range(30):
+            (q, k), options = block_reference.draw(rng, "f8")
+            with self.subTest(q=q.shape, k=k.shape, **options):
+                wanted = block_reference.block_index(q, k, **options)
+                found = pit.block_index(q, k, **options)
+                self.assertEqual(found.dtype, bool)
+                np.testing.assert_array_equal(np.broadcast_to(found, wanted.shape), wanted)
+
+    def test_equal_scores(self):
+        """No more than top_k of them, whichever; top_p has as many as add up to it."""
+        q, k = np.zeros((2, 4, 100, 8), "f2"), np.ones((2, 2, 300, 8), "f2")
+        for count, wanted in ((0, 0), (3, 3), (5, 5), (100, 5)):
+            live = pit.block_index(q, k, top_k=count)
+            self.assertEqual(live.shape, (2, 4, 2, 5))
+            self.assertTrue((live.sum(-1) == wanted).all())
+        self.assertTrue((pit.block_index(q, k, top_p=0.5).sum(-1) == 3).all())
+        causal = pit.block_index(q, k, top_k=2, block_size=(20, 10), causal=True)
+        self.assertTrue((causal.sum(-1) == 2).all() and not causal[..., 0, 2:].any())
+
+    def test_heads_alike(self):
+        """Nothing depends on a head: one list of blocks serves all."""
+        q, k = np.zeros((2, 4, 100, 8), "f"), np.zeros((2, 4, 300, 8), "f")
+        live = pit.block_index(q, k, sinks=1, window=1, align="end", causal=True)
+        np.testing.assert_array_equal(live, [[[[1, 0, 0, 1, 1], [1, 0, 0, 0, 1]]]])
+
+    def test_attention(self):
+        q, k, v = draw(1, 4, 2, 130, 150, 16, 16)
+        live = pit.block_index(q, k, block_size=(32, 16), top_k=2, window=20, causal=True)
+        found = pit.attention(q, k, v, blocks=live, block_size=(32, 16), causal=True)
+        wanted, _ = reference.attention(q, k, v, causal=True,
+                                        mask=reference.repeat(live, (32, 16), 130, 150))
+        np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+    def test_empty(self):
+        for queries, keys in ((0, 70), (70, 0)):
+            q, k = np.zeros((2, 4, queries, 8), "f"), np.zeros((2, 2, keys, 8), "f")
+            for options in ({"top_k": 3}, {"slash": 3}, {"window": 4}):
+                live = pit.block_index(q, k, **options)
+                self.assertEqual(live.shape, (2, 4, -(-queries // 64), -(-keys // 64)))
+
+    def test_errors(self):
+        q, k = np.zeros((1, 4, 8, 8), "f"), np.zeros((1, 2, 8, 8), "f")
+        for error, options in (
+                ("nothing says which blocks count", {}), ("top_k and top_p are given", {
+                    "top_k": 1, "top_p": 0.5}), ("slash is -1; it is 0 or more", {"slash": -1}),
+                ("window is 0; it has 1 place", {"window": 0}),
+                (r"block_size is \(0, 0\)", {"block_size": 0, "top_k": 1}),
+                (r"block_size is \(4,\)", {"block_size": (4,), "top_k": 1}),
+                ("align is 'left'", {"align": "left", "top_k": 1})):
+            with self.assertRaisesRegex(pit.Error, error):
+                pit.block_index(q, k, **options)
+        for error, k in (("q has 4 heads, k has 3", (1, 3, 8, 8)), ("must have rank 4", (2, 8, 8)),
+                         ("q has elements of a head: 8, k 9", (1, 2, 8, 9)),
+                         ("q has a batch of 1, k 2", (2, 2, 8, 8))):
+            with self.assertRaisesRegex(pit.Error, error):
+                pit.block_index(q, np.zeros(k, "f"), top_k=1)
 
 
 if __name__ == "__main__":

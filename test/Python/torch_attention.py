@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
 
 import attention_reference  # noqa: E402
+import block_reference  # noqa: E402
 import paged_reference  # noqa: E402
 
 
@@ -159,6 +160,24 @@ class Attention(unittest.TestCase):
                     np.testing.assert_allclose(made, right[:, :, 0], atol=1e-5, rtol=1e-5)
         with self.assertRaisesRegex(pit.Error, "paged_attention: it has no gradients"):
             pit.paged_attention(q.requires_grad_(), k, v, pages, lengths)
+
+    def test_block_index(self):
+        """Eager, and as one graph, in which nothing asks what a tensor holds."""
+        rng = np.random.default_rng()
+        for i in range(8):
+            (q, k), options = block_reference.draw(rng, "f8")
+            with self.subTest(q=q.shape, k=k.shape, **options):
+                wanted = block_reference.block_index(q, k, **options)
+                q, k = torch.from_numpy(q).requires_grad_(), torch.from_numpy(k)
+                call = pit.block_index if i % 4 else torch.compile(
+                    pit.block_index, fullgraph=True, backend="eager", dynamic=False)
+                found = call(q, k, **options)
+                self.assertEqual((found.dtype, found.requires_grad), (torch.bool, False))
+                np.testing.assert_array_equal(found.expand(wanted.shape).numpy(), wanted)
+        q = torch.zeros(1, 2, 130, 8, dtype=torch.bfloat16)
+        self.assertTrue((pit.block_index(q, q, top_k=2).sum(-1) == 2).all())
+        with self.assertRaisesRegex(pit.Error, "q is an array of torch, k one of numpy"):
+            pit.block_index(q, q.float().numpy(), top_k=2)
 
     def test_errors(self):
         q, k, v = (torch.randn(1, 1, 8, 8, requires_grad=True) for _ in range(3))

@@ -1,0 +1,305 @@
+"""Which blocks of keys an attention reads: those with large scores of pooled queries and keys, those
+that vertical and slash lines cross, those near the first key or near the query. Ops of the arrays'
+framework compute the mask for all heads, where the arrays lie. The host waits for nothing, so graphs
+hold it."""
+
+import math
+
+from .._library import Error
+from ._products import rank_of
+
+NAME = "block_index"
+
+
+class Numpy:
+    """Ops by the names that numpy, CuPy and JAX have for them."""
+
+    def __init__(self, xp, like):
+        self.xp, self.like = xp, like
+
+    def places(self, count):
+        return self.xp.arange(count)
+
+    def wide(self, x):
+        return x if x.dtype == "float64" else x.astype("float32")
+
+    def sums(self, x, axis):
+        """In f32, or in f64 as it is."""
+        return x.sum(axis, dtype="float64" if x.dtype == "float64" else "float32")
+
+    def most(self, x):
+        return x.max(-1, keepdims=True)
+
+    def joined(self, parts, axis=-1):
+        return self.xp.concatenate(parts, axis)
+
+    def zeros(self, shape, dtype=bool):
+        return self.xp.zeros(shape, dtype)
+
+    def clipped(self, x, low, high):
+        return x.clip(low, high)
+
+    def reversed_rows(self, x):
+        return x[..., ::-1, :]
+
+    def order_of_largest(self, x, count):
+        return self.xp.argsort(-x, -1)[..., :count]
+
+    def sorted(self, x):
+        """The largest first, and where they stand."""
+        order = self.xp.argsort(-x, -1)
+        return self.xp.take_along_axis(x, order, -1), order
+
+    def put(self, order, values, size):
+        """An array of bool that has values[..., i] at place order[..., i] of its last dim."""
+        found = self.zeros((*order.shape[:-1], size))
+        self.xp.put_along_axis(found, order, values, -1)
+        return found
+
+
+class Jax(Numpy):
+    def order_of_largest(self, x, count):
+        import jax
+        return jax.lax.top_k(x, count)[1]
+
+    def put(self, order, values, size):
+        found = self.zeros((*order.shape[:-1], size))
+        return self.xp.put_along_axis(found, order, values, -1, inplace=False)
+
+
+class Torch(Numpy):
+    def places(self, count):
+        return self.xp.arange(count, device=self.like.device)
+
+    def wide(self, x):
+        return x if x.dtype == self.xp.float64 else x.float()
+
+    def sums(self, x, axis):
+        wide = self.xp.float64 if x.dtype == self.xp.float64 else self.xp.float32
+        return x.sum(axis, dtype=wide)
+
+    def most(self, x):
+        return x.amax(-1, keepdim=True)
+
+    def joined(self, parts, axis=-1):
+        return self.xp.cat(parts, axis)
+
+    def zeros(self, shape, dtype=None):
+        return self.xp.zeros(shape, dtype=dtype or self.xp.bool, device=self.like.device)
+
+    def clipped(self, x, low, high):
+        return x.clamp(low, high)
+
+    def reversed_rows(self, x):
+        return x.flip(-2)
+
+    def order_of_largest(self, x, count):
+        return x.topk(count, -1, sorted=False).indices
+
+    def sorted(self, x):
+        return x.sort(-1, descending=True)
+
+    def put(self, order, values, size):
+        return self.zeros((*order.shape[:-1], size)).scatter_(-1, order, values)
+
+
+def framework_of(x):
+    return type(x).__module__.split(".")[0].removesuffix("lib")
+
+
+def arrays_of(x):
+    if hasattr(x, "new_empty"):
+        import torch
+        return Torch(torch, x)
+    if framework_of(x) == "jax":
+        import jax.numpy
+        return Jax(jax.numpy, x)
+    if framework_of(x) == "cupy":
+        import cupy
+        return Numpy(cupy, x)
+    import numpy
+    return Numpy(numpy, x)
+
+
+def softmax(arrays, x):
+    """Rows without a number are 0."""
+    xp, most = arrays.xp, arrays.most(x)
+    powers = xp.exp(x - xp.where(most == -math.inf, 0.0, most))
+    total = arrays.sums(powers, -1)[..., None]
+    return powers / xp.where(total == 0, 1.0, total)
+
+
+def largest(arrays, scores, count):
+    """Which are the `count` largest of each row; -inf is none."""
+    size = scores.shape[-1]
+    order = arrays.order_of_largest(scores, min(count, size))
+    return arrays.put(order, order >= 0, size) & (scores > -math.inf)
+
+
+def most_likely(arrays, chances, share):
+    """The fewest of each row that add up to `share`."""
+    ordered, order = arrays.sorted(chances)
+    before = ordered.cumsum(-1) - ordered
+    return arrays.put(order, (before < share) & (ordered > 0), chances.shape[-1])
+
+
+def pooled(arrays, x, size):
+    """Means of blocks of places, of which the last may be short."""
+    batch, heads, places, d = x.shape
+    whole = places // size
+    parts = []
+    if whole:
+        blocks = x[:, :, :whole * size].reshape((batch, heads, whole, size, d))
+        parts.append(arrays.sums(blocks, 3) / size)
+    if places % size:
+        parts.append(arrays.sums(x[:, :, whole * size:], 2)[:, :, None] / (places % size))
+    return parts[0] if len(parts) == 1 else arrays.joined(parts, 2)
+
+
+def of_heads(q, k):
+    """q k.T, where fewer heads of keys serve as many of q's."""
+    (batch, heads, queries, d), groups = q.shape, k.shape[1]
+    q = q.reshape((batch, groups, heads // groups * queries, d))
+    return (q @ k.swapaxes(2, 3)).reshape((batch, heads, queries, k.shape[2]))
+
+
+def crossed_by_columns(arrays, columns, count, size):
+    """Blocks of `size` places in which a column is."""
+    heads, keys = columns.shape[:2], columns.shape[2]
+    columns = arrays.joined([columns, arrays.zeros((*heads, count * size - keys))])
+    return columns.reshape((*heads, count, size)).any(-1)[:, :, None]
+
+
+def crossed_by_diagonals(arrays, lines, nearest, blocks, sizes, shift):
+    """Blocks that a diagonal crosses; line c is that of keys `nearest` - c places before their
+    queries."""
+    heads, count = lines.shape[:2], lines.shape[2]
+    passed = lines.cumsum(-1)
+    passed = arrays.joined([passed[..., :1] * 0, passed])
+    # Distances of the first query of a block from the first key of one are multiples of a unit.
+    (rows, columns), unit = blocks, math.gcd(*sizes)
+    row, column = (size // unit for size in sizes)
+    apart = arrays.places((rows - 1) * row + (columns - 1) * column + 1) - (columns - 1) * column
+    apart = apart * unit + shift
+    begin = arrays.clipped(nearest - (sizes[0] - 1) - apart, 0, count)
+    end = arrays.clipped(nearest + sizes[1] - apart, 0, count)
+    crossed = passed[..., end] > passed[..., begin]
+    at = (arrays.places(rows) * row)[:, None] - arrays.places(columns) * column
+    return crossed[..., at + (columns - 1) * column]
+
+
+def crossed_by_lines(arrays, q, k, scale, shift, vertical, slash, last, causal, blocks, sizes):
+    """Blocks that columns and diagonals cross, of those that count most for the last queries."""
+    queries, keys = q.shape[2], k.shape[2]
+    last = min(last, queries)
+    scores = of_heads(arrays.wide(q[:, :, queries - last:]), arrays.wide(k)) * scale
+    first = queries - last + shift  # the place of the first of these
+    if causal:
+        ahead = arrays.places(keys) > (arrays.places(last) + first)[:, None]
+        scores = arrays.xp.where(ahead, -math.inf, scores)
+    chances = softmax(arrays, scores)
+    found = []
+    if vertical:
+        columns = largest(arrays, arrays.sums(chances, 2), vertical)
+        found.append(crossed_by_columns(arrays, columns, blocks[1], sizes[1]))
+    if slash:
+        # Row i counted from the last one is moved by i places: then a diagonal is a column.
+        heads, width = chances.shape[:2], keys + last
+        rows = arrays.joined([arrays.reversed_rows(chances),
+                              arrays.zeros((*heads, last, last), chances.dtype)])
+        rows = rows.reshape((*heads, last * width))[..., :last * (width - 1)]
+        sums = arrays.sums(rows.reshape((*heads, last, width - 1)), 2)
+        lines = largest(arrays, arrays.xp.where(sums > 0, sums, -math.inf), slash)
+        found.append(crossed_by_diagonals(arrays, lines, first + last - 1, blocks, sizes, shift))
+    return found
+
+
+def block_index(q, k, *, block_size=64, top_k=None, top_p=None, vertical=None, slash=None,
+                last_queries=64, sinks=None, window=None, causal=False, align="start", scale=None):
+    """Which blocks of keys each block of queries reads: True where one of these says so.
+
+        live = pit.block_index(q, k, top_k=32, sinks=64, window=256, causal=True)
+        y = pit.attention(q, k, v, blocks=live, causal=True)
+
+    q, k        (batch, heads, queries, d) and (batch, heads of keys, keys, d)
+    block_size  a number, or one for queries and one for keys
+    top_k       the blocks of keys with the largest scores, so many; a score is that of the
+                means of queries and of keys
+    top_p       or the fewest whose softmax adds up to this share
+    vertical    the keys that count most for the last queries, so many, and
+    slash       the distances of a key from its query that do, so many
+    last_queries  that these are computed of
+    sinks       the first keys, so many
+    window      keys nearer than this many places
+    causal      no keys behind the query; align as of pit.attention
+    scale       of the scores, 1 / sqrt(d) unless given
+    Result      (batch, heads, blocks of queries, blocks of keys), bool, where q lies. With sinks
+                and window alone, (1, 1, ..)
+    """
+    sizes = (block_size,) * 2 if isinstance(block_size, int) else tuple(block_size)
+    check(q, k, sizes, align, top_k, top_p, last_queries, window, vertical=vertical, slash=slash,
+          sinks=sinks)
+    (batch, heads, queries, d), keys = q.shape, k.shape[2]
+    arrays = arrays_of(q)
+    xp = arrays.xp
+    if isinstance(arrays, Torch):
+        q, k = q.detach(), k.detach()
+    blocks = tuple(-(-places // size) for places, size in zip((queries, keys), sizes))
+    if 0 in (batch, queries, keys):
+        return arrays.zeros((batch, heads, *blocks))
+    shift = keys - queries if align == "end" else 0
+    scale = max(d, 1) ** -0.5 if scale is None else scale
+    first = (arrays.places(blocks[0]) * sizes[0] + shift)[:, None]  # the place of a block's queries
+    last = arrays.clipped(first + (sizes[0] - 1), None, queries + shift - 1)
+    begin = arrays.places(blocks[1]) * sizes[1]
+    there = begin <= last if causal else (begin == begin) & (last == last)
+    found = []
+    if top_k is not None or top_p is not None:
+        scores = of_heads(pooled(arrays, q, sizes[0]), pooled(arrays, k, sizes[1])) * scale
+        scores = xp.where(there, scores, -math.inf)
+        found.append(largest(arrays, scores, top_k) if top_p is None
+                     else most_likely(arrays, softmax(arrays, scores), top_p))
+    if vertical or slash:
+        found += crossed_by_lines(arrays, q, k, scale, shift, vertical, slash, last_queries, causal,
+                                  blocks, sizes)
+    if sinks is not None:
+        found.append(begin < sinks)
+    if window is not None:
+        near = begin + (sizes[1] - 1) > first - window
+        found.append(near if causal else near & (begin < last + window))
+    live = (first != first) & there
+    for each in found:
+        live = live | each & there
+    return live if len(live.shape) == 4 else live[None, None]
+
+
+def check(q, k, sizes, align, top_k, top_p, last_queries, window, **others):
+    for name, x in (("q", q), ("k", k)):
+        if rank_of(NAME, name, x) != 4:
+            raise Error(f"{NAME}: {name} has shape {tuple(x.shape)}; it must have rank 4: (batch, "
+                        "heads, places, elements of a head)")
+    if framework_of(q) != framework_of(k) and hasattr(q, "new_empty") != hasattr(k, "new_empty"):
+        raise Error(f"{NAME}: q is an array of {framework_of(q)}, k one of {framework_of(k)}; pass "
+                    "arrays of one framework")
+    for at, what in ((0, "a batch of"), (3, "elements of a head:")):
+        if q.shape[at] != k.shape[at]:
+            raise Error(f"{NAME}: q has {what} {q.shape[at]}, k {k.shape[at]}; they are equal")
+    if k.shape[1] == 0 or q.shape[1] % k.shape[1]:
+        raise Error(f"{NAME}: q has {q.shape[1]} heads, k has {k.shape[1]}; each of these serves as "
+                    "many of q's, so their number divides the other")
+    if len(sizes) != 2 or not all(isinstance(x, int) and x > 0 for x in sizes):
+        raise Error(f"{NAME}: block_size is {sizes}; it is a positive number, or one for queries and "
+                    "one for keys")
+    if align not in ("start", "end"):
+        raise Error(f"{NAME}: align is {align!r}; it is 'start' or 'end'")
+    if top_k is not None and top_p is not None:
+        raise Error(f"{NAME}: top_k and top_p are given; one of them says how many blocks count")
+    if top_k is top_p is window is None and all(x is None for x in others.values()):
+        raise Error(f"{NAME}: nothing says which blocks count; give top_k, top_p, vertical, slash, "
+                    "sinks or window")
+    for name, number in (("top_k", top_k), *others.items()):
+        if number is not None and number < 0:
+            raise Error(f"{NAME}: {name} is {number}; it is 0 or more")
+    for name, number in (("window", window), ("last_queries", last_queries)):
+        if number is not None and number < 1:
+            raise Error(f"{NAME}: {name} is {number}; it has 1 place or more")

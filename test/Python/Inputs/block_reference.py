@@ -1,0 +1,85 @@
+"""Which blocks an attention reads, in float64 by numpy, one block at a time; and random calls."""
+
+import numpy as np
+
+
+def softmax(x):
+    most = x.max(-1, keepdims=True)
+    powers = np.exp(x - np.where(most == -np.inf, 0, most))
+    total = powers.sum(-1, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
+
+
+def largest(row, count):
+    return {i for i in np.argsort(-row, kind="stable")[:count] if row[i] > -np.inf}
+
+
+def block_index(q, k, *, block_size, top_k=None, top_p=None, vertical=None, slash=None,
+                last_queries=64, sinks=None, window=None, causal=False, align="start", scale=None):
+    (batch, heads, queries, d), (_, groups, keys, _) = q.shape, k.shape
+    rows, columns = block_size
+    shift = keys - queries if align == "end" else 0
+    scale = d ** -0.5 if scale is None else scale
+    found = np.zeros((batch, heads, -(-queries // rows), -(-keys // columns)), bool)
+    for b, h in np.ndindex(batch, heads):
+        of_q, of_k = q[b, h].astype("d"), k[b, h // (heads // groups)].astype("d")
+        last = min(last_queries, queries)
+        scores = of_q[queries - last:] @ of_k.T * scale
+        place = np.arange(queries - last, queries)[:, None] + shift
+        if causal:
+            scores[np.arange(keys) > place] = -np.inf
+        chances = softmax(scores)
+        apart = place - np.arange(keys)
+        keys_that_count = largest(chances.sum(0), vertical or 0)
+        sums = {o: chances[apart == o].sum() for o in np.unique(apart)}
+        lines = {o for o in sorted(sums, key=lambda o: -sums[o])[:slash or 0] if sums[o] > 0}
+        for m, n in np.ndindex(*found.shape[2:]):
+            i = np.arange(m * rows, min((m + 1) * rows, queries)) + shift
+            j = np.arange(n * columns, min((n + 1) * columns, keys))
+            if causal and j[0] > i[-1]:
+                continue
+            # Lines and windows are those of whole blocks.
+            wide_i, wide_j = m * rows + shift + np.arange(rows), n * columns + np.arange(columns)
+            live = bool(keys_that_count & set(j))
+            live |= bool(lines & set((wide_i[:, None] - wide_j).ravel()))
+            live |= sinks is not None and j[0] < sinks
+            if window is not None:
+                live |= wide_j[-1] > i[0] - window and (causal or j[0] < i[-1] + window)
+            found[b, h, m, n] = live
+        for m in range(found.shape[2]):
+            pooled_q = of_q[m * rows:(m + 1) * rows].mean(0)
+            row = np.array([pooled_q @ of_k[n * columns:(n + 1) * columns].mean(0) * scale
+                            for n in range(found.shape[3])])
+            if causal:
+                row[np.arange(len(row)) * columns > min((m + 1) * rows, queries) - 1 + shift] = -np.inf
+            if top_k is not None:
+                found[b, h, m, list(largest(row, top_k))] = True
+            if top_p is not None:
+                share, sum_ = softmax(row), 0
+                for n in np.argsort(-share, kind="stable"):
+                    if sum_ < top_p and share[n] > 0:
+                        found[b, h, m, n] = True
+                    sum_ += share[n]
+    return found
+
+
+def draw(rng, dtype="f4"):
+    batch, groups, each = (int(rng.integers(1, 3)) for _ in range(3))
+    queries, keys = (int(rng.choice([1, 5, 40, 64, 130])) for _ in range(2))
+    q, k = (rng.standard_normal(shape).astype(dtype) for shape in (
+        (batch, groups * each, queries, 8), (batch, groups, keys, 8)))
+    options = {"block_size": tuple(int(x) for x in rng.choice([4, 16, 32], 2))}
+    if rng.random() < 0.5:
+        options["causal"] = True
+    if rng.random() < 0.3:
+        options["align"] = "end"
+    options.update([("top_k", int(rng.integers(0, 5))), ("top_p", float(rng.random()))][
+        int(rng.integers(2)):][:1] if rng.random() < 0.8 else [("sinks", 5)])
+    for name in ("vertical", "slash", "sinks", "window"):
+        if rng.random() < 0.4:
+            options[name] = int(rng.integers(name == "window", 20))
+    if keys == 1:
+        options.pop("slash", None)  # its lines count alike
+    if rng.random() < 0.5:
+        options["last_queries"] = int(rng.choice([1, 7, 200]))
+    return (q, k), options
