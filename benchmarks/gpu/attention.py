@@ -112,19 +112,18 @@ def logs_of(q, k):
     return (q @ k.transpose(1, 2) * q.shape[-1] ** -0.5).logsumexp(-1)
 
 
-def flex_call(q, k, v, blocks, size=64):
-    """torch's own for blocks of queries and keys of that size, compiled."""
+def flex_call(q, k, v, blocks):
+    """torch's own for blocks of keys, compiled."""
     import torch
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
     def kept(batch, head, i, j):
-        return blocks[i // size, j // size]
+        return blocks[i // 64, j // 64]
 
-    mask = create_block_mask(kept, 1, 1, q.shape[1], k.shape[1], device="cuda",
-                             BLOCK_SIZE=size)
+    mask = create_block_mask(kept, 1, 1, q.shape[1], k.shape[1], device="cuda", BLOCK_SIZE=64)
     compiled = torch.compile(flex_attention)
-    options = dict(BLOCK_M=64, BLOCK_N=64) if size == 64 else {}
-    return lambda: compiled(q[None], k[None], v[None], block_mask=mask, kernel_options=options)[0]
+    return lambda: compiled(q[None], k[None], v[None], block_mask=mask,
+                            kernel_options=dict(BLOCK_M=64, BLOCK_N=64))[0]
 
 
 def wanted(q, k, v, mask=None):

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """pit.attention beside the tile program that is written by hand (../attentions.py), torch's SDPA and
-flex_attention: dense, causal, blocks of 64 or 128 queries and as many keys, and the gradients; and
-pit.paged_attention beside a copy of the bytes of its pages. f16, 32 heads. All contestants take
-turns; prints microseconds (the median of rounds), TFLOP/s of what is multiplied, and the error
-against float64. The compiler has to be there. --check compares random calls, of any options, and
-their gradients, with float64 before.
+flex_attention: dense, causal, blocks of 64 queries by 64 keys, and the gradients. "lists" are blocks
+of heads of their own beside flex_attention and dense SDPA; "index" is the time of pit.block_index
+beside the attention that reads it; "decode" is pit.paged_attention beside a copy of the bytes of its
+pages. f16, 32 heads. All contestants take turns; prints microseconds (the median of rounds), TFLOP/s
+of what is multiplied, and the error against float64. The compiler has to be there. --check compares
+random calls, of any options, and their gradients, with float64 before.
 
-    attention_op.py [--sizes 4096,16384] [--blocks 64,128] [--rounds 7] [--only REGEX]
-                    [--check 20] [--seconds 200]
+    attention_op.py [--sizes 4096,16384] [--rounds 7] [--only REGEX] [--check 20] [--seconds 200]
+    attention_op.py --rounds 5 --only "^lists|^index"    # 8k and 32k
+    attention_op.py --rounds 5 --only "^decode"
 """
 
 import argparse
@@ -26,6 +28,7 @@ from attentions import dense, listed  # noqa: E402
 from attention import HEADS, flex_call, race, torch_calls, wanted  # noqa: E402
 
 LIVE = (50, 10, 5)  # percent of the blocks of keys
+LONG = (8192, 32768)  # queries and keys of what lists blocks
 
 
 def check(count, until):
@@ -72,18 +75,22 @@ def check(count, until):
     print(f"{done - wrong} of {done} random calls are right", flush=True)
 
 
-def report(title, operations, calls, exact, rounds):
+def report(title, operations, calls, exact, rounds, others=None):
+    """`others` compute something else: a call and its operations by name."""
     usable = {}
     for name, call in calls.items():
         try:
             usable[name] = (call, ((call()[:2].double() - exact).norm() / exact.norm()).item())
         except (RuntimeError, pit.Error, torch._dynamo.exc.TorchDynamoException) as error:
             print(f"{title} {name}: {str(error).splitlines()[0][:150]}", flush=True)
-    times = race({name: call for name, (call, _) in usable.items()}, rounds)
+    others = others or {}
+    times = race({name: call for name, (call, _) in (usable | others).items()}, rounds)
     for name, taken in times.items():
+        count = others[name][1] if name in others else operations
+        off = "" if name in others else f"  off by {usable[name][1]:.1e}"
         over = f"{taken / times['pit.attention']:.2f}" if "pit.attention" in times else "-"
-        print(f"{title:24} {name:16} {taken * 1e6:8.1f} us {operations / taken * 1e-12:5.0f} TFLOP/s"
-              f"  off by {usable[name][1]:.1e}  its time over pit's {over}", flush=True)
+        print(f"{title:24} {name:16} {taken * 1e6:8.1f} us {count / taken * 1e-12:5.0f} TFLOP/s{off}"
+              f"  its time over pit's {over}", flush=True)
 
 
 def whole(d, size, causal, rounds):
@@ -98,20 +105,84 @@ def whole(d, size, causal, rounds):
            calls | torch_calls(q, k, v, causal), wanted(q, k, v, mask), rounds)
 
 
-def blocks_of(d, size, block, percent, rounds):
+def blocks_of(d, size, percent, rounds):
     q, k, v = (torch.randn(HEADS, size, d, device="cuda", dtype=torch.float16) for _ in range(3))
     out = torch.empty_like(q)
-    blocks = torch.rand(size // block, size // block, device="cuda") < percent / 100
+    blocks = torch.rand(size // 64, size // 64, device="cuda") < percent / 100
     blocks.fill_diagonal_(True)
-    mask = blocks.repeat_interleave(block, 0).repeat_interleave(block, 1)
+    mask = blocks.repeat_interleave(64, 0).repeat_interleave(64, 1)
     index = pit.build_index(mask, (64, 1), 1, source="mask")
     calls = {"pit.attention": lambda: pit.attention(q[None], k[None], v[None], blocks=blocks,
-                                                    block_size=block, out=out[None])[0],
+                                                    out=out[None])[0],
              "tile program": lambda: listed(q, k, v, index, D=d, m=64, n=8192 // d, out=out),
-             "flex_attention": flex_call(q, k, v, blocks, block)}
-    report(f"blocks of {block} {d} {size}, {percent} %",
+             "flex_attention": flex_call(q, k, v, blocks)}
+    report(f"blocks {d} {size}, {percent} %",
            4.0 * HEADS * size * size * d * blocks.double().mean().item(), calls,
            wanted(q, k, v, mask), rounds)
+
+
+def exact_of(q, k, v, blocks, block):
+    """Of two heads, in float64, so many queries at a time that scores of long contexts fit."""
+    found = []
+    for q, k, v, live in zip(q[:2], k[:2], v[:2], blocks[:2]):
+        q, k, v = (x.double() for x in (q, k, v))
+        rows = []
+        for begin in range(0, len(q), 2048):
+            part = live[begin // block:(begin + 2048) // block]
+            part = part.repeat_interleave(block, 0).repeat_interleave(block, 1)
+            scores = q[begin:begin + 2048] @ k.T * q.shape[1] ** -0.5
+            rows.append(scores.masked_fill_(~part, -torch.inf).softmax(-1) @ v)
+        found.append(torch.cat(rows))
+    return torch.stack(found)
+
+
+def flex_of_lists(q, k, v, blocks, block):
+    """flex_attention of whole blocks, other ones for each head."""
+    from torch.nn.attention.flex_attention import BlockMask, flex_attention
+
+    lists = blocks[None].int().argsort(dim=-1, descending=True, stable=True).int()
+    counts = blocks[None].sum(-1, dtype=torch.int32)
+    mask = BlockMask.from_kv_blocks(  # no block in part
+        torch.zeros_like(counts), torch.zeros_like(lists), counts, lists, BLOCK_SIZE=block)
+    compiled = torch.compile(flex_attention)
+    options = {"BLOCK_M": 64, "BLOCK_N": 64} if block == 64 else {}
+    return lambda: compiled(q[None], k[None], v[None], block_mask=mask, kernel_options=options)[0]
+
+
+def lists(size, percent, block, rounds, d=128):
+    """Each head has blocks of its own; SDPA computes all of them, and is another attention."""
+    q, k, v = (torch.randn(HEADS, size, d, device="cuda", dtype=torch.float16) for _ in range(3))
+    out = torch.empty_like(q)
+    blocks = torch.rand(HEADS, size // block, size // block, device="cuda") < percent / 100
+    blocks.diagonal(dim1=1, dim2=2).fill_(True)
+    calls = {"pit.attention": lambda: pit.attention(
+                 q[None], k[None], v[None], blocks=blocks, block_size=block, out=out[None])[0],
+             "flex_attention": flex_of_lists(q, k, v, blocks, block)}
+    count = 4.0 * HEADS * size * size * d
+    report(f"lists {size}, {block}: {percent} %", count * blocks.double().mean().item(), calls,
+           exact_of(q, k, v, blocks, block), rounds,
+           {"dense, cuDNN": (torch_calls(q, k, v, False)["torch, cuDNN"], count)})
+
+
+def index(size, block, rounds, d=128):
+    """Of a tenth of the blocks, all heads."""
+    q, k, v = (torch.randn(1, HEADS, size, d, device="cuda", dtype=torch.float16) for _ in range(3))
+    out = torch.empty_like(q)
+    count = size // block // 10
+    options = {"block_size": block}
+    ways = {"top_k": {"top_k": count}, "top_p": {"top_p": 0.1},
+            "vertical, slash": {"vertical": 1000, "slash": 200},
+            "sinks, window": {"sinks": 128, "window": size // 20}}
+    live = pit.block_index(q, k, top_k=count, **options)
+    calls = {"attention": lambda: pit.attention(q, k, v, blocks=live, out=out, **options)}
+    compiled = torch.compile(pit.block_index, dynamic=False)
+    for name, way in ways.items():
+        calls[name] = lambda way=way: pit.block_index(q, k, **way, **options)
+        calls[f"{name}, compiled"] = lambda way=way: compiled(q, k, **way, **options)
+    times = race(calls, rounds)
+    for name, taken in times.items():
+        print(f"index {size}, {block}: {name:24} {taken * 1e6:8.1f} us  its time over the "
+              f"attention's {taken / times['attention']:.3f}", flush=True)
 
 
 def gradients(d, size, rounds):
@@ -175,7 +246,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="4096,16384")
-    parser.add_argument("--blocks", default="64,128", help="queries and keys of a block")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", default="")
     parser.add_argument("--check", type=int, default=0)
@@ -192,15 +262,18 @@ def main():
         for kind in ("dense", "causal")]
     cases += [(f"gradients {d} {size}", lambda d=d, size=size: gradients(d, size, arguments.rounds))
               for d in (128, 64) for size in (4096,)]
-    cases += [(f"blocks of {block} {d} {size}, {percent} %",
-               lambda d=d, size=size, block=block, percent=percent: blocks_of(
-                   d, size, block, percent, arguments.rounds))
-              for size in map(int, arguments.sizes.split(","))
-              for block in map(int, arguments.blocks.split(",")) for d in (128, 64)
-              for percent in LIVE]
+    cases += [(f"blocks {d} {size}, {percent} %", lambda d=d, size=size, percent=percent: blocks_of(
+        d, size, percent, arguments.rounds))
+        for size in map(int, arguments.sizes.split(",")) for d in (128, 64) for percent in LIVE]
+    cases += [(f"lists {size} {block} {percent} %",
+               lambda size=size, block=block, percent=percent: lists(
+                   size, percent, block, arguments.rounds))
+              for size in LONG for block in (128, 64) for percent in LIVE]
+    cases += [(f"index {size} {block}", lambda size=size, block=block: index(
+        size, block, arguments.rounds)) for size in LONG for block in (128, 64)]
     cases += [(f"decode {batch} {keys} {page}", lambda batch=batch, keys=keys, page=page: decode(
         batch, keys, page, arguments.rounds))
-        for batch, keys in ((64, 8192), (16, 32768), (1, 32768)) for page in (16, 64)]
+        for batch, keys in ((64, 32768), (64, 8192), (16, 32768), (1, 32768)) for page in (16, 64)]
     for name, case in cases:
         if re.search(arguments.only, name) and time.monotonic() - begin < arguments.seconds:
             case()
