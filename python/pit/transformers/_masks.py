@@ -67,6 +67,23 @@ class Mask:
             found = found & (k < self.lengths[:, None, None, None])
         return found if self.kept is None else found & self.kept
 
+    def own(self):
+        """Whether each query sees its own position, (batch, queries) or fewer dims of bool; None: all do."""
+        found, last = None, self.offset + self.queries
+        if self.lengths is not None:
+            place = torch.arange(self.offset, last, device=self.device)
+            found = place < self.lengths[:, None]
+        if self.kept is not None:
+            kept = self.kept[:, 0, :, self.offset:last]
+            kept = kept[:, 0] if kept.shape[1] == 1 else kept.diagonal(dim1=1, dim2=2)
+            found = kept if found is None else found & kept
+        return found
+
+    def is_order(self):
+        """Whether positions see all that there is, or all that there is up to them."""
+        return (self.window is None and self.chunk is None and self.queries == self.keys
+                and (self.kept is None or self.kept.shape[2] == 1))
+
     # -- what models do with masks before attentions get them ------------------
 
     def __getitem__(self, at):

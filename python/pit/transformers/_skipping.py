@@ -24,16 +24,22 @@ class SkippingLayer(_skipping.Skipping):
                             "layers with use_cache=False")
         if mask is None:
             return kept
-        mask = _masks.dense(mask)
+        # A position that does not see itself is padding.
+        if isinstance(mask, _masks.Mask):
+            own = mask.own()
+            return kept if own is None else kept & own
         if mask.dim() != 4:
             raise Error(f"{type(self).dense.__name__}: attention_mask is {tuple(mask.shape)}; it must be "
                         "(batch, 1, queries, keys), or None")
-        # A position that does not see itself is padding.
         return kept & visible(mask.diagonal(dim1=-2, dim2=-1)[:, 0])
 
     def packed(self, padding, args, kwargs):
-        mask = _masks.dense(kwargs.pop("attention_mask", None))
+        mask = kwargs.pop("attention_mask", None)
         args, kwargs = super().packed(padding, args, kwargs)
+        if (isinstance(mask, _masks.Mask) and mask.is_order()
+                and mask.causal == getattr(self.attention(), "is_causal", True)):
+            mask = None  # padding is not kept, so this is what the attention does by itself
+        mask = _masks.dense(mask)
         kwargs["attention_mask"] = None if mask is None else _attention.Window(
             lambda row, head, q, k: visible(mask[row, head, q, k]))
         return args, kwargs | {_attention.PADDING: padding}
