@@ -343,6 +343,19 @@ class Masked(Case):
             layer(x), layer(x)
             self.assertEqual(look.call_count, 2)
 
+    def test_forward_alone(self):
+        """As on a GPU, where the gradients of what blocks select are dense products."""
+        layer = pit.torch.MaskedLinear(70, 96, dtype=torch.float64)
+        mask = self.MASKS["32x1"]()
+        layer.set_mask(mask)
+        from pit.torch import _masked
+        way = "forward", pit.build_index(mask, (32, 1), 1, source="mask")
+        with mock.patch.object(_masked, "look", return_value=way):
+            layer._looked = None
+            self.assertEqual(layer.skips, "32x1")
+            x = torch.randn(2, 9, 70, dtype=torch.float64, requires_grad=True)
+            self.check(layer, layer.weight, lambda weight: weight * mask, x)
+
     def test_copies(self):
         layer = pit.torch.MaskedLinear(70, 96)
         layer.set_mask(self.MASKS["weights"]())
