@@ -292,7 +292,8 @@ PIT_RT_EXPORT int32_t pit_rt_bitmap(pit_frame *frame, int32_t rank,
 /// If a look is needed, this makes a bitmap of the data (Coverage.h) and
 /// `bitmap` tells it, for pit_rt_build_chosen; it lives until pit_rt_leave, or
 /// until the `place` chooses again (NULL: it does not). With PIT_CHOOSE_SEEN
-/// what `bitmap` tells is that bitmap, and the data is not read. Otherwise,
+/// what `bitmap` tells is that bitmap, and the data is not read, unless it is
+/// NULL, as where an earlier choice by the data did not look. Otherwise,
 /// without a look, `bitmap` becomes NULL. There is no look if the costs tell
 /// without, if memory is constant that was looked at before, and, unless the
 /// choice is deterministic (`flags`, or the context's option), for the next 1,
@@ -343,13 +344,17 @@ typedef struct pit_device_choice {
 ///
 /// If `after` is not NULL, it is another choice of the call: only where that
 /// took variant 0 one of the variants is taken, else none of them, and the
-/// number is -1. If `bitmap` is not NULL, it is that of the data
-/// (pit_rt_bitmap), which then is not read; PIT_CHOOSE_SEEN is not a flag here.
+/// number is -1. If `seen` is not NULL, it is an earlier choice of the call by
+/// the same data: the device does not read that again if it has looked for that
+/// one, and for all indices that this one needs. If `bitmap` is not NULL, it is
+/// that of the data (pit_rt_bitmap), which then is not read; PIT_CHOOSE_SEEN is
+/// not a flag here.
 PIT_RT_EXPORT int32_t pit_rt_choose_on_device(
-    pit_frame *frame, const pit_device_choice *after, int32_t mark,
-    int32_t flags, int32_t source, const void *data, const int64_t *desc,
-    const pit_bitmap *bitmap, const int64_t *variants, const double *costs,
-    pit_place *place, const pit_device_choice **choice);
+    pit_frame *frame, const pit_device_choice *after,
+    const pit_device_choice *seen, int32_t mark, int32_t flags, int32_t source,
+    const void *data, const int64_t *desc, const pit_bitmap *bitmap,
+    const int64_t *variants, const double *costs, pit_place *place,
+    const pit_device_choice **choice);
 
 /// As pit_rt_build_index, or as pit_rt_rebuild_index if `place` is not NULL, of
 /// the index of one of the variants of a choice, in the same call and of the

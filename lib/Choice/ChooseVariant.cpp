@@ -87,7 +87,9 @@ private:
       sizes.push_back(range.size);
     SmallVector<Attribute> candidates;
     SmallVector<Value> fixed, live;
-    bool isMask = mark.getSource() == Source::Mask;
+    bool isMask = mark.getSource() == Source::Mask && !looksAtNumbers();
+    Value input = mark.getSource() == Source::Mask ? Value(mark.getSelector())
+                                                   : Value(mark.getInput());
     for (const Variant &variant : set.variants) {
       candidates.push_back(TypeAttr::get(variant.candidate.index));
       fixed.push_back(evaluate(variant.fixed, sizes));
@@ -97,11 +99,20 @@ private:
     if (set.leastSaving > 0)
       dropUnlessSaving(fixed, dense);
     return ChooseOp::create(
-        b, loc, b.getIndexType(), BitmapType::get(b.getContext()),
-        isMask ? mark.getSelector() : mark.getInput(), /*bits=*/Value(), isMask,
-        b.getArrayAttr(candidates), dense, fixed, live,
-        /*after=*/Value(), isMask ? TypedAttr() : mark.getBackgroundAttr(),
+        b, loc, b.getIndexType(), BitmapType::get(b.getContext()), input,
+        /*bits=*/Value(), isMask, b.getArrayAttr(candidates), dense, fixed,
+        live,
+        /*after=*/Value(), /*seen=*/Value(),
+        mark.getSource() == Source::Mask ? TypedAttr()
+                                         : mark.getBackgroundAttr(),
         deterministic);
+  }
+
+  /// Is the mask one of numbers? What is not 0 of them is what is live of
+  /// values, so that marks by both share a look.
+  bool looksAtNumbers() {
+    return mark.getSource() == Source::Mask &&
+           isa<FloatType>(getElementTypeOrSelf(mark.getSelector()));
   }
 
   /// Makes all variants take longer than the dense one, if the best of them
@@ -211,7 +222,11 @@ private:
     Candidate taken = *candidate;
     taken.mark = mapping.lookup(mark.getResult()).getDefiningOp<SparseOp>();
     IndexOp index = planner.apply(variant, taken);
-    b.modifyOpInPlace(index, [&] { index.getSeenMutable().assign(bitmap); });
+    b.modifyOpInPlace(index, [&] {
+      index.getSeenMutable().assign(bitmap);
+      if (looksAtNumbers())
+        index.setSource(Source::Values);
+    });
     return variant;
   }
 

@@ -47,6 +47,7 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
   func.addPass(createPitWriteBitmaps());
+  func.addPass(createPitShareLooks());
 }
 
 void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {

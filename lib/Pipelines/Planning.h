@@ -109,6 +109,7 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   func.addPass(createCSEPass());
   // Indices that are built from bits are not packed as they are built.
   func.addPass(createPitWriteBitmaps());
+  func.addPass(createPitShareLooks());
   PitPackColumnsOptions pack;
   pack.target = plan.target;
   func.addPass(createPitPackColumns(pack));

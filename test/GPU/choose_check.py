@@ -43,8 +43,8 @@ class Call:
                  *tensor.strides[:rank], rank, axis, *case.shape, *micro_tile, *micro_tile]
         return (ct.c_int64 * len(words))(*(w - (1 << 64) if w >= 1 << 63 else w for w in words))
 
-    def choose(self, case, variants, costs, flags=0, after=None, bitmap=None):
-        """`variants` are (axis, micro_tile), beside the dense one; `after` is what
+    def choose(self, case, variants, costs, flags=0, after=None, bitmap=None, seen=None):
+        """`variants` are (axis, micro_tile), beside the dense one; `after` and `seen` are what
         another choice has shown. With a bitmap the data must not be read."""
         self.case, self.variants = case, variants
         words = [1 + len(variants), DENSE]
@@ -53,7 +53,7 @@ class Call:
         numbers = [number for fixed, live in costs for number in (fixed, live, 0)]
         self.shown = ct.POINTER(Shown)()
         self.check(self.lib.pit_rt_choose_on_device(
-            self.frame, after, 0, flags, case.source,
+            self.frame, after, seen, 0, flags, case.source,
             ct.c_void_p(bitmap.words if bitmap else case.data.tensor.data),
             self.describe(case, *variants[0]), ct.byref(bitmap) if bitmap else None, (ct.c_int64 * len(words))(*words),
             (ct.c_double * len(numbers))(*numbers), None, ct.byref(self.shown)))
@@ -144,6 +144,30 @@ def check_choice(runtime, rng, case, variants):
     expect(chosen == wanted, f"variant {chosen}, not {wanted}, of costs {totals}"
            f"{', by bits' if with_bits else ''}")
     call.check_index(chosen)
+
+
+def check_seen(runtime, rng, case, variants):
+    """A second choice by the same data, by costs of its own, of some of the variants: it shares the
+    look and the indices."""
+    some = [variants[i] for i in rng.permutation(len(variants))[:rng.integers(1, len(variants) + 1)]]
+    if rng.random() < 0.1:  # what the first one has not looked for
+        some.append((len(case.shape) - 1, [*[1] * (len(case.shape) - 2), 24, 1]))
+
+    def draw(each):
+        costs = [(int(rng.integers(1, 100000)) if rng.random() < 0.5 else 10**12, 0)]
+        return costs + [(int(rng.integers(0, 1000)), int(rng.integers(0, 100))) for _ in each]
+
+    first, second = draw(variants), draw(some)
+    call = Call(runtime).choose(case, variants, first, DETERMINISTIC)
+    word, mirrors = call.word, call.mirrors
+    call.choose(case, some, second, DETERMINISTIC, seen=call.shown)
+    call.leave()
+    for of, costs in ((some, second), (variants, first)):
+        totals = [fixed + live * n for (fixed, live), n in zip(costs, [0, *count(case, of)])]
+        chosen, wanted = call.variant(), int(np.argmin(totals))
+        expect(chosen == wanted, f"variant {chosen}, not {wanted}, of costs {totals}")
+        call.check_index(chosen)
+        call.word, call.mirrors, call.variants = word, mirrors, variants
 
 
 def check_after(runtime, rng, height):
@@ -240,7 +264,8 @@ def main():
         case = random_case(rng)
         variants = random_variants(rng, len(case.shape))
         run(f"{case.describe()}, variants {variants}",
-            lambda: check_choice(runtime, rng, case, variants))
+            lambda: (check_choice if rng.random() < 0.7 else check_seen)(
+                runtime, rng, case, variants))
     rows = 7000 if args.small else 70000
     large = Case([rows, 64], 1, [64, 1]).values(rng, "f16", "zero", density=1e-3)
     run("large", lambda: check_choice(runtime, rng, large, [(0, [1, 0])]))

@@ -45,9 +45,9 @@ static int32_t choose_by(const call *c, const int64_t *variants,
                          const double *times, int32_t flags,
                          const pit_device_choice **choice) {
   const description d = describe(1, 16, 1);
-  return pit_rt_choose_on_device(c->frame, NULL, 0, flags, PIT_SOURCE_VALUES,
-                                 c->data, d.words, NULL, variants, times, NULL,
-                                 choice);
+  return pit_rt_choose_on_device(c->frame, NULL, NULL, 0, flags,
+                                 PIT_SOURCE_VALUES, c->data, d.words, NULL,
+                                 variants, times, NULL, choice);
 }
 
 static const pit_device_choice *choose(const call *c, int32_t flags) {
@@ -152,9 +152,10 @@ static void test_reads(void **state) {
   d.words[7] = COLUMNS + 1;
   const pit_device_choice *choice = NULL;
   int32_t before = f->fake->launches;
-  assert_ok(f->context, pit_rt_choose_on_device(
-                            c.frame, NULL, 0, 0, PIT_SOURCE_VALUES, c.data,
-                            d.words, NULL, table, costs, NULL, &choice));
+  assert_ok(f->context,
+            pit_rt_choose_on_device(c.frame, NULL, NULL, 0, 0,
+                                    PIT_SOURCE_VALUES, c.data, d.words, NULL,
+                                    table, costs, NULL, &choice));
   assert_int_equal(f->fake->launches - before, 5);
   leave(&c);
 }
@@ -190,8 +191,8 @@ static void test_after(void **state) {
   call c = begin(f, NULL);
   const pit_device_choice *first = choose(&c, 0), *second = NULL;
   assert_ok(f->context, pit_rt_choose_on_device(
-                            c.frame, first, 1, 0, PIT_SOURCE_VALUES, c.data,
-                            d.words, NULL, table, dear, NULL, &second));
+                            c.frame, first, NULL, 1, 0, PIT_SOURCE_VALUES,
+                            c.data, d.words, NULL, table, dear, NULL, &second));
   assert_int_equal(second->known, -1);
   assert_non_null(second->variant);
   assert_ptr_not_equal(second->variant, first->variant);
@@ -201,10 +202,74 @@ static void test_after(void **state) {
   assert_ok(f->context, choose_by(&c, table, dear, 0, &first));
   assert_int_equal(first->known, 0);
   assert_ok(f->context, pit_rt_choose_on_device(
-                            c.frame, first, 1, 0, PIT_SOURCE_VALUES, c.data,
-                            d.words, NULL, table, dear, NULL, &second));
+                            c.frame, first, NULL, 1, 0, PIT_SOURCE_VALUES,
+                            c.data, d.words, NULL, table, dear, NULL, &second));
   assert_int_equal(second->known, 0);
   leave(&c);
+}
+
+/// Another choice, by data with such a row stride, where `seen` has looked.
+static const pit_device_choice *choose_again(const call *c,
+                                             const pit_device_choice *seen,
+                                             const int64_t *variants,
+                                             int64_t stride) {
+  description d = describe(1, 16, 1);
+  d.words[7] = stride;
+  const pit_device_choice *choice = NULL;
+  assert_ok(c->f->context,
+            pit_rt_choose_on_device(c->frame, NULL, seen, 1,
+                                    PIT_CHOOSE_DETERMINISTIC, PIT_SOURCE_VALUES,
+                                    c->data, d.words, NULL, variants, costs,
+                                    NULL, &choice));
+  return choice;
+}
+
+/// What one choice has found serves another one by the same data: it decides
+/// and lists, and has the same indices.
+static void test_seen(void **state) {
+  cuda_fixture *f = *state;
+  enum { DENSE = PIT_VARIANT_DENSE };
+  const int64_t rows[] = {2, DENSE, 0, 1, 0, 1, 0};
+  const int64_t others[] = {2, DENSE, 1, 32, 1, 32, 1};
+  call c = begin(f, NULL);
+  const pit_device_choice *seen = choose(&c, 0);
+  const pit_index *index = build(&c, seen, 0, 1, 0);
+  int32_t before = f->fake->launches;
+  const pit_device_choice *choice = choose_again(&c, seen, rows, COLUMNS);
+  assert_int_equal(f->fake->launches - before, 1);
+  assert_string_equal(f->fake->last.kernel, "pit_choose_list");
+  assert_int_equal(choice->known, -1);
+  assert_ptr_not_equal(choice->variant, seen->variant);
+  assert_ptr_equal(build(&c, choice, 0, 1, 0)->ids, index->ids);
+  // It serves a third one, too; but not for what nobody has looked for, or
+  // other data.
+  before = f->fake->launches;
+  choose_again(&c, choice, rows, COLUMNS);
+  assert_int_equal(f->fake->launches - before, 1);
+  choose_again(&c, seen, others, COLUMNS);
+  assert_int_equal(f->fake->launches - before, 3);
+  choose_again(&c, seen, rows, 2 * COLUMNS);
+  assert_int_equal(f->fake->launches - before, 5);
+  leave(&c);
+  // The host knows that the first one is dense: that has not looked.
+  tell(f, 1, 0, 0);
+  c = begin(f, NULL);
+  seen = choose(&c, 0);
+  assert_int_equal(seen->known, 0);
+  before = f->fake->launches;
+  choose_again(&c, seen, rows, COLUMNS);
+  assert_int_equal(f->fake->launches - before, 2);
+  leave(&c);
+  // In a graph both look.
+  void *stream = f->stream(), *graph = f->capture(stream);
+  c = begin(f, stream);
+  before = f->fake->launches;
+  seen = choose(&c, 0);
+  choose_again(&c, seen, rows, COLUMNS);
+  assert_int_equal(f->fake->launches - before, 4);
+  leave(&c);
+  f->end_capture(stream);
+  f->destroy_graph(graph);
 }
 
 /// Calls without the device after looks that ended dense, 1, 2, 4, ... of them;
@@ -268,11 +333,12 @@ static void test_errors(void **state) {
   check_error(f->context, choose_by(&c, many, costs, 0, &choice),
               PIT_ERROR_INVALID_ARGUMENT, "there can be 1 to 16");
   const description lengths = describe(1, 16, 1);
-  check_error(
-      f->context,
-      pit_rt_choose_on_device(c.frame, NULL, 0, 0, PIT_SOURCE_LENGTHS, c.data,
-                              lengths.words, NULL, table, costs, NULL, &choice),
-      PIT_ERROR_UNSUPPORTED, "a device chooses by values (0) or by a mask (1)");
+  check_error(f->context,
+              pit_rt_choose_on_device(c.frame, NULL, NULL, 0, 0,
+                                      PIT_SOURCE_LENGTHS, c.data, lengths.words,
+                                      NULL, table, costs, NULL, &choice),
+              PIT_ERROR_UNSUPPORTED,
+              "a device chooses by values (0) or by a mask (1)");
   assert_null(choice);
   // A bitmap of another shape, and one that is not on the device.
   pit_bitmap bitmap;
@@ -285,9 +351,9 @@ static void test_errors(void **state) {
     bitmap.on_device = on_device;
     check_error(
         f->context,
-        pit_rt_choose_on_device(c.frame, NULL, 0, 0, PIT_SOURCE_VALUES, c.data,
-                                values.words, &bitmap, table, costs, NULL,
-                                &choice),
+        pit_rt_choose_on_device(c.frame, NULL, NULL, 0, 0, PIT_SOURCE_VALUES,
+                                c.data, values.words, &bitmap, table, costs,
+                                NULL, &choice),
         PIT_ERROR_INVALID_ARGUMENT,
         "the bitmap is not one on a device, of source 0 and of the data's "
         "shape");
@@ -342,9 +408,9 @@ static void test_loop(void **state) {
     if (i % 8 == 7)
       tell(f, i, 0, 0);
     assert_ok(f->context,
-              pit_rt_choose_on_device(c.frame, NULL, 0, 0, PIT_SOURCE_VALUES,
-                                      c.data, d.words, NULL, table, costs,
-                                      &of_choice, &choice));
+              pit_rt_choose_on_device(c.frame, NULL, NULL, 0, 0,
+                                      PIT_SOURCE_VALUES, c.data, d.words, NULL,
+                                      table, costs, &of_choice, &choice));
     assert_ok(f->context,
               pit_rt_build_if_chosen(c.frame, PIT_SOURCE_VALUES, c.data,
                                      d.words, choice, &of_index, &index));
@@ -408,6 +474,7 @@ int main(void) {
       CUDA_TEST(test_after),       CUDA_TEST(test_back_off),
       CUDA_TEST(test_news),        CUDA_TEST(test_errors),
       CUDA_TEST(test_failures),    CUDA_TEST(test_loop),
+      CUDA_TEST(test_seen),
   };
   const struct CMUnitTest without_code[] = {
       CUDA_TEST(test_host_choice),

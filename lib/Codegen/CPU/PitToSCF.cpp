@@ -86,9 +86,9 @@ private:
                              "pit-abi-prepare first");
     rewriter.setInsertionPoint(op);
     if (auto choose = dyn_cast<ChooseOp>(op)) {
-      auto [variant, bitmap] =
-          lowerChoose(rewriter, choose, bitmaps.lookup(choose.getAfter()),
-                      bitmaps.size(), function);
+      auto [variant, bitmap] = lowerChoose(
+          rewriter, choose, bitmaps.lookup(choose.getAfter()),
+          bitmaps.lookup(choose.getSeen()), bitmaps.size(), function);
       if (variant)
         rewriter.replaceAllUsesWith(choose.getVariant(), variant);
       bitmaps[choose.getBitmap()] = bitmap;

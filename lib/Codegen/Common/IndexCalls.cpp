@@ -232,7 +232,8 @@ Value mlir::pit::transposeIndex(OpBuilder &builder, TransposeIndexOp op,
 //===----------------------------------------------------------------------===//
 
 std::pair<Value, Value> mlir::pit::lowerChoose(OpBuilder &builder, ChooseOp op,
-                                               Value after, int64_t mark,
+                                               Value after, Value earlier,
+                                               int64_t mark,
                                                func::FuncOp function) {
   Location loc = op.getLoc();
   SmallVector<SparsityIndexType> candidates;
@@ -263,7 +264,9 @@ std::pair<Value, Value> mlir::pit::lowerChoose(OpBuilder &builder, ChooseOp op,
   Value seen = op.getBits() ? describeBits(builder, loc, function, op.getBits(),
                                            op.getInput())
                             : none;
-  if (op.getBits() && !op.getOnDevice()) {
+  if (op.getSeen() && !op.getOnDevice())
+    seen = earlier;
+  if (seen != none && !op.getOnDevice()) {
     flags |= PIT_CHOOSE_SEEN;
     LLVM::StoreOp::create(builder, loc, seen, bitmap);
   }
@@ -281,8 +284,10 @@ std::pair<Value, Value> mlir::pit::lowerChoose(OpBuilder &builder, ChooseOp op,
       placeOf(builder, op, function),
       bitmap};
   if (op.getOnDevice()) {
-    constexpr int64_t kAfter = 1, kSeenBits = 7; // places among the operands
+    // Places among the operands.
+    constexpr int64_t kAfter = 1, kEarlier = 2, kSeenBits = 8;
     operands.insert(operands.begin() + kAfter, after ? after : none);
+    operands.insert(operands.begin() + kEarlier, earlier ? earlier : none);
     operands.insert(operands.begin() + kSeenBits, seen);
     callRuntime(builder, loc, "pit_rt_choose_on_device", builder.getI32Type(),
                 operands, /*status=*/true);

@@ -32,9 +32,10 @@ Value transposeIndex(OpBuilder &builder, TransposeIndexOp op, Value index,
 /// Asks the runtime for the variant (an index) and the bitmap. `mark` tells the
 /// choices of a program apart. A choice on the device has a null variant, and
 /// its word's address there takes the bitmap's place, as in `after`, which is
-/// null if the choice comes after no other.
+/// null if the choice comes after no other, and in `earlier`, what the op has
+/// as seen.
 std::pair<Value, Value> lowerChoose(OpBuilder &builder, ChooseOp op,
-                                    Value after, int64_t mark,
+                                    Value after, Value earlier, int64_t mark,
                                     func::FuncOp function);
 
 /// Has the runtime add what is live to the context's profile.

@@ -14,7 +14,9 @@
 //   state, of one call at a time: {i32 arrived, i32 variant, i32 readers,
 //     i32 look}: blocks that have looked, and that have read how many these
 //     are. Both are 0 between calls. The variant is -1 if the choice that this
-//     one comes after took one with an index: then nobody looks.
+//     one comes after took one with an index: then nobody looks. The last word
+//     says whether there is to be a look, and once it is decided whether there
+//     was one, which other choices by the same values then use.
 //
 // and memory of the host, if it is not null, where the host may read what the
 // latest look found: {i32 looks, i32 variant, i64 live}.
@@ -217,10 +219,12 @@ func.func private @count_live(%row: !llvm.ptr) -> i64 {
 /// If not all of `expected` blocks have looked, the call is dense. A row of the
 /// table (Index.mlir.in) is a variant; one without groups has no index. Groups
 /// are listed at multiples of their extent, each in `slices` of `span` words.
+/// `seen` is null, or the state of an earlier choice, whose look is this one's: a
+/// row then has the number of the same variant there, whose index it shares.
 llvm.func @pit_choose_list(
     %table: !llvm.ptr {llvm.byval = !llvm.array<16 x !variant>, llvm.align = 8 : i64, nvvm.grid_constant},
     %count: i32, %slot: !llvm.ptr<1>, %state: !llvm.ptr<1>, %elapsed: i32,
-    %expected: i32, %news: !llvm.ptr<1>, %after: !llvm.ptr<1>)
+    %expected: i32, %news: !llvm.ptr<1>, %after: !llvm.ptr<1>, %seen: !llvm.ptr<1>)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
   func.call @let_next_start() : () -> ()
   %tid = nvvm.read.ptx.sreg.tid.x : i32
@@ -232,7 +236,18 @@ llvm.func @pit_choose_list(
   // that costs a look too many, or one that the host does not hear of.
   %slot_was = func.call @load_slot(%slot, %is_grid_first) : (!llvm.ptr<1>, i1) -> vector<4xi32>
   func.call @wait_for_previous() : () -> ()
-  %arrived = llvm.load volatile %state : !llvm.ptr<1> -> i32
+  %null = llvm.mlir.zero : !llvm.ptr<1>
+  %follows = llvm.icmp "ne" %seen, %null : !llvm.ptr<1>
+  %arrived = scf.if %follows -> (i32) {
+    %seen_look_at = llvm.getelementptr %seen[12] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+    %look = llvm.load volatile %seen_look_at : !llvm.ptr<1> -> i32
+    %looked = arith.cmpi ne, %look, %c0 : i32
+    %all = arith.select %looked, %expected, %c0 : i32
+    scf.yield %all : i32
+  } else {
+    %own = llvm.load volatile %state : !llvm.ptr<1> -> i32
+    scf.yield %own : i32
+  }
   %nobody = arith.cmpi eq, %arrived, %c0 : i32
   llvm.cond_br %nobody, ^leave, ^looked
 ^leave:
@@ -262,7 +277,22 @@ llvm.func @pit_choose_list(
           : (!llvm.ptr<1>, vector<4xi32>, !llvm.ptr<1>, !llvm.ptr<1>, i32, i64) -> ()
     }
     %row = llvm.getelementptr %table[0, %best#0] : (!llvm.ptr, i32) -> !llvm.ptr, !llvm.array<16 x !variant>
-    func.call @list_variant(%row) : (!llvm.ptr) -> ()
+    // What the earlier choice has listed is there.
+    %is_listed = scf.if %follows -> (i1) {
+      %seen_variant_at = llvm.getelementptr %seen[4] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+      %listed = llvm.load volatile %seen_variant_at : !llvm.ptr<1> -> i32
+      %same_at = llvm.getelementptr %row[0, 16] : (!llvm.ptr) -> !llvm.ptr, !variant
+      %same = llvm.load %same_at : !llvm.ptr -> i32
+      %is_same = arith.cmpi eq, %listed, %same : i32
+      scf.yield %is_same : i1
+    } else {
+      %no = arith.constant false
+      scf.yield %no : i1
+    }
+    scf.if %is_listed {
+    } else {
+      func.call @list_variant(%row) : (!llvm.ptr) -> ()
+    }
   } else {
     scf.if %is_grid_first {
       func.call @skip_look(%slot, %slot_was, %state, %elapsed, %after)
@@ -291,6 +321,8 @@ func.func private @skip_look(%slot: !llvm.ptr<1>, %slot_was: vector<4xi32>,
   %taken = func.call @is_taken(%after) : (!llvm.ptr<1>) -> i1
   %variant = arith.select %taken, %none, %c0 : i32
   llvm.store %variant, %variant_at : i32, !llvm.ptr<1>
+  %look_at = llvm.getelementptr %state[12] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+  llvm.store %c0, %look_at : i32, !llvm.ptr<1>
   %counted = arith.select %taken, %c0, %c1 : i32
   %before:4 = vector.to_elements %slot_was : vector<4xi32>
   %skip = arith.subi %before#0, %elapsed : i32
@@ -348,6 +380,8 @@ func.func private @end_look(%slot: !llvm.ptr<1>, %slot_was: vector<4xi32>,
   %most = arith.constant 64 : i32
   %variant_at = llvm.getelementptr %state[4] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
   llvm.store %variant, %variant_at : i32, !llvm.ptr<1>
+  %look_at = llvm.getelementptr %state[12] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+  llvm.store %c1, %look_at : i32, !llvm.ptr<1>
   %before:4 = vector.to_elements %slot_was : vector<4xi32>
   %calls = arith.maxsi %before#1, %c1 : i32
   %twice = arith.addi %calls, %calls : i32

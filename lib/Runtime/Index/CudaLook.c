@@ -2,7 +2,8 @@
 //
 // Two launches: one reads the values, or their bitmap, for all variants, if it
 // is time to look, and one decides and lists (Device/ChooseScan.mlir,
-// Device/Choose.mlir). If the first kernel cannot read the values or lacks what
+// Device/Choose.mlir). After another choice by the same values there is the
+// second alone. If the first kernel cannot read the values or lacks what
 // a variant needs, the scans of all variants' indices take its place.
 //
 //===----------------------------------------------------------------------===//
@@ -32,7 +33,7 @@ typedef struct row {
   void *copy;
   const void *counts, *offsets, *ids;
   int64_t extent;
-  int32_t num_numbers, parts, part_words, groups, words, slices, span, unused;
+  int32_t num_numbers, parts, part_words, groups, words, slices, span, same;
 } row;
 
 typedef struct table {
@@ -68,6 +69,7 @@ static table make_table(const pit_cuda_variant *variants, int32_t count) {
     row->extent = build->extent;
     row->groups = build->groups;
     row->words = build->words;
+    row->same = variant->same;
     // A block lists as many words at once as it has threads. Few long groups
     // are cut, so that all multiprocessors have something to do.
     int64_t wave = pit_cuda_device(build->work->context)->multiprocessors;
@@ -265,8 +267,10 @@ static pit_status scan_each(const pit_cuda_work *work,
 // The decision
 //===----------------------------------------------------------------------===//
 
-pit_status pit_cuda_look(const pit_cuda_work *work, pit_cuda_variant *variants,
-                         int32_t count, const pit_cuda_decision *decision) {
+/// Has a device look. `looking` becomes the number of blocks that tell it.
+static pit_status look(const pit_cuda_work *work, pit_cuda_variant *variants,
+                       int32_t count, const pit_cuda_decision *decision,
+                       int32_t *looking) {
   int64_t multiprocessors = pit_cuda_device(work->context)->multiprocessors;
   for (int32_t v = 0; v < count; ++v) {
     pit_cuda_variant *variant = &variants[v];
@@ -276,20 +280,27 @@ pit_status pit_cuda_look(const pit_cuda_work *work, pit_cuda_variant *variants,
     variant->parts = 1;
   }
   reading r = {.columns = NULL};
-  int32_t looking = 0;
-  pit_status status =
-      plan_reading(&r, variants, count, multiprocessors)
-          ? read_matrix(work, &r, *decision, &looking)
-          : scan_each(work, variants, count, *decision, &looking);
-  if (status != PIT_OK)
-    return status;
+  return plan_reading(&r, variants, count, multiprocessors)
+             ? read_matrix(work, &r, *decision, looking)
+             : scan_each(work, variants, count, *decision, looking);
+}
+
+pit_status pit_cuda_look(const pit_cuda_work *work, pit_cuda_variant *variants,
+                         int32_t count, const pit_cuda_decision *decision) {
+  int64_t multiprocessors = pit_cuda_device(work->context)->multiprocessors;
+  int32_t looking = 1; // if another choice has
+  if (!decision->seen) {
+    pit_status status = look(work, variants, count, decision, &looking);
+    if (status != PIT_OK)
+      return status;
+  }
   table table = make_table(variants, count);
   int64_t most = 1;
   for (int32_t v = 0; v < count; ++v)
     most = pit_max(most, (int64_t)table.rows[v].groups * table.rows[v].slices);
   pit_cuda_decision d = *decision;
-  void *params[] = {&table,     &count,   &d.slot, &d.state,
-                    &d.elapsed, &looking, &d.news, &d.after};
+  void *params[] = {&table,   &count,  &d.slot,  &d.state, &d.elapsed,
+                    &looking, &d.news, &d.after, &d.seen};
   return launch(work, "pit_choose_list", pit_min(most, multiprocessors),
                 PIT_INDEX_THREADS, params);
 }

@@ -136,6 +136,15 @@ static pit_status get_choice(pit_frame *frame, pit_place *place,
   return PIT_OK;
 }
 
+/// The choice of this call at that address; NULL: there is none.
+static struct pit_cuda_choice *find_choice(const pit_frame *frame,
+                                           const pit_device_choice *shown) {
+  for (int32_t i = frame->cuda ? frame->cuda->choices_used : 0; i-- > 0;)
+    if (&frame->cuda->choices[i]->shown == shown)
+      return frame->cuda->choices[i];
+  return NULL;
+}
+
 /// Is the dense variant the cheapest, however few micro-tiles are live?
 static bool is_foregone(const pit_variants *variants, const double *costs) {
   for (int32_t v = 1; v < variants->count; ++v)
@@ -205,6 +214,61 @@ static void hear(pit_context *context, const pit_choice_key *key,
   pit_choices_end(context, key, &chosen, /*back_off=*/true);
 }
 
+/// Is an index of `spec` one of `variant`?
+static bool is_of(const pit_index_spec *spec, const pit_index_spec *variant) {
+  size_t bytes = (size_t)spec->rank * sizeof(int64_t);
+  return spec->rank == variant->rank && spec->axis == variant->axis &&
+         memcmp(spec->shape, variant->shape, bytes) == 0 &&
+         memcmp(spec->micro_tile, variant->micro_tile, bytes) == 0 &&
+         memcmp(spec->step, variant->step, bytes) == 0;
+}
+
+/// The number of the variant with such an index; the number of all variants if
+/// there is none.
+static int32_t find_variant(const pit_variants *variants,
+                            const pit_index_spec *spec) {
+  int32_t v = 0;
+  while (v < variants->count &&
+         (variants->dense[v] || !is_of(spec, &variants->specs[v])))
+    ++v;
+  return v;
+}
+
+/// Does the look of `seen` find what all variants of `choice` need?
+static bool serves(const struct pit_cuda_choice *seen,
+                   const struct pit_cuda_choice *choice) {
+  const pit_variants *variants = &choice->variants;
+  for (int32_t v = 0; v < variants->count; ++v)
+    if (!variants->dense[v] &&
+        find_variant(&seen->variants, &variants->specs[v]) ==
+            seen->variants.count)
+      return false;
+  const pit_data *a = &seen->selection.data, *b = &choice->selection.data;
+  return a->data == b->data && a->rank == b->rank &&
+         memcmp(a->strides, b->strides,
+                (size_t)a->rank * sizeof(*a->strides)) == 0 &&
+         seen->selection.source == choice->selection.source;
+}
+
+/// Takes the indices of all variants, and what is found for them, from a choice
+/// that serves this one.
+static void take_variants(struct pit_cuda_choice *choice,
+                          const struct pit_cuda_choice *seen,
+                          const double *costs) {
+  const pit_variants *variants = &choice->variants;
+  for (int32_t v = 0; v < variants->count; ++v) {
+    pit_cuda_variant *variant = &choice->decided[v];
+    *variant = (pit_cuda_variant){.dense = true};
+    if (!variants->dense[v]) {
+      int32_t same = find_variant(&seen->variants, &variants->specs[v]);
+      *variant = seen->decided[same];
+      variant->same = same;
+    }
+    variant->fixed = costs[3 * v];
+    variant->live = costs[3 * v + 1];
+  }
+}
+
 /// Begins the indices of all variants.
 static pit_status begin_variants(pit_frame *frame,
                                  struct pit_cuda_choice *choice,
@@ -230,18 +294,24 @@ static pit_status begin_variants(pit_frame *frame,
   return PIT_OK;
 }
 
-/// Lets the device choose, after `elapsed` calls that it has not heard of, and
-/// after another choice if `after` is not NULL.
+/// The choices of a call that bear on another one; NULL: there is none.
+typedef struct others {
+  const pit_device_choice *after;
+  const struct pit_cuda_choice *seen; ///< by the same data
+} others;
+
+/// Lets the device choose, after `elapsed` calls that it has not heard of.
 static pit_status ask_device(pit_frame *frame, struct pit_cuda_choice *choice,
-                             const pit_device_choice *after,
-                             const double *costs, int64_t slot,
+                             others others, const double *costs, int64_t slot,
                              int32_t elapsed) {
   const struct pit_cuda_memory *memory = frame->context->cuda->choices;
   pit_status status = pit_cuda_check_code(frame->context);
   if (status == PIT_OK && !choice->state)
     status =
         pit_cuda_make_zeros(frame->context, PIT_STATE_WORDS, &choice->state);
-  if (status == PIT_OK)
+  if (status == PIT_OK && others.seen)
+    take_variants(choice, others.seen, costs);
+  else if (status == PIT_OK)
     status = begin_variants(frame, choice, costs);
   if (status != PIT_OK)
     return status;
@@ -252,8 +322,12 @@ static pit_status ask_device(pit_frame *frame, struct pit_cuda_choice *choice,
   memcpy(&decision.slot, &address, sizeof(address));
   address = choice->state;
   memcpy(&decision.state, &address, sizeof(address));
-  if (after)
-    memcpy(&decision.after, &after->variant, sizeof(decision.after));
+  if (others.after)
+    memcpy(&decision.after, &others.after->variant, sizeof(decision.after));
+  if (others.seen) {
+    address = others.seen->state;
+    memcpy(&decision.seen, &address, sizeof(address));
+  }
   choice->shown = (pit_device_choice){
       (const int32_t *)decision.state + PIT_STATE_VARIANT, -1};
   return pit_cuda_look(&frame->cuda->work, choice->decided,
@@ -272,9 +346,8 @@ static int32_t count_elapsed(pit_context *context, int64_t slot, bool skips) {
 }
 
 static pit_status choose(pit_frame *frame, const pit_choice_key *key,
-                         struct pit_cuda_choice *choice,
-                         const pit_device_choice *after, const double *costs,
-                         bool deterministic) {
+                         struct pit_cuda_choice *choice, others others,
+                         const double *costs, bool deterministic) {
   pit_context *context = frame->context;
   choice->shown = (pit_device_choice){NULL, 0};
   // Not the context's lock, which an error's message takes.
@@ -292,10 +365,16 @@ static pit_status choose(pit_frame *frame, const pit_choice_key *key,
   // A graph could not use later what the host knows now.
   bool captured = frame->cuda->capture != NULL;
   // Nor whether it is this choice's turn, if the device chooses before.
-  if (after && after->known == 0)
-    after = NULL;
-  if (!after && (is_foregone(&choice->variants, costs) ||
-                 (may_skip && !deterministic && !captured))) {
+  if (others.after && others.after->known == 0)
+    others.after = NULL;
+  // The other choice may look less often than this one is due: if the host did
+  // not ask for it, this one looks itself, and in a graph it always does.
+  if (others.seen &&
+      (captured || others.after || others.seen->shown.known >= 0 ||
+       !serves(others.seen, choice)))
+    others.seen = NULL;
+  if (!others.after && (is_foregone(&choice->variants, costs) ||
+                        (may_skip && !deterministic && !captured))) {
     pit_choice dense = describe(context, &choice->variants, costs, 0, -1);
     pit_choices_end(context, key, &dense, /*back_off=*/false);
     (void)count_elapsed(context, slot, /*skips=*/true);
@@ -305,7 +384,7 @@ static pit_status choose(pit_frame *frame, const pit_choice_key *key,
   int32_t elapsed = deterministic ? INT32_MAX
                     : captured    ? 0
                                   : count_elapsed(context, slot, false);
-  return ask_device(frame, choice, after, costs, slot, elapsed);
+  return ask_device(frame, choice, others, costs, slot, elapsed);
 }
 
 /// Has a choice read a bitmap in place of the data.
@@ -326,7 +405,8 @@ static pit_status take_bitmap(pit_context *context, int32_t source,
 }
 
 int32_t pit_rt_choose_on_device(pit_frame *frame,
-                                const pit_device_choice *after, int32_t mark,
+                                const pit_device_choice *after,
+                                const pit_device_choice *seen, int32_t mark,
                                 int32_t flags, int32_t source, const void *data,
                                 const int64_t *desc, const pit_bitmap *bitmap,
                                 const int64_t *variants, const double *costs,
@@ -366,31 +446,14 @@ int32_t pit_rt_choose_on_device(pit_frame *frame,
   status = pit_frame_place_begin(frame, place);
   if (status != PIT_OK)
     return status;
+  const others others = {after, seen ? find_choice(frame, seen) : NULL};
   status =
-      choose(frame, &key, choice, after, costs,
+      choose(frame, &key, choice, others, costs,
              context->deterministic || (flags & PIT_CHOOSE_DETERMINISTIC) != 0);
   pit_frame_place_end(frame, place);
   if (status == PIT_OK)
     *result = &choice->shown;
   return status;
-}
-
-/// Is an index of `spec` one of `variant`?
-static bool is_of(const pit_index_spec *spec, const pit_index_spec *variant) {
-  size_t bytes = (size_t)spec->rank * sizeof(int64_t);
-  return spec->rank == variant->rank && spec->axis == variant->axis &&
-         memcmp(spec->shape, variant->shape, bytes) == 0 &&
-         memcmp(spec->micro_tile, variant->micro_tile, bytes) == 0 &&
-         memcmp(spec->step, variant->step, bytes) == 0;
-}
-
-/// The choice of this call at that address; NULL: there is none.
-static struct pit_cuda_choice *find_choice(const pit_frame *frame,
-                                           const pit_device_choice *shown) {
-  for (int32_t i = frame->cuda ? frame->cuda->choices_used : 0; i-- > 0;)
-    if (&frame->cuda->choices[i]->shown == shown)
-      return frame->cuda->choices[i];
-  return NULL;
 }
 
 /// The index of variant v. It is empty if the host knows the variant, which
@@ -429,10 +492,7 @@ int32_t pit_rt_build_if_chosen(pit_frame *frame, int32_t source,
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "index: this call has made no such choice on a device");
   const pit_variants *variants = &choice->variants;
-  int32_t v = 0;
-  while (v < variants->count &&
-         (variants->dense[v] || !is_of(&spec, &variants->specs[v])))
-    ++v;
+  int32_t v = find_variant(variants, &spec);
   if (v == variants->count)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "index: none of the %d variants of the choice has an index "

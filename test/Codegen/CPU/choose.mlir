@@ -38,3 +38,19 @@ func.func @f(%a: tensor<64x48xf32>, %t: f64) -> index {
   }
   return %n : index
 }
+
+// What a choice has seen is told to the next one by the same values (PIT_CHOOSE_SEEN).
+// CHECK-LABEL: func.func @twice(
+// CHECK-SAME: %[[FRAME:.*]]: !llvm.ptr {pit.frame}
+// CHECK: call @pit_rt_choose(%[[FRAME]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}})
+// CHECK: %[[BITS:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr
+// CHECK: llvm.store %[[BITS]], %[[SEEN:.*]] : !llvm.ptr, !llvm.ptr
+// CHECK: %[[FLAGS:.*]] = arith.constant 2 : i32
+// CHECK: call @pit_rt_choose(%[[FRAME]], %{{.*}}, %[[FLAGS]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[SEEN]], %{{.*}})
+func.func @twice(%a: tensor<64x48xf32>, %t: f64) -> (index, index) {
+  %v, %b = pit.choose %a of [!pit.index<micro_tile = [32, 1], axis = 1>]
+             dense(%t) fixed(%t) live(%t) : tensor<64x48xf32>
+  %w, %c = pit.choose %a seen(%b) of [!pit.index<micro_tile = [1, 16], axis = 0>]
+             dense(%t) fixed(%t) live(%t) : tensor<64x48xf32>
+  return %v, %w : index, index
+}

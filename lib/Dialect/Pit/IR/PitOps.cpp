@@ -468,6 +468,14 @@ LogicalResult ChooseOp::verify() {
   if (getAfter() && !getOnDevice())
     return violates(*this, "choose 8")
            << "comes after another choice, but is not made on the device";
+  if (getSeen()) {
+    auto earlier = getSeen().getDefiningOp<ChooseOp>();
+    if (!earlier || earlier == *this || earlier.getMask() != getMask() ||
+        getBits())
+      return violates(*this, "choose 9")
+             << "takes what another pit.choose has seen of the same "
+             << (getMask() ? "mask" : "values") << ", and then no bits";
+  }
   if (failed(verifyElement(*this, input.getElementType())))
     return failure();
   if (getBits() && getMask())

@@ -526,6 +526,32 @@ func.func @choose_after(%a: tensor<4x8xf32>, %t: f64, %other: !pit.bitmap) {
 
 // -----
 
+func.func @choose_seen_by_nobody(%a: tensor<4x8xf32>, %t: f64, %other: !pit.bitmap) {
+  // expected-error@+1 {{[choose 9] takes what another pit.choose has seen of the same values, and then no bits}}
+  %v, %b = pit.choose %a seen(%other) of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @choose_seen_of_mask(%a: tensor<4x8xi8>, %t: f64) {
+  %v, %b = pit.choose %a of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : tensor<4x8xi8>
+  // expected-error@+1 {{[choose 9] takes what another pit.choose has seen of the same mask, and then no bits}}
+  %w, %c = pit.choose %a mask seen(%b) of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : tensor<4x8xi8>
+  return
+}
+
+// -----
+
+func.func @choose_seen_and_bits(%a: tensor<4x8xf32>, %bits: tensor<4x8xi8>, %t: f64) {
+  %v, %b = pit.choose %a of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : tensor<4x8xf32>
+  // expected-error@+1 {{[choose 9] takes what another}}
+  %w, %c = pit.choose %a seen(%b) bits(%bits : tensor<4x8xi8>) of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : tensor<4x8xf32>
+  return
+}
+
+// -----
+
 func.func @seen_lengths(%l: tensor<4xi32>, %b: !pit.bitmap, %n: index) {
   // expected-error@+1 {{[index 4] from lengths is not built from a bitmap of elements}}
   %i = pit.index lengths %l shape(%n, %n) seen(%b) : tensor<4xi32> -> !pit.index<micro_tile = [1, 1], axis = 1>

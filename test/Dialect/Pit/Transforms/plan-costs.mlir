@@ -100,7 +100,7 @@ func.func @not_told(%a: tensor<64x64xf64>, %b: tensor<64x64xf64>, %c: tensor<64x
 // CHECK-DAG: %[[DENSE:.*]] = arith.constant 1.310720e+06 : f64
 // CHECK-DAG: %[[COLUMNS:.*]] = arith.constant 20500.11{{.*}} : f64
 // CHECK-DAG: %[[LIVE:.*]] = arith.constant 2.048000e+00 : f64
-// CHECK: pit.choose %{{.*}} mask of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [16, 1], axis = 1>]
+// CHECK: pit.choose %{{.*}} of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [16, 1], axis = 1>]
 // CHECK-SAME: dense(%[[DENSE]]) fixed(%{{.*}}, %[[COLUMNS]]) live(%{{.*}}, %[[LIVE]])
 func.func @wanted(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %m: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %r = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>

@@ -168,6 +168,12 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     With `bits`, which a `pit.look` at all of the tensor's values wrote, the
     coverage is counted from them, and the tensor is not read.
 
+    With `seen`, the bitmap of an earlier choice by the same values, the coverage
+    is counted from what that one has found, if it has looked; each choice
+    decides for itself whether a look is due (`pit-share-looks`). On a device the
+    earlier choice has to have the candidates of this one among its own;
+    otherwise both look.
+
     With `on_device` the choice stays in the device's memory: then the variant
     must not be used. The launches of all variants ask the bitmap's word there
     whether it is their turn, and so does what builds their indices. A choice
@@ -190,7 +196,10 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     - [choose 5] the micro-tile of a candidate has the rank of the input;
     - [choose 6] a mask has no background;
     - [choose 7] a mask has no bits;
-    - [choose 8] a choice that comes after another one is made on the device.
+    - [choose 8] a choice that comes after another one is made on the device;
+    - [choose 9] what was seen is the bitmap of another `pit.choose`, by values if
+      this one looks at values, by a mask if it looks at that, and then there are
+      no bits.
   }], Pit_BitsConstraints.text, Pit_SelectorConstraints.text,
       Pit_ElementConstraints.text);
   let arguments = (ins
@@ -202,12 +211,14 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     Variadic<F64>:$fixed,
     Variadic<F64>:$live,
     Optional<Pit_BitmapType>:$after,
+    Optional<Pit_BitmapType>:$seen,
     OptionalAttr<TypedAttrInterface>:$background,
     UnitAttr:$deterministic,
     UnitAttr:$on_device);
   let results = (outs Index:$variant, Pit_BitmapType:$bitmap);
   let assemblyFormat = [{
-    $input (`mask` $mask^)? (`bits` `(` $bits^ `:` type($bits) `)`)?
+    $input (`mask` $mask^)? (`seen` `(` $seen^ `)`)?
+    (`bits` `(` $bits^ `:` type($bits) `)`)?
     `of` $candidates `dense` `(` $dense `)` `fixed` `(` $fixed `)`
     `live` `(` $live `)` (`background` `(` $background^ `)`)?
     (`deterministic` $deterministic^)? (`on_device` $on_device^)?

@@ -668,6 +668,35 @@ def PitWriteBitmaps : Pass<"pit-write-bitmaps", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitShareLooks : Pass<"pit-share-looks", "::mlir::func::FuncOp"> {
+  let summary = "has choices by the same values look at them once";
+  let description = [{
+    Several `pit.choose` of a block may look at one tensor, as for both gradients of
+    a product behind a ReLU. Then one of them comes first, and the others take what
+    it has seen (`seen`). Each still decides for itself, by its own costs and the
+    zeros of this call. The first is one that looks for all that the others ask
+    about, as a device needs it, unless the times of its variants are not known so
+    early.
+
+    Choices that read bits (`pit-write-bitmaps`) have nothing to share.
+
+    Example:
+
+    ```mlir
+    %v, %bv = pit.choose %x of [!pit.index<micro_tile = [1, *], axis = 0>] ...
+    %w, %bw = pit.choose %x of [!pit.index<micro_tile = [1, *], axis = 0>] ...
+    ```
+
+    becomes
+
+    ```mlir
+    %v, %bv = pit.choose %x of [!pit.index<micro_tile = [1, *], axis = 0>] ...
+    %w, %bw = pit.choose %x seen(%bv) of [!pit.index<micro_tile = [1, *], axis = 0>] ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::pit::PitDialect"];
+}
+
 def PitPackColumns : Pass<"pit-pack-columns", "::mlir::func::FuncOp"> {
   let summary = "packs what ids select within rows, where tiles read it again";
   let description = [{
