@@ -7,11 +7,14 @@ import os
 import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import torch
 
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
+
+from pit.ops import _op  # noqa: E402
 
 DEVICE = os.environ.get("PIT_TEST_DEVICE", "cpu")
 torch.set_default_device(DEVICE)
@@ -197,6 +200,44 @@ class SparseGrad(unittest.TestCase):
             layer(hidden).sum().backward()
             self.assertEqual(torch.count_nonzero(seen[0][1::8]), 0)
             self.close(before.grad, torch.where(x > 0, layer.weight.double().sum(0), 0))
+
+    def test_together(self):
+        """Gradients that look for the same zeros are one program, which has what each alone has."""
+        from torch.utils.flop_counter import FlopCounterMode
+        x, w = torch.randn(64, 48) * zeros(64, 48, "rows"), torch.randn(32, 48)
+        batch = torch.randn(5, 64, 32)
+
+        def sparse(x, w):
+            return pit.linear(x, w, sparse_grad=True)
+
+        def behind(x, w):  # no gradient goes through the zeros of the result
+            return pit.linear(x, w, sparse=None, activation="relu")
+
+        def matmul(x, w):
+            return pit.matmul(x, w.mT, sparse_grad=True)
+
+        for function, name in ((sparse, "linear"), (behind, "linear"), (matmul, "matmul")):
+            for needs, program in (((True, True), f"{name}_gradients"), ((True, False), f"{name}_da"),
+                                   ((False, True), f"{name}_db")):
+                with self.subTest(function=function.__name__, needs=needs):
+                    inputs = [v.clone().requires_grad_(need) for v, need in zip((x, w), needs)]
+                    y = function(*inputs)
+                    with mock.patch.object(_op, "call", wraps=_op.call) as call:
+                        y.backward(batch[0], retain_graph=True)
+                        self.assertEqual([each.args[0].name for each in call.call_args_list], [program])
+                    found = [v for v in inputs if v.requires_grad]
+                    for again in (batch[0], batch):  # of several gradients, each alone
+                        many = again is batch
+                        second = torch.autograd.grad(y, found, again, retain_graph=True,
+                                                     is_grads_batched=many)
+                        for v, other in zip(found, second):
+                            wanted = v != 0  # all weights are
+                            other = (other[0] if many else other).double()
+                            self.close(torch.where(wanted, v.grad, 0), torch.where(wanted, other, 0))
+        inputs = [v.clone().requires_grad_() for v in (x, w)]
+        with FlopCounterMode(display=False) as counter:
+            sparse(*inputs).sum().backward()
+        self.assertEqual(counter.get_total_flops(), 3 * 2 * 64 * 48 * 32)
 
     def test_second_gradients(self):
         """Where x is not zero they are those of the dense product."""

@@ -1,5 +1,5 @@
 """Which ops the gradients of ops are, for every framework: each a sparse program of
-its own.
+its own, or several in one (_joint_gradients.py).
 
 Of a sum of products y = a b, where a selector S (a mask, lengths, a routing, an
 index) says which elements of a are there: dA = S (dY b), of which only what S

@@ -7,7 +7,7 @@ import sys
 import torch
 
 from ..ops import (
-    _conv, _einsum, _masked_mlp, _moe, _moe_training, _op, _padded_training, _scaled)
+    _conv, _einsum, _joint_gradients, _masked_mlp, _moe, _moe_training, _op, _padded_training, _scaled)
 
 
 def count(inputs, op, index, *, out_shape, **_):
@@ -24,6 +24,9 @@ def count(inputs, op, index, *, out_shape, **_):
 
     if isinstance(op, _einsum.Einsum):  # a factor is a multiplication, and there is one sum
         return len(op.inputs) * product({*op.output, *"".join(op.inputs)})
+    if isinstance(op, _joint_gradients.JointGradients):
+        return sum(len(rule.inputs) * product({*rule.output, *"".join(rule.inputs)})
+                   for rule, _ in op.parts)
     if isinstance(op, _scaled.ScaledMatmul):
         return 2 * product("mkn")
     if isinstance(op, _conv.Conv2d):

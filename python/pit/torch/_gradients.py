@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import torch
 
+from .. import _arrays
 from .._library import Error
 from ..ops import _conv_gradients, _op
 from ..ops._conv import LAYOUTS, Conv2d
@@ -13,7 +14,10 @@ from ..ops._einsum import Einsum
 from ..ops._gradients import (
     OF_OUTPUT, activation_gradient, bias_gradient, einsum_gradient, selector_of, selects_itself,
     without_activation)
-from . import _convolutions
+from ..ops._joint_gradients import joint_gradients
+from . import _convolutions, _sharding, _training, _vmap
+
+_, transforms, _, _, _ = _arrays.torch_modes()
 
 plans = {}  # what `saved` returns, by id of the op (which lives for ever) and needs
 
@@ -124,9 +128,16 @@ class EinsumRule:
         grads = [None] * len(needs)
         selectors = inputs[-1:] if selector_of(op) else []
         grad = linear_part(op, inputs, output, grad)
-        for i in range(count):
-            if needs[i]:
-                grads[i] = EinsumRule.of_operand(op, i, inputs, selectors, grad, shapes[i])
+        joint = joint_gradients(op, tuple(needs[:count]))
+        if joint is not None and EinsumRule.runs_jointly(grad):
+            found = EinsumRule.run_jointly(joint, inputs, grad)
+            for i in range(count):
+                if needs[i]:
+                    grads[i] = spread(next(found), next(found), op.inputs[i], shapes[i])
+        else:
+            for i in range(count):
+                if needs[i]:
+                    grads[i] = EinsumRule.of_operand(op, i, inputs, selectors, grad, shapes[i])
         if op.bias and needs[count]:
             rule = bias_gradient(op)
             if rule is None:
@@ -154,14 +165,37 @@ class EinsumRule:
             found, have = _op.run(rule, arrays), rule.output
             if rule.has_packed_result():
                 return found
-        if have != letters:
-            kept = "".join(x for x in letters if x in have)
-            found = found.permute([have.index(x) for x in kept])
-            for position, x in enumerate(letters):
-                if x not in have:
-                    found = found.unsqueeze(position)
-            found = found.expand(shape)
-        return found
+        return spread(found, have, letters, shape)
+
+    @staticmethod
+    def runs_jointly(grad):
+        """Whether several gradients may be one program, which has no gradients of its own, and no
+        rule for a batch or a part of it."""
+        return not (torch.is_grad_enabled() or transforms() is not None or _vmap.has_batch(grad)
+                    or _sharding.is_distributed(grad))
+
+    @staticmethod
+    def run_jointly(joint, inputs, grad):
+        """Pairs of a gradient and its dims, one after the other."""
+        others = [inputs[i] for i in joint.read if i >= 0]
+        arrays = [grad.to(others[0].dtype), *others]
+        found = (_op.call(joint, arrays) if _training.is_memory(arrays)
+                 else torch.ops.pit.run_all(arrays, joint.encode()))
+        for gradient, (rule, _) in zip(found, joint.parts):
+            yield gradient
+            yield rule.output
+
+
+def spread(found, have, letters, shape):
+    """A gradient with dims `have` as one of an operand, whose other dims were summed."""
+    if have != letters:
+        kept = "".join(x for x in letters if x in have)
+        found = found.permute([have.index(x) for x in kept])
+        for position, x in enumerate(letters):
+            if x not in have:
+                found = found.unsqueeze(position)
+        found = found.expand(shape)
+    return found
 
 
 # --------------------------------------------------------------------------
