@@ -185,16 +185,13 @@ struct GatherPattern : PipelinePattern<GatherOp> {
     Value count = memref::DimOp::create(e.b, e.loc, op.getIds(), 0);
     Value to =
         e.add(adaptor.getStage()[0], stage.getTileOffset(op.getNumber()));
-    int64_t lineChunks = tile.getSwizzle() / kChunk;
-    int64_t rowChunks = tile.getBlocks() * lineChunks;
+    int64_t rowChunks = tile.getBlocks() * tile.getSwizzle() / kChunk;
     int64_t perChunk = kChunk / source.bytes;
     int64_t chunks = tile.getRows() * rowChunks, threads = 32 * self.warps;
     for (int64_t first = 0; first < chunks; first += threads) {
       auto copy = [&] {
         Value number = e.add(self.thread, first);
         Value row = e.div(number, rowChunks), inRow = e.rem(number, rowChunks);
-        Value block = e.div(inRow, lineChunks),
-              chunk = e.rem(inRow, lineChunks);
         Value at = e.add(op.getFirst(), e.toIndex(row));
         Value listed = e.inRange(at, count);
         Value id = loadId(e, op.getIds(), at, listed);
@@ -206,12 +203,7 @@ struct GatherPattern : PipelinePattern<GatherOp> {
         Value any = e.lessThan(e.i32(0), bytes);
         Value from = source.pointer(e, e.select(any, id, e.index(0)),
                                     e.select(any, col, e.index(0)));
-        // The swizzle: chunks of a line, by the number of its 128 bytes.
-        Value swizzle =
-            e.rem(e.div(e.mul(row, tile.getSwizzle()), 128), lineChunks);
-        Value place = e.add(e.mul(block, tile.getPitch()),
-                            e.add(e.mul(row, tile.getSwizzle()),
-                                  e.mul(e.bitXor(chunk, swizzle), kChunk)));
+        Value place = offsetOf(e, tile, row, e.mul(inRow, perChunk));
         NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(e.add(to, place)),
                                 from, kChunk, NVVM::LoadCacheModifierKind::CG,
                                 bytes);
@@ -221,6 +213,38 @@ struct GatherPattern : PipelinePattern<GatherOp> {
       else
         e.ifThen(e.lessThan(self.thread, e.i32(chunks - first)), copy);
     }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// A piece of each thread.
+struct CopyPattern : PipelinePattern<CopyOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(CopyOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    StageType stage = op.getStage().getType();
+    TileType tile = stage.getTile(op.getNumber());
+    // One address for all pieces of a thread: the rest is part of the
+    // instructions.
+    Value to =
+        e.add(adaptor.getStage()[0], stage.getTileOffset(op.getNumber()));
+    to = e.add(to, offsetOf(e, tile, op.getRow(), op.getCol()));
+    if (std::optional<ArrayRef<int64_t>> plus = op.getPlus())
+      to = e.add(to, (*plus)[0] * tile.getSwizzle() +
+                         (*plus)[1] / tile.getLineElements() * tile.getPitch());
+    int64_t bytes = op.getBytes();
+    Value size;
+    if (Value exists = op.getExists())
+      size = e.select(exists, e.i32(bytes), e.i32(0));
+    NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(to), op.getFrom(),
+                            bytes,
+                            bytes == kChunk ? NVVM::LoadCacheModifierKind::CG
+                                            : NVVM::LoadCacheModifierKind::CA,
+                            size);
     rewriter.eraseOp(op);
     return success();
   }
@@ -299,6 +323,6 @@ private:
 void pitgpu::populateCopyPatterns(const TypeConverter &converter,
                                   PipelineContext &pipeline,
                                   RewritePatternSet &patterns) {
-  patterns.add<LoadPattern, LoadRowsPattern, GatherPattern, StorePattern>(
-      converter, patterns.getContext(), pipeline);
+  patterns.add<LoadPattern, LoadRowsPattern, GatherPattern, CopyPattern,
+               StorePattern>(converter, patterns.getContext(), pipeline);
 }

@@ -121,6 +121,10 @@ protected:
 void inOneThread(cuda::Emitter &e, const ThreadInRole &self,
                  function_ref<void()> body);
 
+/// Where the swizzle has put an element of a tile, from the tile's first byte
+/// on (i32).
+Value offsetOf(cuda::Emitter &e, TileType tile, Value row, Value col);
+
 /// A factor in shared memory, as tensor cores read it: `kIsCol` if k runs along
 /// lines. `descriptor` says all but where it lies.
 class SharedFactor {

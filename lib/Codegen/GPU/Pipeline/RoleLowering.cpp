@@ -112,6 +112,24 @@ static void lowerTurns(RewriterBase &rewriter, Region &body,
   e.ifThen(turns.isGroup(e, 0), [&] { turns.take(e); });
 }
 
+/// Named barriers of those that wait for each other.
+static void lowerSyncs(RewriterBase &rewriter, Region &body,
+                       const RolesOp::Barriers &barriers,
+                       const ThreadInRole &self) {
+  body.walk([&](SyncOp op) {
+    rewriter.setInsertionPoint(op);
+    Emitter e(rewriter, op.getLoc());
+    bool ofGroup = op.getOfWarpgroup() || self.warps == 4;
+    Value barrier = e.i32(ofGroup ? barriers.ofWarpgroups : barriers.own);
+    if (ofGroup && self.warps > 4)
+      barrier = e.add(self.warpgroup, barrier);
+    int64_t threads = ofGroup ? cuda::kWarpgroup : 32 * self.warps;
+    rewriter.replaceOpWithNewOp<NVVM::BarrierOp>(
+        op, Type(), barrier, e.i32(threads), NVVM::BarrierReductionAttr(),
+        Value());
+  });
+}
+
 /// A thread's numbers are known where its role begins.
 static void lowerNumbers(RewriterBase &rewriter, Region &body,
                          const ThreadInRole &self) {
@@ -145,6 +163,7 @@ static void lowerLeaders(RewriterBase &rewriter, Region &body, Value warp) {
 /// warp.
 static void lowerRole(RewriterBase &rewriter, RolesOp roles, unsigned number,
                       ThreadInRole self, int64_t first, Operation *terminator,
+                      const RolesOp::Barriers &barriers,
                       PipelineContext &context) {
   Location loc = roles.getLoc();
   rewriter.setInsertionPoint(terminator);
@@ -162,7 +181,8 @@ static void lowerRole(RewriterBase &rewriter, RolesOp roles, unsigned number,
   self.warpgroup = e.sub(self.warpgroup, e.i32(first / 4));
   Region &body = roles.getBodies()[number];
   lowerNumbers(rewriter, body, self);
-  lowerTurns(rewriter, body, {1 + first / 4, self.warps / 4, self.warpgroup});
+  lowerTurns(rewriter, body, {barriers.turns, self.warps / 4, self.warpgroup});
+  lowerSyncs(rewriter, body, barriers, self);
   body.walk([&](Operation *op) {
     auto leader = op->getParentOfType<LeaderOp>();
     self.speakers = !leader               ? Speakers::All
@@ -189,6 +209,7 @@ static void lower(RewriterBase &rewriter, RolesOp roles,
   self.warp = cuda::fromLane(e, e.div(self.thread, 32), e.i32(0));
   self.warpgroup = e.div(self.warp, 4);
   int64_t first = 0;
+  SmallVector<RolesOp::Barriers> barriers = roles.getBarriers().first;
   Operation *terminator = roles;
   for (unsigned i = 0, n = roles.getBodies().size(); i < n; ++i) {
     int64_t next = first + roles.getWarps()[i];
@@ -201,7 +222,7 @@ static void lower(RewriterBase &rewriter, RolesOp roles,
                                     e.lessThan(self.warpgroup, e.i32(next / 4)),
                                     /*withElseRegion=*/!isLast);
     lowerRole(rewriter, roles, i, self, first,
-              branch.thenBlock()->getTerminator(), context);
+              branch.thenBlock()->getTerminator(), barriers[i], context);
     if (!isLast)
       terminator = branch.elseBlock()->getTerminator();
     first = next;

@@ -298,12 +298,27 @@ struct AddressPattern : PipelinePattern<AddressOp> {
   LogicalResult
   matchAndRewrite(AddressOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, adaptor.getTile().front());
+    Emitter e(rewriter, op.getLoc());
+    Value place = adaptor.getTile().front();
+    if (op.getRow())
+      place = e.add(
+          place, offsetOf(e, op.getTile().getType(), op.getRow(), op.getCol()));
+    rewriter.replaceOp(op, place);
     return success();
   }
 };
 
 } // namespace
+
+Value pitgpu::offsetOf(Emitter &e, TileType tile, Value row, Value col) {
+  int64_t line = tile.getSwizzle(), chunk = 16;
+  Value byte = e.mul(col, tile.getElementType().getIntOrFloatBitWidth() / 8);
+  Value block = e.mul(e.div(byte, line), tile.getPitch());
+  // 128 bytes, of however many lines, have a number of their own.
+  Value number = e.rem(e.div(e.mul(row, line), 128), line / chunk);
+  Value inLine = e.bitXor(e.rem(byte, line), e.mul(number, chunk));
+  return e.add(block, e.add(e.mul(row, line), inLine));
+}
 
 void pitgpu::populateStagePatterns(const TypeConverter &converter,
                                    PipelineContext &pipeline,

@@ -99,9 +99,9 @@ private:
   struct Copy {
     unsigned operand;
     Value from;
-    Value exists; ///< otherwise the chunk is zero
-    int64_t to;   ///< bytes after the operand's first chunk of this thread
-    Value isMine; ///< whether this thread copies it; null: it does
+    Value exists;       ///< otherwise the chunk is zero
+    int64_t rows, cols; ///< after the operand's first chunk of this thread
+    Value isMine;       ///< whether this thread copies it; null: it does
   };
   /// What there is to do for a step.
   struct Step {
@@ -152,27 +152,18 @@ private:
   unsigned numberOf(unsigned i, unsigned view) {
     return i * plan.a.views.size() + view;
   }
-  /// Where the tile of operand i lies, whose rows threads copy (i32).
-  Value addressOf(unsigned i, Value stage) {
-    Value tile = pitgpu::TileOp::create(e.b, e.loc, stage, numberOf(i, 0));
-    return pitgpu::AddressOp::create(e.b, e.loc, e.b.getI32Type(), tile);
-  }
 
   void issueCopies(const Step &step, function_ref<void()> ahead) {
     if (step.copies.empty() && step.scales.empty())
       return;
-    // One address for all chunks: the rest is part of the instructions.
-    Value firsts[2];
     for (const Copy &copy : step.copies) {
-      Value &first = firsts[copy.operand];
-      if (!first)
-        first =
-            e.add(addressOf(copy.operand, stage), threads[copy.operand].byte);
+      const HopperThreadPlace &place = threads[copy.operand];
       auto start = [&] {
-        NVVM::CpAsyncOp::create(
-            e.b, e.loc, e.sharedPointer(e.add(first, copy.to)), copy.from,
-            kChunkBytes, NVVM::LoadCacheModifierKind::CG,
-            e.select(copy.exists, e.i32(kChunkBytes), e.i32(0)));
+        pitgpu::CopyOp::create(e.b, e.loc, copy.from, copy.exists, stage,
+                               e.b.getI64IntegerAttr(numberOf(copy.operand, 0)),
+                               place.row, place.col,
+                               e.b.getDenseI64ArrayAttr({copy.rows, copy.cols}),
+                               e.b.getI64IntegerAttr(kChunkBytes));
       };
       if (copy.isMine)
         e.ifThen(copy.isMine, start);
@@ -333,8 +324,8 @@ private:
       for (int64_t block = 0; block < op.blocks; ++block) {
         Value from = elementAddress(
             e, access, e.add(start, e.index(block * op.lineElements())));
-        copies.push_back({i, from, e.logicalAnd(exists, inRow[block]),
-                          block * op.blockBytes() + r * op.lineBytes, isMine});
+        copies.push_back({i, from, e.logicalAnd(exists, inRow[block]), r,
+                          block * op.lineElements(), isMine});
       }
     }
   }
@@ -394,7 +385,8 @@ private:
     // here the fence would wait for the copies that are on their way.
     auto store = [&](Value s, Value stage) {
       Value exists = e.lessThan(e.i32(-1), s);
-      e.ifThen(exists, [&] { stream->storeElements(s, addressOf(1, stage)); });
+      Value tile = pitgpu::TileOp::create(e.b, e.loc, stage, numberOf(1, 0));
+      e.ifThen(exists, [&] { stream->storeElements(s, tile); });
       pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Writes,
                                /*bytes=*/0, exists);
     };

@@ -18,9 +18,6 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// The first consumer's named barrier; the whole block has number 0.
-static constexpr int64_t kConsumerBarrier = 1;
-
 namespace {
 
 class Consumer {
@@ -209,9 +206,7 @@ private:
       if (!plan.scales.empty())
         return releaseSteps(); // each warp hands stages back by itself
       e.ifThen(e.lessThan(self.warp, e.i32(1)), [&] { releaseSteps(); });
-      Value id = e.add(self.consumer, kConsumerBarrier);
-      NVVM::BarrierOp::create(e.b, e.loc, Type(), id, e.i32(kWarpgroup),
-                              NVVM::BarrierReductionAttr(), Value());
+      pitgpu::SyncOp::create(e.b, e.loc, /*ofWarpgroup=*/true);
     });
     return e.select(exists, end, begin);
   }

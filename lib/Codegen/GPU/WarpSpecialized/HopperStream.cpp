@@ -12,8 +12,6 @@ using namespace mlir::pit::cuda;
 static constexpr int64_t kIdBytes = 4;
 /// A word is what cp.async copies at least.
 static constexpr int64_t kWordBytes = 4;
-/// The producers' named barrier, after the consumers'.
-static constexpr int64_t kProducerBarrier = 1 + kConsumers;
 
 HopperThreadPlace::HopperThreadPlace(Emitter &e, const HopperOperand &operand,
                                      Value thread) {
@@ -25,11 +23,6 @@ HopperThreadPlace::HopperThreadPlace(Emitter &e, const HopperOperand &operand,
   Value piece = e.rem(thread, perLine);
   row = e.div(thread, perLine);
   col = e.mul(piece, bytes / operand.elementBytes);
-  // As HopperOperand::offsetOf.
-  Value line = e.div(e.mul(row, operand.lineBytes), kLineBytes);
-  Value swizzle = e.mul(e.rem(line, operand.lineChunks()), kChunkBytes);
-  byte = e.add(e.mul(row, operand.lineBytes),
-               e.bitXor(e.mul(piece, bytes), swizzle));
 }
 
 HopperStream::HopperStream(Emitter &e, const HopperTile &tile,
@@ -139,9 +132,7 @@ void HopperStream::copyElements(Value s) {
 
 void HopperStream::start() {
   // The ids of the tile before have been read.
-  NVVM::BarrierOp::create(e.b, e.loc, Type(), e.i32(kProducerBarrier),
-                          e.i32(kWarpgroup), NVVM::BarrierReductionAttr(),
-                          Value());
+  pitgpu::SyncOp::create(e.b, e.loc, /*ofWarpgroup=*/false);
   auto copyOwn = [&] { copyFirstIds(steps, turn); };
   if (tile.next.first) {
     e.ifThen(e.lessThan(turn, e.i32(1)), copyOwn);
@@ -206,7 +197,9 @@ void HopperStream::storeElements(Value s, Value tile) {
         e.add(mask, e.select(exists, e.i32(j ? -0x10000 : 0xFFFF), e.i32(0)));
     bytes = e.add(bytes, e.mul(e.bitAnd(found, 1), j ? 0x2200 : 0x22));
   }
-  Value from = elementPlace(s), own = e.add(tile, place.byte);
+  Value from = elementPlace(s);
+  Value own = pitgpu::AddressOp::create(e.b, e.loc, e.b.getI32Type(), tile,
+                                        place.row, place.col);
   auto type = VectorType::get(2, e.b.getI32Type());
   // Loaded all at once: none is moved before a store.
   SmallVector<Value> words;

@@ -29,7 +29,6 @@ struct HopperThreadPlace {
 
   int64_t rowsAtOnce = 0; ///< that the warpgroup copies
   Value row, col;         ///< this thread's first ones (i32)
-  Value byte;             ///< where they lie in the operand's tile (i32)
 };
 
 class HopperStream {
@@ -50,7 +49,7 @@ public:
   /// Comes after each step, and then as many times as elements are stored
   /// behind: the copies since the last time belong together.
   void endStep();
-  /// Stores the elements of step `s` into b's tile, at an address (i32).
+  /// Stores the elements of step `s` into b's tile.
   void storeElements(Value s, Value tile);
 
 private:

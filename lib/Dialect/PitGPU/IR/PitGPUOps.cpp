@@ -19,37 +19,22 @@ static constexpr uint64_t kMaxPlace = 1 << 24;
 /// Rows, columns and bands of tiles.
 static constexpr int64_t kMaxStep = 65536;
 
-/// Can a cluster have so many blocks?
-static bool isCluster(int64_t blocks) {
+bool pitgpu::isCluster(int64_t blocks) {
   return blocks == 1 || blocks == 2 || blocks == 4 || blocks == 8;
 }
 
-/// Are elements of a row neighbours?
-static bool hasUnitRows(MemRefType type) {
+bool pitgpu::hasUnitRows(MemRefType type) {
   auto [strides, offset] = type.getStridesAndOffset();
   return strides.back() == 1;
 }
 
-/// The tile of a stage that has the number; null, and an error, if there is
-/// none.
-static Type tileOf(Operation *op, StringRef constraint, StageType stage,
-                   int64_t number) {
+Type pitgpu::tileOf(Operation *op, StringRef constraint, StageType stage,
+                    int64_t number) {
   int64_t count = stage.getTiles().size();
   if (number >= 0 && number < count)
     return stage.getTiles()[number];
   violates(op, constraint) << "there is no tile " << number << " in a stage of "
                            << count;
-  return {};
-}
-
-/// The same, of a tile into which copies go.
-static TileType matrixOf(Operation *op, StringRef constraint, StageType stage,
-                         int64_t number) {
-  Type tile = tileOf(op, constraint, stage, number);
-  if (!tile || isa<TileType>(tile))
-    return cast_or_null<TileType>(tile);
-  violates(op, constraint) << "tile " << number << " is a " << tile
-                           << "; copies go to matrices in shared memory";
   return {};
 }
 
@@ -152,6 +137,29 @@ int64_t RolesOp::getThreads() {
   return threads;
 }
 
+std::pair<SmallVector<RolesOp::Barriers>, int64_t> RolesOp::getBarriers() {
+  SmallVector<Barriers> barriers;
+  int64_t next = 1;
+  for (auto [body, warps] : llvm::zip(getBodies(), getWarps())) {
+    int64_t groups = warps / 4;
+    bool hasTurns = false, syncsGroups = false, syncsAll = false;
+    body.walk([&](Operation *op) {
+      hasTurns |= groups > 1 && isa<InTurnOp>(op);
+      if (auto sync = dyn_cast<SyncOp>(op))
+        (sync.getOfWarpgroup() || groups == 1 ? syncsGroups : syncsAll) = true;
+    });
+    auto take = [&](bool takes, int64_t count) {
+      int64_t first = next;
+      next += takes ? count : 0;
+      return first;
+    };
+    int64_t turns = take(hasTurns, groups);
+    int64_t ofWarpgroups = take(syncsGroups, groups);
+    barriers.push_back({turns, ofWarpgroups, take(syncsAll, 1)});
+  }
+  return {barriers, next};
+}
+
 LogicalResult RolesOp::verifyRegions() {
   size_t count = getBodies().size();
   if (count == 0 || getNames().size() != count || getWarps().size() != count ||
@@ -176,6 +184,10 @@ LogicalResult RolesOp::verifyRegions() {
            << blocks << " blocks of " << getThreads() << " threads with " << all
            << " registers; 1 or more blocks of at most 1024 threads, with at "
               "most 65536 registers together, are right";
+  if (int64_t count = getBarriers().second; count > 16)
+    return violates(*this, "roles 5")
+           << "turns and syncs take " << count - 1
+           << " named barriers; a block has 15 beside its own";
   return verifyProtocol(*this);
 }
 
@@ -262,6 +274,21 @@ LogicalResult InTurnOp::verifyRegions() {
   if ((*this)->getParentOfType<InTurnOp>())
     return violates(*this, "in_turn 3")
            << "it is in another one, whose turn would not end";
+  return success();
+}
+
+LogicalResult SyncOp::verify() {
+  auto [roles, number] = RolesOp::of(*this);
+  if (!roles || (*this)->getParentOfType<LeaderOp>())
+    return violates(*this, "sync 1")
+           << (roles ? "one thread is here; all of a role wait for each other"
+                     : "there is no role around it; a pit_gpu.roles has roles");
+  int64_t groups = roles.getWarps()[number] / 4;
+  if (!getOfWarpgroup() && groups > 1 && (*this)->getParentOfType<InTurnOp>())
+    return violates(*this, "sync 2")
+           << groups
+           << " warpgroups wait for each other in the turn of one; "
+              "`of warpgroup` is right there";
   return success();
 }
 
@@ -448,91 +475,10 @@ LogicalResult SubtileOp::verify() {
   return success();
 }
 
-//===----------------------------------------------------------------------===//
-// Copies
-//===----------------------------------------------------------------------===//
-
-LogicalResult LoadOp::verify() {
-  TensorMapType map = getMap().getType();
-  ArrayRef<int64_t> box = map.getBox();
-  if (getCoords().size() != box.size())
-    return violates(*this, "load 1")
-           << getCoords().size() << " coordinates in a tensor of " << box.size()
-           << " dimensions";
-  TileType tile = matrixOf(*this, "load 2", getStage().getType(), getNumber());
-  if (!tile)
-    return failure();
-  int64_t rows = map.getRowDim(), boxRows = rows < 0 ? 1 : box[rows];
-  bool isFlat = true;
-  for (auto [d, extent] : llvm::enumerate(box.drop_back()))
-    isFlat &= extent == 1 || static_cast<int64_t>(d) == rows;
-  if (tile.getElementType() != map.getElementType() ||
-      tile.getSwizzle() != map.getSwizzle() || tile.getRows() % boxRows ||
-      boxRows % 8 || tile.getCols() % tile.getLineElements() || !isFlat)
-    return violates(*this, "load 3")
-           << "boxes of " << map << " do not make up a " << tile;
-  int64_t blocks = getMulticast();
-  if (!isCluster(blocks) || (blocks == 1 && getAlone()) ||
-      (!splitsLines() && tile.getRows() % (blocks * boxRows)))
-    return violates(*this, "load 4")
-           << "a multicast of " << tile << " to " << blocks << " blocks"
-           << (getAlone() ? " unless they are alone" : "") << " in boxes of "
-           << boxRows << " rows; whole boxes for each of 2, 4 or 8 are right";
-  return verifyInRole(*this);
-}
-
-LogicalResult LoadRowsOp::verify() {
-  TensorMapType map = getMap().getType();
-  ArrayRef<int64_t> box = map.getBox();
-  int64_t dim = getDim(), rank = box.size();
-  if (static_cast<int64_t>(getCoords().size()) != rank || dim < 0 ||
-      dim >= rank - 1)
-    return violates(*this, "load_rows 1")
-           << getCoords().size() << " coordinates, and rows along dimension "
-           << dim << ", in a tensor of " << rank << " dimensions";
-  TileType tile =
-      matrixOf(*this, "load_rows 2", getStage().getType(), getNumber());
-  if (!tile)
-    return failure();
-  bool isRow = llvm::all_of(box.drop_back(), [](int64_t n) { return n == 1; });
-  if (!isRow || tile.getBlocks() != 1 ||
-      tile.getElementType() != map.getElementType() ||
-      tile.getSwizzle() != map.getSwizzle())
-    return violates(*this, "load_rows 2")
-           << "boxes of " << map << " are no rows of a " << tile;
-  auto leader = (*this)->getParentOfType<LeaderOp>();
-  if (!leader || !leader.getOfWarps())
-    return violates(*this, "load_rows 3")
-           << "there is no pit_gpu.leader of warps around it";
-  return verifyInRole(*this);
-}
-
-LogicalResult GatherOp::verify() {
-  auto source = cast<MemRefType>(getSource().getType());
-  auto ids = cast<MemRefType>(getIds().getType());
-  if (source.getRank() != 2 || !hasUnitRows(source) || ids.getRank() != 1 ||
-      !ids.getElementType().isInteger(32))
-    return violates(*this, "gather 1")
-           << "rows of " << source << " by ids of " << ids
-           << "; a matrix without gaps in its rows, and a list of i32 are "
-              "right";
-  TileType tile =
-      matrixOf(*this, "gather 2", getStage().getType(), getNumber());
-  if (!tile)
-    return failure();
-  if (tile.getElementType() != source.getElementType())
-    return violates(*this, "gather 2")
-           << "elements of " << source << " into a " << tile;
-  return verifyInRole(*this);
-}
-
-LogicalResult StoreOp::verify() {
-  auto dest = cast<MemRefType>(getDest().getType());
-  if (dest.getRank() != 2 || !hasUnitRows(dest) ||
-      dest.getElementType() != getFragment().getType().getElementType())
-    return violates(*this, "store 1")
-           << getFragment().getType() << " to " << dest
-           << "; a matrix of the same elements, without gaps in its rows, is "
-              "right";
-  return verifyInRole(*this);
+LogicalResult AddressOp::verify() {
+  if (static_cast<bool>(getRow()) == static_cast<bool>(getCol()))
+    return success();
+  return violates(*this, "address 1")
+         << "it has a " << (getRow() ? "row" : "column")
+         << " alone; both, or neither, are right";
 }

@@ -21,6 +21,17 @@ inline InFlightDiagnostic violates(Operation *op, StringRef constraint) {
 /// Is an op that has to know its role in one?
 LogicalResult verifyInRole(Operation *op);
 
+/// Can a cluster have so many blocks?
+bool isCluster(int64_t blocks);
+
+/// Are elements of a row neighbours?
+bool hasUnitRows(MemRefType type);
+
+/// The tile of a stage that has the number; null, and an error, if there is
+/// none.
+Type tileOf(Operation *op, StringRef constraint, StageType stage,
+            int64_t number);
+
 /// Do the roles use their stages as the protocol says?
 LogicalResult verifyProtocol(RolesOp roles);
 

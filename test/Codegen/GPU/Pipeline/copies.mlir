@@ -94,7 +94,7 @@ gpu.module @kernels {
     pit_gpu.roles {
       role "producers" warps 12 registers 40 {
         // 512 chunks by 384 threads: some of them copy a second one.
-        // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : i32
+        // CHECK-DAG: %[[C16:.*]] = arith.constant 16 : i32
         // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : i32
         // CHECK-DAG: %[[C8:.*]] = arith.constant 8 : i32
         // CHECK-DAG: %[[C64:.*]] = arith.constant 64 : i32
@@ -105,15 +105,17 @@ gpu.module @kernels {
         %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
         // CHECK: %[[ROW:.*]] = arith.divui %[[CHUNK:.*]], %[[C8]]
         // CHECK: %[[IN_ROW:.*]] = arith.remui %[[CHUNK]], %[[C8]]
-        // CHECK: %[[BLOCK:.*]] = arith.divui %[[IN_ROW]], %[[C4]]
-        // CHECK: %[[IN_LINE:.*]] = arith.remui %[[IN_ROW]], %[[C4]]
         // CHECK: scf.if %{{.*}} -> (index)
         // CHECK: memref.load
         // CHECK: scf.yield %[[NONE]]
         // Lines of 64 bytes: the swizzle goes by the number of the 128 bytes.
+        // CHECK: %[[AT:.*]] = arith.muli %[[IN_ROW]], %[[C16]] : i32
+        // CHECK: arith.divui %[[AT]], %[[C64]]
         // CHECK: %[[BYTES:.*]] = arith.muli %[[ROW]], %[[C64]]
         // CHECK: %[[LINE:.*]] = arith.divui %[[BYTES]], %[[C128]]
-        // CHECK: %[[BITS:.*]] = arith.remui %[[LINE]], %[[C4]]
+        // CHECK: %[[NUMBER:.*]] = arith.remui %[[LINE]], %[[C4]]
+        // CHECK: %[[IN_LINE:.*]] = arith.remui %[[AT]], %[[C64]]
+        // CHECK: %[[BITS:.*]] = arith.muli %[[NUMBER]], %[[C16]]
         // CHECK: arith.xori %[[IN_LINE]], %[[BITS]]
         // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg, %{{.*}}
         // CHECK: %[[SOME:.*]] = arith.cmpi slt, %{{.*}}, %[[C128]]
@@ -123,6 +125,44 @@ gpu.module @kernels {
         pit_gpu.gather %x rows %ids[%r] cols %c into %s[1] : memref<?x?xbf16>, memref<?xi32>, !stage
         // CHECK: nvvm.cp.async.mbarrier.arrive %{{.*}} {noinc = true}
         pit_gpu.commit %s after copies : !stage
+      }
+      role "consumers" warps 4 registers 232 {
+        %s = pit_gpu.wait %ring[%n] : !ring -> !stage
+        pit_gpu.release %s : !stage
+      }
+    }
+    gpu.return
+  }
+
+  // A piece of each thread, and one 8 rows and a line further: its place is a constant away.
+  // CHECK-LABEL: gpu.func @pieces
+  // CHECK-SAME: (%[[P:.*]]: !llvm.ptr<1>, %{{.*}}: i32, %[[ROW:.*]]: i32, %[[COL:.*]]: i32, %[[IS:.*]]: i1)
+  gpu.func @pieces(%p: !llvm.ptr<1>, %n: i32, %row: i32, %col: i32, %is: i1) kernel {
+    %ring = pit_gpu.ring full 256 empty 4 : !ring
+    pit_gpu.roles {
+      role "producers" warps 4 registers 40 {
+        %s = pit_gpu.acquire %ring[%n] : !ring -> !stage
+        // CHECK: nvvm.mbarrier.try_wait.parity
+        // CHECK: %[[BYTE:.*]] = arith.muli %[[COL]], %c2_i32 : i32
+        // CHECK: arith.xori
+        // CHECK-NEXT: arith.addi
+        // CHECK-NEXT: arith.addi
+        // CHECK-NEXT: %[[FIRST:.*]] = arith.addi
+        // CHECK: %[[SIZE:.*]] = arith.select %[[IS]], %{{.*}}, %{{.*}} : i32
+        // CHECK: %[[TO:.*]] = llvm.inttoptr %[[FIRST]] : i32 to !llvm.ptr<3>
+        // CHECK: nvvm.cp.async.shared.global %[[TO]], %[[P]], 16, cache = cg, %[[SIZE]]
+        // CHECK: %[[SECOND:.*]] = arith.addi %[[FIRST]], %c4608_i32
+        // CHECK: %[[NEXT:.*]] = llvm.inttoptr %[[SECOND]] : i32 to !llvm.ptr<3>
+        // CHECK: nvvm.cp.async.shared.global %[[NEXT]], %[[P]], 4, cache = ca :
+        pit_gpu.copy %p if %is into %s[1] at [%row, %col] : !llvm.ptr<1>, !stage
+        pit_gpu.copy %p into %s[1] at [%row, %col] plus [8, 32] bytes 4 : !llvm.ptr<1>, !stage
+        pit_gpu.commit %s after copies : !stage
+        // CHECK: llvm.store %{{.*}}, %[[TO]] : i32, !llvm.ptr<3>
+        %t = pit_gpu.tile %s[1] : !stage -> !small
+        %at = pit_gpu.address %t[%row, %col] : !small
+        %to = llvm.inttoptr %at : i32 to !llvm.ptr<3>
+        llvm.store %n, %to : i32, !llvm.ptr<3>
+        pit_gpu.commit %s after writes : !stage
       }
       role "consumers" warps 4 registers 232 {
         %s = pit_gpu.wait %ring[%n] : !ring -> !stage

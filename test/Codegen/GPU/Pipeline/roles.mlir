@@ -39,7 +39,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A barrier for each of three warpgroups, behind those of the warps before the role: 2, 3 and 4.
+  // A barrier for each of three warpgroups, behind that of the block: 1, 2 and 3.
   // The last one gives the first one its first turn, and the first one takes the one after the last.
   // CHECK-LABEL: gpu.func @turns
   gpu.func @turns(%n: index) kernel {
@@ -55,11 +55,10 @@ gpu.module @kernels {
         // CHECK: scf.if %[[IS_LAST]]
         // CHECK: nvvm.barrier.arrive id = %{{.*}} number_of_threads = %c256_i32
         // CHECK: scf.for
-        // CHECK: %[[OWN:.*]] = arith.addi %[[OF_BLOCK]], %c1_i32
-        // CHECK: nvvm.barrier id = %[[OWN]] number_of_threads = %c256_i32
+        // CHECK: nvvm.barrier id = %[[OF_BLOCK]] number_of_threads = %c256_i32
         // CHECK: %[[X:.*]] = "test.turn"() : () -> f32
         // CHECK: %[[NEXT:.*]] = arith.select %[[IS_LAST]], %c0_i32, %[[OF_BLOCK]]
-        // CHECK: %[[BARRIER:.*]] = arith.addi %[[NEXT]], %c2_i32
+        // CHECK: %[[BARRIER:.*]] = arith.addi %[[NEXT]], %c1_i32
         // CHECK: nvvm.barrier.arrive id = %[[BARRIER]] number_of_threads = %c256_i32
         // CHECK: "test.use"(%[[X]])
         scf.for %i = %c0 to %n step %c1 {
@@ -87,6 +86,36 @@ gpu.module @kernels {
         pit_gpu.in_turn {
           "test.turn"() : () -> ()
         }
+      }
+    }
+    gpu.return
+  }
+
+  // No two of these have the same barrier: a role, each warpgroup of the next one, and its turns.
+  // CHECK-LABEL: gpu.func @syncs
+  gpu.func @syncs() kernel {
+    pit_gpu.roles {
+      role "copy" warps 4 registers 56 {
+        // CHECK: "test.copy"() : () -> ()
+        // CHECK: nvvm.barrier id = %c1_i32 number_of_threads = %c128_i32
+        "test.copy"() : () -> ()
+        pit_gpu.sync
+      }
+      role "multiply" warps 8 registers 224 {
+        // Turns have 2 and 3, warpgroups 4 and 5, the role 6.
+        // CHECK: %[[GROUP:.*]] = arith.subi %[[OF_BLOCK:.*]], %c1_i32
+        // CHECK: %[[TURN:.*]] = arith.addi %[[OF_BLOCK]], %c1_i32
+        // CHECK: nvvm.barrier id = %[[TURN]] number_of_threads = %c256_i32
+        // CHECK: "test.turn"() : () -> ()
+        // CHECK: %[[OWN:.*]] = arith.addi %[[OF_BLOCK]], %c3_i32
+        // CHECK: nvvm.barrier id = %[[OWN]] number_of_threads = %c128_i32
+        // CHECK: nvvm.barrier.arrive id =
+        // CHECK: nvvm.barrier id = %c6_i32 number_of_threads = %c256_i32
+        pit_gpu.in_turn {
+          "test.turn"() : () -> ()
+          pit_gpu.sync of warpgroup
+        }
+        pit_gpu.sync
       }
     }
     gpu.return

@@ -465,6 +465,136 @@ func.func @turn_in_a_turn() {
 
 // -----
 
+func.func @sync_without_a_role() {
+  // expected-error @below {{[sync 1] there is no role around it; a pit_gpu.roles has roles}}
+  pit_gpu.sync
+  return
+}
+
+// -----
+
+func.func @sync_of_a_leader() {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      pit_gpu.leader {
+        // expected-error @below {{[sync 1] one thread is here; all of a role wait for each other}}
+        pit_gpu.sync
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @sync_in_a_turn() {
+  pit_gpu.roles {
+    role "all" warps 8 registers 128 {
+      pit_gpu.in_turn {
+        // expected-error @below {{[sync 2] 2 warpgroups wait for each other in the turn of one; `of warpgroup` is right there}}
+        pit_gpu.sync
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @barriers() {
+  // expected-error @below {{[roles 5] turns and syncs take 16 named barriers; a block has 15 beside its own}}
+  pit_gpu.roles {
+    role "all" warps 32 registers 64 {
+      pit_gpu.in_turn {
+        pit_gpu.sync of warpgroup
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @copy_bytes(%s: !stage, %p: !llvm.ptr<1>, %i: i32) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[copy 1] 2 bytes from a '!llvm.ptr<1>'; 4, 8 or 16 from an !llvm.ptr<1> are right}}
+      pit_gpu.copy %p into %s[0] at [%i, %i] bytes 2 : !llvm.ptr<1>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @copy_from(%s: !stage, %p: !llvm.ptr<3>, %i: i32) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[copy 1] 16 bytes from a '!llvm.ptr<3>'}}
+      pit_gpu.copy %p into %s[0] at [%i, %i] : !llvm.ptr<3>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @copy_number(%s: !stage, %p: !llvm.ptr<1>, %i: i32) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[copy 2] there is no tile 1 in a stage of 1}}
+      pit_gpu.copy %p into %s[1] at [%i, %i] : !llvm.ptr<1>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @copy_plus(%s: !stage, %p: !llvm.ptr<1>, %i: i32) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[copy 3] further rows and columns are [4, 0]; multiples of 8 and of 64, a line's elements, are right}}
+      pit_gpu.copy %p into %s[0] at [%i, %i] plus [4, 0] : !llvm.ptr<1>, !stage
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+
+func.func @copy_without_a_role(%s: !stage, %p: !llvm.ptr<1>, %i: i32) {
+  // expected-error @below {{'pit_gpu.copy' op [roles 4] there is no role around it}}
+  pit_gpu.copy %p into %s[0] at [%i, %i] : !llvm.ptr<1>, !stage
+  return
+}
+
+// -----
+
+func.func @address_of_a_row(%t: !pit_gpu.tile<64x64xbf16, swizzle = 128>, %i: i32) {
+  // expected-error @below {{[address 1] it has a row alone; both, or neither, are right}}
+  %a = "pit_gpu.address"(%t, %i) <{operandSegmentSizes = array<i32: 1, 1, 0>}>
+      : (!pit_gpu.tile<64x64xbf16, swizzle = 128>, i32) -> i32
+  return
+}
+
+// -----
+
 func.func @yield() {
   // expected-error @below {{expects parent op to be one of}}
   pit_gpu.yield

@@ -36,7 +36,8 @@ func.func private @types(
 // CHECK-LABEL: @kernel
 func.func @kernel(%x: memref<2x?x?xbf16>, %w: memref<?x?xbf16>, %y: memref<?x?xf32>,
                   %m: index, %n: i32, %f: !factor,
-                  %narrow: !pit_gpu.tile<8x128xbf16, swizzle = 128>, %small: !pit_gpu.accumulator<64x8xf32>) {
+                  %narrow: !pit_gpu.tile<8x128xbf16, swizzle = 128>, %small: !pit_gpu.accumulator<64x8xf32>,
+                  %from: !llvm.ptr<1>, %is: i1, %more: !stage) {
   // CHECK: pit_gpu.tensor_map %{{.*}} : memref<2x?x?xbf16> -> {{(!pit_gpu.tensor_map)?}}<1x128x64xbf16, swizzle = 128>
   %of_x = pit_gpu.tensor_map %x : memref<2x?x?xbf16> -> !map_a
   %of_w = pit_gpu.tensor_map %w : memref<?x?xbf16> -> !map_b
@@ -56,6 +57,10 @@ func.func @kernel(%x: memref<2x?x?xbf16>, %w: memref<?x?xbf16>, %y: memref<?x?xf
   pit_gpu.roles {
     // CHECK-NEXT: role "producers" warps 4 registers 40 {
     role "producers" warps 4 registers 40 {
+      // CHECK: pit_gpu.copy %{{.*}} into %{{.*}}[0] at [%{{.*}}, %{{.*}}] : !llvm.ptr<1>, {{(!pit_gpu.stage)?}}<[
+      pit_gpu.copy %from into %more[0] at [%n, %n] : !llvm.ptr<1>, !stage
+      // CHECK: pit_gpu.copy %{{.*}} if %{{.*}} into %{{.*}}[1] at [%{{.*}}, %{{.*}}] plus [8, 64] bytes 4 : !llvm.ptr<1>
+      pit_gpu.copy %from if %is into %more[1] at [%n, %n] plus [8, 64] bytes 4 : !llvm.ptr<1>, !stage
       // CHECK: pit_gpu.tiles (%{{.*}}, %{{.*}}) to (%{{.*}}, %{{.*}}) step (128, 256) raster 8 {
       pit_gpu.tiles (%i, %j) to (%m, %m) step (128, 256) raster 8 {
         // CHECK: %[[S:.*]] = pit_gpu.acquire %[[RING]][%{{.*}}] : {{(!pit_gpu.ring)?}}<4, {{.*}}> -> {{(!pit_gpu.stage)?}}<
@@ -103,6 +108,14 @@ func.func @kernel(%x: memref<2x?x?xbf16>, %w: memref<?x?xbf16>, %y: memref<?x?xf
         // CHECK-NEXT: }
         pit_gpu.in_turn {
         }
+        // CHECK: pit_gpu.sync{{$}}
+        pit_gpu.sync
+        // CHECK: pit_gpu.sync of warpgroup{{$}}
+        pit_gpu.sync of warpgroup
+        // CHECK: pit_gpu.address %{{.*}} : {{(!pit_gpu.tile)?}}<128x64xbf16
+        %at = pit_gpu.address %a : !a
+        // CHECK: pit_gpu.address %{{.*}}[%{{.*}}, %{{.*}}] : {{(!pit_gpu.tile)?}}<128x64xbf16
+        %there = pit_gpu.address %a[%g, %g] : !a
         // CHECK: pit_gpu.mma_wait pending 1{{$}}
         pit_gpu.mma_wait pending 1
         // CHECK: pit_gpu.mma_wait pending 0 holding %{{.*}} : {{(!pit_gpu.fragment)?}}<64x64xbf16>{{$}}

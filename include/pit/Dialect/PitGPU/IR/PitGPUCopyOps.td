@@ -119,6 +119,43 @@ def PitGPU_GatherOp : PitGPU_Op<"gather", [MemoryEffects<[MemRead, MemWrite]>]> 
   let hasVerifier = 1;
 }
 
+def PitGPU_CopyOp : PitGPU_Op<"copy", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "has each thread copy a piece of a row into a stage";
+  let description = [{
+    The `bytes` from `from` on, a pointer into global memory, become those of the tile
+    from element (`row`, `col`) on. `if` a condition does not hold, they become 0, and
+    nothing is read. Each thread of the role has a piece of its own, by cp.async;
+    `commit after copies` follows. `plus` are further rows and columns, which cost no
+    instruction where a thread has several pieces.
+
+    With its pieces in hand before the stage is empty, a role computes addresses while
+    it waits. What finds them by itself is `gather`.
+
+    Example: two pieces of 16 bytes, 16 rows apart.
+
+    ```mlir
+    pit_gpu.copy %p if %there into %s[0] at [%row, %col] : !llvm.ptr<1>, !stage
+    pit_gpu.copy %q into %s[0] at [%row, %col] plus [16, 0] : !llvm.ptr<1>, !stage
+    ```
+
+    Constraints:
+
+    - [copy 1] it copies 4, 8 or 16 bytes from a pointer into global memory;
+    - [copy 2] the stage has such a tile, in shared memory;
+    - [copy 3] further rows are a multiple of 8, and further columns one of a line's,
+      so that a piece lies in its line as the first one does.
+  }];
+  let arguments = (ins AnyType:$from, Optional<I1>:$exists,
+                       PitGPU_StageType:$stage, I64Attr:$number, I32:$row,
+                       I32:$col, OptionalAttr<DenseI64ArrayAttr>:$plus,
+                       DefaultValuedAttr<I64Attr, "16">:$bytes);
+  let assemblyFormat = [{
+    $from (`if` $exists^)? `into` $stage `[` $number `]` `at` ` ` `[` $row `,` $col `]`
+    (`plus` $plus^)? (`bytes` $bytes^)? attr-dict `:` type($from) `,` type($stage)
+  }];
+  let hasVerifier = 1;
+}
+
 def PitGPU_StoreOp : PitGPU_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "writes a fragment to memory";
   let description = [{

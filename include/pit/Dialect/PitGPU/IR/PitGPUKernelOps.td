@@ -138,6 +138,9 @@ def PitGPU_RolesOp : PitGPU_Op<"roles", [NoTerminator, NoRegionArguments]> {
       are at most 65536;
     - [roles 4] ops on stages, copies, stores, products, their waits and maps are in a
       role;
+    - [roles 5] turns and `sync`s take at most 15 named barriers: one for each warpgroup
+      that has a turn, one for each that has a `sync` of its own, one for a role that has
+      one of all its threads;
     - [protocol 1] a stage that is acquired is committed on every path, and one that
       is waited for is released: in the same iteration, or carried by a loop in the
       next one or after it;
@@ -161,6 +164,11 @@ def PitGPU_RolesOp : PitGPU_Op<"roles", [NoTerminator, NoRegionArguments]> {
   let extraClassDeclaration = [{
     /// The role in which an op is, and its number.
     static std::pair<RolesOp, unsigned> of(::mlir::Operation *op);
+    /// The first of the named barriers of a role's turns, of the syncs of its
+    /// warpgroups, and of its own.
+    struct Barriers { int64_t turns, ofWarpgroups, own; };
+    /// Those of each role, and how many there are with that of the block.
+    std::pair<::llvm::SmallVector<Barriers>, int64_t> getBarriers();
     int64_t getThreads();
   }];
 }
@@ -273,6 +281,30 @@ def PitGPU_TilesOp : PitGPU_Op<"tiles", [
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
+}
+
+def PitGPU_SyncOp : PitGPU_Op<"sync", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "has the threads of a role, or of a warpgroup of it, wait for each other";
+  let description = [{
+    All of them come to the op, and go on when all have come: what they have written
+    to shared memory before, the others see. It is a named barrier, which no other role
+    has.
+
+    Example: each warpgroup for itself.
+
+    ```mlir
+    pit_gpu.sync of warpgroup
+    ```
+
+    Constraints:
+
+    - [sync 1] it is in a role, and not in a `leader`;
+    - [sync 2] the warpgroups of a role do not wait for each other in a turn, which one
+      has alone.
+  }];
+  let arguments = (ins UnitAttr:$ofWarpgroup);
+  let assemblyFormat = "(`of` `warpgroup` $ofWarpgroup^)? attr-dict";
+  let hasVerifier = 1;
 }
 
 def PitGPU_InTurnOp : PitGPU_Op<"in_turn", [

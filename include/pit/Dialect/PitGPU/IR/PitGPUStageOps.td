@@ -214,16 +214,29 @@ def PitGPU_SubtileOp : PitGPU_Op<"subtile", [Pure]> {
   let hasVerifier = 1;
 }
 
-def PitGPU_AddressOp : PitGPU_Op<"address", [Pure]> {
-  let summary = "where a tile lies in shared memory";
+def PitGPU_AddressOp : PitGPU_Op<"address", [Pure, AttrSizedOperandSegments]> {
+  let summary = "where a tile, or one of its elements, lies in shared memory";
   let description = [{
-    For code of other dialects that writes a tile, or reads it.
+    For code of other dialects that writes a tile, or reads it: the address of the
+    tile or, where the swizzle has put it, of element (`row`, `col`).
 
-    Example: `%at = pit_gpu.address %a : !pit_gpu.tile<128x64xbf16, swizzle = 128>`
+    Example:
+
+    ```mlir
+    %first = pit_gpu.address %a : !pit_gpu.tile<128x64xbf16, swizzle = 128>
+    %at = pit_gpu.address %a[%row, %col] : !pit_gpu.tile<128x64xbf16, swizzle = 128>
+    ```
+
+    Constraints:
+
+    - [address 1] it has a row and a column, or neither.
   }];
-  let arguments = (ins PitGPU_TileType:$tile);
+  let arguments = (ins PitGPU_TileType:$tile, Optional<I32>:$row,
+                       Optional<I32>:$col);
   let results = (outs I32:$result);
-  let assemblyFormat = "$tile attr-dict `:` type($tile)";
+  let assemblyFormat =
+      "$tile (`[` $row^ `,` $col `]`)? attr-dict `:` type($tile)";
+  let hasVerifier = 1;
 }
 
 #endif // PIT_DIALECT_PITGPU_IR_PITGPUSTAGEOPS_TD
