@@ -334,7 +334,87 @@ def columns(element="f32", m=128, n=24, shift=1):
     return text, case
 
 
+def staged(element="bf16", m=64, n=64, swizzle=128, transposed=False, groups=1):
+    """A fragment in shared memory, which goes there in two parts. Threads then read its elements one
+    by one and, if there are instructions for it, as a fragment again: y has both, side by side."""
+    rows, cols = (n, m) if transposed else (m, n)
+    tile = f"!pit_gpu.tile<{rows}x{cols}x{element}, swizzle = {swizzle}>"
+    bytes_of_group = rows * -(-cols * BYTES[element] // swizzle) * swizzle
+    loads = element != "f32" and not transposed and n % 16 == 0
+    at = "%col32, %row32" if transposed else "%row32, %col32"
+    text = f"""!tile = {tile}
+!memref = memref<?x?x{element}>
+{HEAD}
+  gpu.func @staged(%y: !memref) kernel {{
+    %c0 = arith.constant 0 : index
+    %place = pit_gpu.shared {groups * bytes_of_group} : i32
+    pit_gpu.roles {{
+      role "all" warps {4 * groups} registers 128 {{
+        %group = pit_gpu.warpgroup : i32
+        %of_group = arith.constant {bytes_of_group} : i32
+        %before = arith.muli %group, %of_group : i32
+        %own = arith.addi %place, %before : i32
+        %t = pit_gpu.tile_at %own : !tile
+        %m = arith.constant {m} : index
+        %n = arith.constant {n} : index
+        %group_index = arith.index_cast %group : i32 to index
+        %first = arith.muli %group_index, %m : index
+"""
+    for first, count in [(0, 16), (16, n - 16)] if n > 16 else [(0, n)]:
+        part = f"!pit_gpu.fragment<{m}x{count}x{element}>"
+        text += f"""        %f{first} = pit_gpu.map () -> {part} {{
+        ^bb0(%i: i32, %j: i32):
+          %c3 = arith.constant 3 : i32
+          %c5 = arith.constant 5 : i32
+          %c7 = arith.constant 7 : i32
+          %shift = arith.constant {first} : i32
+          %col = arith.addi %j, %shift : i32
+          %u = arith.muli %i, %c3 : i32
+          %v = arith.muli %col, %c5 : i32
+          %w = arith.addi %u, %v : i32
+          %z = arith.addi %w, %group : i32
+          %r = arith.remui %z, %c7 : i32
+          %e = arith.sitofp %r : i32 to {element}
+          pit_gpu.yield %e : {element}
+        }}
+        pit_gpu.local_store %f{first}{' transposed' if transposed else ''} into %t cols {first} : {part}, !tile
+"""
+    text += f"""        pit_gpu.sync of warpgroup
+        %thread = pit_gpu.thread : i32
+        %threads = arith.constant 128 : i32
+        %mine = arith.remui %thread, %threads : i32
+        %from = arith.index_cast %mine : i32 to index
+        %step = arith.constant 128 : index
+        %all = arith.constant {m * n} : index
+        scf.for %e = %from to %all step %step {{
+          %i = arith.divui %e, %n : index
+          %j = arith.remui %e, %n : index
+          %row32 = arith.index_cast %i : index to i32
+          %col32 = arith.index_cast %j : index to i32
+          %address = pit_gpu.address %t[{at}] : !tile
+          %pointer = llvm.inttoptr %address : i32 to !llvm.ptr<3>
+          %x = llvm.load %pointer : !llvm.ptr<3> -> {element}
+          %to = arith.addi %first, %i : index
+          memref.store %x, %y[%to, %j] : !memref
+        }}
+"""
+    if loads:
+        text += f"""        %g = pit_gpu.local_load %t : !tile -> !pit_gpu.fragment<{m}x{n}x{element}>
+        pit_gpu.store %g to %y[%first, %n] : !pit_gpu.fragment<{m}x{n}x{element}>, !memref
+"""
+    text += "      }\n    }\n    gpu.return\n  }\n}\n"
+
+    def case(driver, random):
+        number = numpy.arange(groups).repeat(m)[:, None]
+        want = (3 * numpy.tile(numpy.arange(m), groups)[:, None] + 5 * numpy.arange(n) + number) % 7.0
+        if loads:
+            want = numpy.hstack([want, want])
+        return [Operand(driver, poison(want.shape), NUMPY[element])], 0, want
+    return text, case
+
+
 P = product
+S = staged
 #: The kernels of sm_90a, named for what each looks at.
 HOPPER = {
     "f16": P("f16"), "f32": P("f32", tb=True, tile_k=32), "f32-long": P("f32", tb=True, tile_k=64),
@@ -366,6 +446,11 @@ HOPPER = {
     "fragment-32": P(fragment=True, sb=32, tile_k=64), "fragment-groups": P(fragment=True, groups=2),
     "turns": P(groups=2, turns=True), "turns-3": P(groups=3, halves=2, turns=True), "turn": P(turns=True),
     "columns": columns(), "columns-f16": columns("f16"), "columns-bf16": columns("bf16", m=64, n=8, shift=2),
+    **{f"staged-{swizzle}": S(swizzle=swizzle) for swizzle in (32, 64, 128)},
+    **{f"staged-{swizzle}-transposed": S(swizzle=swizzle, transposed=True) for swizzle in (32, 64, 128)},
+    "staged-f16": S("f16", n=32, groups=2), "staged-f32": S("f32", n=32), "staged-f32-wide": S("f32", n=64, m=128),
+    "staged-parts": S(m=128, n=128), "staged-few": S("f16", n=24, transposed=True, swizzle=32), "staged-n8": S(n=8, swizzle=32),
+    "staged-parts-transposed": S("f16", m=128, n=40, transposed=True, groups=2),
 }
 
 

@@ -226,13 +226,14 @@ struct CopyPattern : PipelinePattern<CopyOp> {
   matchAndRewrite(CopyOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
-    StageType stage = op.getStage().getType();
-    TileType tile = stage.getTile(op.getNumber());
     // One address for all pieces of a thread: the rest is part of the
     // instructions.
-    Value to =
-        e.add(adaptor.getStage()[0], stage.getTileOffset(op.getNumber()));
-    to = e.add(to, offsetOf(e, tile, op.getRow(), op.getCol()));
+    Value to = adaptor.getInto().front();
+    if (auto stage = dyn_cast<StageType>(op.getInto().getType()))
+      to = e.add(to, stage.getTileOffset(*op.getNumber()));
+    TileType tile = op.getTile();
+    if (tile)
+      to = e.add(to, offsetOf(e, tile, op.getRow(), op.getCol()));
     if (std::optional<ArrayRef<int64_t>> plus = op.getPlus())
       to = e.add(to, (*plus)[0] * tile.getSwizzle() +
                          (*plus)[1] / tile.getLineElements() * tile.getPitch());
@@ -246,6 +247,28 @@ struct CopyPattern : PipelinePattern<CopyOp> {
                                             : NVVM::LoadCacheModifierKind::CA,
                             size);
     rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct CopyGroupPattern : PipelinePattern<CopyGroupOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(CopyGroupOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::CpAsyncCommitGroupOp>(op);
+    return success();
+  }
+};
+
+struct CopyWaitPattern : PipelinePattern<CopyWaitOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(CopyWaitOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::CpAsyncWaitGroupOp>(op, op.getPending());
     return success();
   }
 };
@@ -324,5 +347,6 @@ void pitgpu::populateCopyPatterns(const TypeConverter &converter,
                                   PipelineContext &pipeline,
                                   RewritePatternSet &patterns) {
   patterns.add<LoadPattern, LoadRowsPattern, GatherPattern, CopyPattern,
-               StorePattern>(converter, patterns.getContext(), pipeline);
+               CopyGroupPattern, CopyWaitPattern, StorePattern>(
+      converter, patterns.getContext(), pipeline);
 }

@@ -18,6 +18,7 @@ Value pitgpu::rowOf(Emitter &e, FragmentType type, const ThreadInRole &self,
                         8 * half);
 }
 
+/// Have two neighbours a register?
 static bool isPacked(FragmentType type) {
   return type.getElementType().getIntOrFloatBitWidth() == 16;
 }
@@ -168,11 +169,137 @@ private:
   }
 };
 
+/// The place of a column (a constant) of a row in a tile, from that of column 0
+/// or of a few further ones on: `at`. Within a line it is exclusive-ored.
+static Value placeOfCol(Emitter &e, TileType tile, Value at, int64_t col) {
+  int64_t line = tile.getLineElements();
+  at = e.add(at, col / line * tile.getPitch());
+  return e.bitXor(at, e.i32(col % line * tile.getElementBytes()));
+}
+
+static NVVM::LdStMatrixShapeAttr shapeOfMatrix(Emitter &e) {
+  return NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8);
+}
+
+/// Where a lane's row lies of the four 8 x 8 matrices of 16 rows and columns:
+/// rows of the first eight columns, then of the others.
+static Value matrixRow(Emitter &e, TileType tile, Value place,
+                       const ThreadInRole &self, int64_t part) {
+  Value row = e.add(e.mul(e.rem(self.warp, 4), 16), e.rem(self.lane, 16));
+  row = e.add(row, 64 * part);
+  return e.add(place, offsetOf(e, tile, row, e.mul(e.div(self.lane, 16), 8)));
+}
+
+/// The same, of the transposed: rows of the tile are columns of the fragment.
+static Value matrixCol(Emitter &e, TileType tile, Value place,
+                       const ThreadInRole &self, int64_t part) {
+  Value matrix = e.div(self.lane, 8);
+  Value row = e.add(e.mul(e.div(matrix, 2), 8), e.rem(self.lane, 8));
+  Value col = e.add(e.mul(e.rem(self.warp, 4), 16), e.mul(e.rem(matrix, 2), 8));
+  return e.add(place, offsetOf(e, tile, row, e.add(col, 64 * part)));
+}
+
+/// Words of a thread's values, of two elements of 16 bits each.
+struct LocalStorePattern : PipelinePattern<LocalStoreOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(LocalStoreOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    FragmentType type = op.getFragment().getType();
+    for (int64_t part = 0; part < type.getParts(); ++part) {
+      size_t count = adaptor.getFragment().size() / type.getParts();
+      ValueRange values = adaptor.getFragment().slice(part * count, count);
+      if (isPacked(type))
+        storeMatrices(e, op, adaptor.getTile().front(), values, part);
+      else
+        storePairs(e, op, adaptor.getTile().front(), values, part);
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  void storeMatrices(Emitter &e, LocalStoreOp op, Value place,
+                     ValueRange values, int64_t part) const {
+    TileType tile = op.getTile().getType();
+    const ThreadInRole &self = pipeline.threads.at(op);
+    bool transposed = op.getTransposed();
+    Value first = transposed ? matrixCol(e, tile, place, self, part)
+                             : matrixRow(e, tile, place, self, part);
+    for (int64_t i = 0, n = values.size(); i < n; i += 4) {
+      SmallVector<Value> words;
+      for (Value pair : values.slice(i, std::min<int64_t>(4, n - i)))
+        words.push_back(
+            LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair));
+      int64_t col = static_cast<int64_t>(op.getCols()) + 4 * i;
+      Value to = transposed ? e.add(first, col * tile.getSwizzle())
+                            : placeOfCol(e, tile, first, col);
+      NVVM::StMatrixOp::create(e.b, e.loc, e.sharedPointer(to), words,
+                               transposed ? NVVM::MMALayout::col
+                                          : NVVM::MMALayout::row,
+                               shapeOfMatrix(e), NVVM::LdStMatrixEltType::B16);
+    }
+  }
+
+  /// A thread has two neighbours of every eight columns, of each of two rows.
+  void storePairs(Emitter &e, LocalStoreOp op, Value place, ValueRange values,
+                  int64_t part) const {
+    TileType tile = op.getTile().getType();
+    const ThreadInRole &self = pipeline.threads.at(op);
+    FragmentType type = op.getFragment().getType();
+    Value own = e.mul(e.rem(self.lane, 4), 2);
+    for (int64_t half = 0; half < 2; ++half) {
+      Value row = rowOf(e, type, self, part, half);
+      Value first = e.add(place, offsetOf(e, tile, row, own));
+      for (size_t i = 2 * half; i < values.size(); i += 4) {
+        Value to =
+            placeOfCol(e, tile, first,
+                       static_cast<int64_t>(op.getCols() + 2 * (i - 2 * half)));
+        e.store(e.pair(values[i], values[i + 1]), e.sharedPointer(to),
+                2 * tile.getElementBytes());
+      }
+    }
+  }
+};
+
+struct LocalLoadPattern : PipelinePattern<LocalLoadOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(LocalLoadOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    TileType tile = op.getTile().getType();
+    FragmentType type = op.getType();
+    auto four = LLVM::LLVMStructType::getLiteral(
+        op.getContext(), SmallVector<Type>(4, e.b.getI32Type()));
+    SmallVector<Value> values;
+    for (int64_t part = 0; part < type.getParts(); ++part) {
+      Value first = matrixRow(e, tile, adaptor.getTile().front(),
+                              pipeline.threads.at(op), part);
+      for (int64_t col = 0; col < type.getCols(); col += 16) {
+        Value words = NVVM::LdMatrixOp::create(
+            e.b, e.loc, four, e.sharedPointer(placeOfCol(e, tile, first, col)),
+            /*num=*/4, NVVM::MMALayout::row, shapeOfMatrix(e),
+            NVVM::LdStMatrixEltType::B16);
+        for (int64_t i = 0; i < 4; ++i)
+          values.push_back(LLVM::BitcastOp::create(
+              e.b, e.loc, VectorType::get(2, type.getElementType()),
+              LLVM::ExtractValueOp::create(e.b, e.loc, words, i)));
+      }
+    }
+    rewriter.replaceOpWithMultiple(op, {values});
+    return success();
+  }
+};
+
 } // namespace
 
 void pitgpu::populateFragmentPatterns(const TypeConverter &converter,
                                       PipelineContext &pipeline,
                                       RewritePatternSet &patterns) {
-  patterns.add<SplatPattern, MapPattern, ReduceRowsPattern>(
-      converter, patterns.getContext(), pipeline);
+  patterns.add<SplatPattern, MapPattern, ReduceRowsPattern, LocalStorePattern,
+               LocalLoadPattern>(converter, patterns.getContext(), pipeline);
 }

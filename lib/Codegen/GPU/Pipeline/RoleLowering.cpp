@@ -119,7 +119,11 @@ static void lowerSyncs(RewriterBase &rewriter, Region &body,
   body.walk([&](SyncOp op) {
     rewriter.setInsertionPoint(op);
     Emitter e(rewriter, op.getLoc());
-    bool ofGroup = op.getOfWarpgroup() || self.warps == 4;
+    if (op.getScope() == SyncScope::Warp) {
+      rewriter.replaceOpWithNewOp<NVVM::SyncWarpOp>(op, e.i32(-1));
+      return;
+    }
+    bool ofGroup = op.getScope() == SyncScope::Warpgroup || self.warps == 4;
     Value barrier = e.i32(ofGroup ? barriers.ofWarpgroups : barriers.own);
     if (ofGroup && self.warps > 4)
       barrier = e.add(self.warpgroup, barrier);

@@ -292,6 +292,17 @@ struct SubtilePattern : PipelinePattern<SubtileOp> {
   }
 };
 
+struct TileAtPattern : PipelinePattern<TileAtOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(TileAtOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, op.getAddress());
+    return success();
+  }
+};
+
 struct AddressPattern : PipelinePattern<AddressOp> {
   using PipelinePattern::PipelinePattern;
 
@@ -325,5 +336,6 @@ void pitgpu::populateStagePatterns(const TypeConverter &converter,
                                    RewritePatternSet &patterns) {
   patterns.add<RingPattern, SharedPattern, AcquirePattern, WaitPattern,
                CommitPattern, ReleasePattern, TilePattern, SubtilePattern,
-               AddressPattern>(converter, patterns.getContext(), pipeline);
+               TileAtPattern, AddressPattern>(converter, patterns.getContext(),
+                                              pipeline);
 }

@@ -53,23 +53,20 @@ void HopperStore::stageExtra(HopperRows &rows, size_t number, Value column) {
   const HopperLines &lines = rows.extras[number].second;
   const TileAccess &tile = rows.epilogue.tileOfExtra(extra);
   const TileDim &along = tile.dims[rows.epilogue.dimOfExtra(extra, plan.nDim)];
-  Value base = stagingPlace(), first = firstColumn(column);
+  Value staged = stagingTile(tile.element), first = firstColumn(column);
   Value laneRow = e.div(lane(), 8), laneChunk = e.rem(lane(), 8);
   Value col = e.toIndex(e.add(first, e.mul(laneChunk, kHalvesOfChunk)));
   auto addressOf = [&](size_t i, Value col) {
     return elementAddress(e, tile,
                           e.add(lines.offsets[i], e.add(along.start, col)));
   };
-  auto placeOf = [&](size_t i) {
-    return chunkPlace(base, e.add(laneRow, 4 * i), laneChunk);
-  };
+  Value staging = e.mul(laneChunk, kHalvesOfChunk);
   auto copyChunks = [&] {
     for (size_t i = 0; i < lines.offsets.size(); ++i)
       // Of a row that does not exist nothing is read.
-      NVVM::CpAsyncOp::create(
-          e.b, e.loc, e.sharedPointer(placeOf(i)), addressOf(i, col),
-          kChunkBytes, NVVM::LoadCacheModifierKind::CG,
-          e.select(lines.exist[i], e.i32(kChunkBytes), e.i32(0)));
+      pitgpu::CopyOp::create(
+          e.b, e.loc, addressOf(i, col), lines.exist[i], staged,
+          e.add(e.mul(self.warp, kWarpRows), e.add(laneRow, 4 * i)), staging);
   };
   // At the edge, or without alignment.
   auto copyElements = [&] {
@@ -83,7 +80,8 @@ void HopperStore::stageExtra(HopperRows &rows, size_t number, Value column) {
     Value isThere = e.lessThan(at, along.limit);
     for (size_t i = 0; i < lines.offsets.size(); ++i)
       e.ifThen(e.logicalAnd(isThere, lines.exist[i]), [&] {
-        Value to = e.add(placeOf(i), e.mul(e.toI32(n), 2));
+        Value to = stagedPlace(staged, e.add(laneRow, 4 * i),
+                               e.add(staging, e.toI32(n)));
         LLVM::StoreOp::create(e.b, e.loc,
                               e.load(tile.element, addressOf(i, at), 2),
                               e.sharedPointer(to), 2);
@@ -93,34 +91,29 @@ void HopperStore::stageExtra(HopperRows &rows, size_t number, Value column) {
   Value last = e.add(e.toIndex(first), kStoreColumns - 1);
   Value whole = e.logicalAnd(lines.aligned, e.lessThan(last, along.limit));
   e.ifThen(whole, copyChunks, copyElements);
-  NVVM::CpAsyncCommitGroupOp::create(e.b, e.loc);
-  NVVM::CpAsyncWaitGroupOp::create(e.b, e.loc, e.b.getI32IntegerAttr(0));
+  pitgpu::CopyGroupOp::create(e.b, e.loc);
+  pitgpu::CopyWaitOp::create(e.b, e.loc, /*pending=*/0);
 }
 
 void HopperStore::takeExtras(HopperRows &rows, Value column) {
-  Type i32 = e.b.getI32Type();
-  auto four = LLVM::LLVMStructType::getLiteral(e.b.getContext(),
-                                               SmallVector<Type>(4, i32));
   constexpr size_t pairs = kStoreColumns / 8; // of a thread and a row
   for (auto [number, extra] : llvm::enumerate(rows.extras)) {
     syncWarp(e); // what lay there has been read
     stageExtra(rows, number, column);
     syncWarp(e);
-    Value from = matrixPlace(stagingPlace());
+    Type element = rows.epilogue.tileOfExtra(extra.first).element;
+    auto type = pitgpu::FragmentType::get(e.b.getContext(), kWgmmaRows,
+                                          kStoreColumns, element);
+    Value fragment =
+        pitgpu::LocalLoadOp::create(e.b, e.loc, type, stagingTile(element));
+    SmallVector<Type> types(2 * pairs, VectorType::get(2, element));
+    auto values =
+        UnrealizedConversionCastOp::create(e.b, e.loc, types, fragment);
+    // Of each eight columns it has those of a row, then of the other one.
     SmallVector<Value> ofPiece(2 * pairs);
-    for (size_t q = 0; q < pairs / 2; ++q) {
-      Value matrices = NVVM::LdMatrixOp::create(
-          e.b, e.loc, four,
-          e.sharedPointer(e.bitXor(from, e.i32(2 * q * kChunkBytes))),
-          /*num=*/4, NVVM::MMALayout::row,
-          NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8),
-          NVVM::LdStMatrixEltType::B16);
-      // As stageHalves() has them.
-      for (size_t matrix = 0; matrix < 4; ++matrix)
-        ofPiece[matrix % 2 * pairs + 2 * q + matrix / 2] =
-            LLVM::ExtractValueOp::create(e.b, e.loc, matrices,
-                                         static_cast<int64_t>(matrix));
-    }
+    for (size_t i = 0; i < 2 * pairs; ++i)
+      ofPiece[i % 2 * pairs + i / 2] = LLVM::BitcastOp::create(
+          e.b, e.loc, e.b.getI32Type(), values.getResult(i));
     rows.epilogue.setExtra(extra.first, ofPiece);
   }
 }

@@ -206,7 +206,7 @@ private:
       if (!plan.scales.empty())
         return releaseSteps(); // each warp hands stages back by itself
       e.ifThen(e.lessThan(self.warp, e.i32(1)), [&] { releaseSteps(); });
-      pitgpu::SyncOp::create(e.b, e.loc, /*ofWarpgroup=*/true);
+      pitgpu::SyncOp::create(e.b, e.loc, pitgpu::SyncScope::Warpgroup);
     });
     return e.select(exists, end, begin);
   }

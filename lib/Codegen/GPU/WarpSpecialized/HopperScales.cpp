@@ -2,8 +2,6 @@
 
 #include "HopperScales.h"
 
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-
 using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
@@ -45,12 +43,8 @@ void HopperScaleLoader::issue(ArrayRef<HopperScaleCopy> copies, Value stage) {
   Value first = e.add(self.shared.scales, e.mul(stage, plan.scalesBytes()));
   for (const HopperScaleCopy &copy : copies)
     e.ifThen(copy.isMine, [&] {
-      Value bytes = e.i32(kScaleBytes);
-      if (copy.exists)
-        bytes = e.select(copy.exists, bytes, e.i32(0));
-      NVVM::CpAsyncOp::create(
-          e.b, e.loc, e.sharedPointer(e.add(first, copy.to)), copy.from,
-          kScaleBytes, NVVM::LoadCacheModifierKind::CA, bytes);
+      pitgpu::CopyOp::create(e.b, e.loc, copy.from, copy.exists,
+                             e.add(first, copy.to), kScaleBytes);
     });
 }
 

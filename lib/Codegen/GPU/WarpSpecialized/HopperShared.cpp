@@ -96,7 +96,7 @@ void cuda::inLeader(Emitter &e, bool ofWarps, function_ref<void()> body) {
 }
 
 void cuda::syncWarp(Emitter &e) {
-  NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1));
+  pitgpu::SyncOp::create(e.b, e.loc, pitgpu::SyncScope::Warp);
 }
 
 Value cuda::sumOfLanes(Emitter &e, Value value) {

@@ -232,91 +232,69 @@ void HopperStore::locateBitsLines(HopperRows &rows) {
   }
 }
 
-/// Two results in a register, as they lie in memory.
+/// Where the warpgroup's results lie in shared memory: lines of their rows or,
+/// of a transposed tile, of their columns.
+Value HopperStore::stagingTile(Type element) {
+  Value address = e.add(self.shared.results,
+                        e.mul(self.consumer, kWarps * plan.storeBytes()));
+  // In lines of 32 bytes, each warp has a block of its own.
+  int64_t rows = kWgmmaRows;
+  auto type =
+      plan.isTransposed()
+          ? pitgpu::TileType::get(plan.storeBytes() / kShortestLine, rows,
+                                  element, kShortestLine)
+          : pitgpu::TileType::get(rows, kLineBytes / elementBytes(element),
+                                  element, kLineBytes);
+  return pitgpu::TileAtOp::create(e.b, e.loc, type, address);
+}
+
+/// Where an element lies of a line of the warp's.
+Value HopperStore::stagedPlace(Value tile, Value line, Value element) {
+  Value first = e.mul(self.warp, kWarpRows);
+  if (plan.isTransposed())
+    element = e.add(first, element);
+  else
+    line = e.add(first, line);
+  return pitgpu::AddressOp::create(e.b, e.loc, e.b.getI32Type(), tile, line,
+                                   element);
+}
+
+/// Stages a thread's results of `columns` columns, from its `first` column of
+/// each row on: as many at once as four matrices have.
+void HopperStore::stage(MainloopEpilogue &epilogue, ArrayRef<Value> values,
+                        size_t first, int64_t columns, Value tile) {
+  constexpr int64_t kAtOnce = 16;
+  Type element = dest.element;
+  for (int64_t from = 0; from < columns; from += kAtOnce) {
+    int64_t count = std::min(kAtOnce, columns - from);
+    SmallVector<Value> own;
+    for (int64_t col = from; col < from + count; col += 8)
+      for (size_t row = 0; row < 2; ++row) {
+        Value pair[2];
+        for (size_t n = 0; n < 2; ++n)
+          pair[n] = epilogue.result(values, row, first + col / 4 + n);
+        if (elementBytes(element) == 2)
+          own.push_back(pack(pair[0], pair[1]));
+        else
+          for (Value value : pair)
+            own.push_back(convertElements(e.b, e.loc, value, element));
+      }
+    auto type =
+        pitgpu::FragmentType::get(e.b.getContext(), kWgmmaRows, count, element);
+    Value fragment =
+        UnrealizedConversionCastOp::create(e.b, e.loc, type, own).getResult(0);
+    pitgpu::LocalStoreOp::create(e.b, e.loc, fragment, tile, from,
+                                 plan.isTransposed());
+  }
+}
+
+/// Two results of 16 bits.
 Value HopperStore::pack(Value low, Value high) {
   Value pair = e.pair(low, high);
-  if (low.getType() != dest.element)
-    pair = arith::TruncFOp::create(e.b, e.loc, VectorType::get(2, dest.element),
-                                   pair);
-  return LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair);
-}
-
-/// Where the warp's results lie in shared memory.
-Value HopperStore::stagingPlace() {
-  Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
-  return e.add(self.shared.results, e.mul(number, plan.storeBytes()));
-}
-
-/// Stores 8 x 8 matrices; each lane says where one row of one of them goes, or
-/// one column, if the tile is transposed.
-void HopperStore::stageMatrices(ArrayRef<Value> registers, Value to) {
-  NVVM::StMatrixOp::create(
-      e.b, e.loc, e.sharedPointer(to), registers,
-      plan.isTransposed() ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-      NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8),
-      NVVM::LdStMatrixEltType::B16);
-}
-
-/// Where a lane's part lies of the matrices of 16 columns of the lines at
-/// `base`: those of the first columns; later ones are a multiple of two chunks
-/// away, by exclusive-or.
-Value HopperStore::matrixPlace(Value base) {
-  Value row = e.rem(lane(), kWarpRows), half = e.div(lane(), kWarpRows);
-  Value chunk = e.bitXor(half, e.bitAnd(row, kSwizzleLines - 1));
-  return e.add(e.add(base, e.mul(row, kLineBytes)), e.mul(chunk, kChunkBytes));
-}
-
-/// Where a chunk of a line lies.
-Value HopperStore::chunkPlace(Value base, Value line, Value chunk) {
-  Value at = e.bitXor(chunk, e.bitAnd(line, kSwizzleLines - 1));
-  return e.add(e.add(base, e.mul(line, kLineBytes)), e.mul(at, kChunkBytes));
-}
-
-/// Writes a thread's results of `columns` columns, from its `first` column of
-/// each row on, to the lines at `base`, by stmatrix: the four 8 x 8 matrices of
-/// 16 columns; each lane says where one row of one of them goes.
-void HopperStore::stageHalves(MainloopEpilogue &epilogue,
-                              ArrayRef<Value> values, size_t first,
-                              int64_t columns, Value base) {
-  Value to = matrixPlace(base);
-  for (int64_t q = 0; q < columns / 16; ++q) {
-    SmallVector<Value> registers;
-    for (size_t matrix = 0; matrix < 4; ++matrix) {
-      size_t row = matrix % 2, col = first + 4 * q + 2 * (matrix / 2);
-      registers.push_back(pack(epilogue.result(values, row, col),
-                               epilogue.result(values, row, col + 1)));
-    }
-    stageMatrices(registers, e.bitXor(to, e.i32(2 * q * kChunkBytes)));
-  }
-}
-
-/// The same of results of 4 bytes: a thread has two neighbours of every eight
-/// columns.
-void HopperStore::stageWords(MainloopEpilogue &epilogue, ArrayRef<Value> values,
-                             size_t first, int64_t columns, Value base) {
-  auto type = VectorType::get(2, dest.element);
-  int64_t bytes = 2 * elementBytes(dest.element);
-  Value own = e.mul(e.rem(lane(), 4), bytes);
-  Value chunk = e.div(own, kChunkBytes), rest = e.rem(own, kChunkBytes);
-  for (size_t row = 0; row < 2; ++row) {
-    Value line = e.add(e.div(lane(), 4), 8 * row);
-    Value swizzled = e.bitXor(chunk, e.bitAnd(line, kSwizzleLines - 1));
-    Value to = e.add(e.add(e.add(base, e.mul(line, kLineBytes)), rest),
-                     e.mul(swizzled, kChunkBytes));
-    for (int64_t q = 0; q < columns / 8; ++q) {
-      Value pair = LLVM::UndefOp::create(e.b, e.loc, type);
-      for (size_t n = 0; n < 2; ++n)
-        pair = LLVM::InsertElementOp::create(
-            e.b, e.loc, pair,
-            convertElements(e.b, e.loc,
-                            epilogue.result(values, row, first + 2 * q + n),
-                            dest.element),
-            e.i32(n));
-      LLVM::StoreOp::create(e.b, e.loc, pair,
-                            e.sharedPointer(e.bitXor(to, e.i32(4 * q * bytes))),
-                            bytes);
-    }
-  }
+  if (low.getType() == dest.element)
+    return pair;
+  return arith::TruncFOp::create(e.b, e.loc, VectorType::get(2, dest.element),
+                                 pair);
 }
 
 void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
@@ -325,7 +303,7 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
   epilogue.loadForResults();
   if (plan.isTransposed())
     return storeTransposed(rows, values, column);
-  Value base = stagingPlace();
+  Value tile = stagingTile(dest.element);
   const TileDim &colDim = dest.dims[plan.nDim];
   int64_t perChunk = kChunkBytes / elementBytes(dest.element);
   Value laneRow = e.div(lane(), 8), laneChunk = e.rem(lane(), 8);
@@ -335,10 +313,7 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
   for (int64_t part = 0; part < stored; part += lineColumns()) {
     int64_t columns = std::min(lineColumns(), stored - part);
     syncWarp(e); // the last part has been read
-    if (elementBytes(dest.element) == 2)
-      stageHalves(epilogue, values, part / 4, columns, base);
-    else
-      stageWords(epilogue, values, part / 4, columns, base);
+    stage(epilogue, values, part / 4, columns, tile);
     syncWarp(e);
     Value col = e.toIndex(
         e.add(firstColumn(e.add(column, part)), e.mul(laneChunk, perChunk)));
@@ -349,7 +324,8 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
     if (looks())
       bitsColumn = locateBits(col);
     for (int64_t r = 0; r < kWarpRows; r += 4) {
-      Value from = chunkPlace(base, e.add(laneRow, r), laneChunk);
+      Value from =
+          stagedPlace(tile, e.add(laneRow, r), e.mul(laneChunk, perChunk));
       Value chunk = LLVM::LoadOp::create(
           e.b, e.loc, VectorType::get(perChunk, dest.element),
           e.sharedPointer(from), kChunkBytes);
@@ -394,14 +370,13 @@ void HopperStore::storeElements(HopperRows &rows, Value first,
     there = e.logicalAnd(there, rows.results.exists);
   Value offset = e.add(rows.results.fixed, e.mul(at, rowDim.stride));
   offset = e.add(offset, colDim.start);
-  Value lineStart = e.add(stagingPlace(), e.mul(line, kLineBytes));
-  Value swizzle = e.mul(e.bitAnd(line, kSwizzleLines - 1), kChunkBytes);
+  Value tile = stagingTile(dest.element);
   for (int64_t from = 0; from < columns; from += 32) {
     Value number = e.add(lane(), from), col = e.toIndex(e.add(first, number));
     Value chunkEnd = e.mul(e.add(e.div(number, perChunk), 1), perChunk);
     Value isMine = e.select(isStored(chunkEnd), e.index(0), colDim.limit);
     e.ifThen(e.logicalAnd(there, e.lessThan(col, isMine)), [&] {
-      Value place = e.add(lineStart, e.bitXor(e.mul(number, bytes), swizzle));
+      Value place = stagedPlace(tile, line, number);
       Value element = LLVM::LoadOp::create(e.b, e.loc, dest.element,
                                            e.sharedPointer(place), bytes);
       storeOrAdd(element, elementAddress(e, dest, e.add(offset, col)), bytes);
@@ -412,29 +387,10 @@ void HopperStore::storeElements(HopperRows &rows, Value first,
 /// The warp's 16 rows are 32 bytes of each column, which is a line in memory.
 void HopperStore::storeTransposed(HopperRows &rows, ArrayRef<Value> values,
                                   Value column) {
-  constexpr int64_t lineBytes = 2 * kChunkBytes;
-  Value base = stagingPlace();
-  // Chunks of four lines, and then of the next four, change places: eight lanes
-  // then find them in different banks.
-  auto place = [&](Value line, Value chunk) {
-    Value swizzle = e.rem(e.div(line, 4), 2);
-    return e.add(base, e.add(e.mul(line, lineBytes),
-                             e.mul(e.bitXor(chunk, swizzle), kChunkBytes)));
-  };
-  int64_t cols = values.size() / plan.pairs.size() / 2; // of a thread
-  Value matrix = e.div(lane(), 8);
-  Value to = place(e.add(e.mul(e.div(matrix, 2), 8), e.rem(lane(), 8)),
-                   e.rem(matrix, 2));
+  Value tile = stagingTile(dest.element);
+  int64_t columns = 2 * values.size() / plan.pairs.size();
   syncWarp(e); // the last piece has been read
-  // Two matrices are 8 columns, four 16.
-  for (int64_t first = 0; first < cols; first += 4) {
-    SmallVector<Value> registers;
-    for (int64_t col = first; col < std::min(first + 4, cols); col += 2)
-      for (size_t row = 0; row < 2; ++row)
-        registers.push_back(pack(rows.epilogue.result(values, row, col),
-                                 rows.epilogue.result(values, row, col + 1)));
-    stageMatrices(registers, e.add(to, 4 * first * lineBytes));
-  }
+  stage(rows.epilogue, values, /*first=*/0, columns, tile);
   syncWarp(e);
   const TileDim &along = dest.dims[lineDim()], &across = dest.dims[otherDim()];
   int64_t perChunk = kChunkBytes / elementBytes(dest.element);
@@ -445,12 +401,13 @@ void HopperStore::storeTransposed(HopperRows &rows, ArrayRef<Value> values,
   HopperBitsColumn bitsColumn;
   if (looks())
     bitsColumn = locateBits(at);
-  for (int64_t first = 0; first < 4 * cols; first += 16) {
+  for (int64_t first = 0; first < columns; first += 16) {
     Value line = e.add(e.div(lane(), 2), first);
     auto copy = [&] {
       Value chunk = LLVM::LoadOp::create(
           e.b, e.loc, VectorType::get(perChunk, dest.element),
-          e.sharedPointer(place(line, laneChunk)), kChunkBytes);
+          e.sharedPointer(stagedPlace(tile, line, e.mul(laneChunk, perChunk))),
+          kChunkBytes);
       auto [number, there] =
           locate(e, across, e.toIndex(e.add(firstColumn(column), line)));
       if (rows.results.exists)
@@ -465,8 +422,8 @@ void HopperStore::storeTransposed(HopperRows &rows, ArrayRef<Value> values,
             e.add(rows.bitsFixed, e.mul(number, bits.dims[otherDim()].stride)),
             there, bitsColumn);
     };
-    if (first + 16 > 4 * cols)
-      e.ifThen(e.lessThan(line, e.i32(4 * cols)), copy);
+    if (first + 16 > columns)
+      e.ifThen(e.lessThan(line, e.i32(columns)), copy);
     else
       copy();
   }

@@ -103,22 +103,18 @@ private:
   HopperLines locateLines(const TileAccess &tile, int along, int across,
                           Value wgmma);
   void locateBitsLines(HopperRows &rows);
-  Value matrixPlace(Value base);
-  Value chunkPlace(Value base, Value line, Value chunk);
   void stageExtra(HopperRows &rows, size_t number, Value column);
   void takeExtras(HopperRows &rows, Value column);
   /// Columns of results that make up a line.
   int64_t lineColumns() const {
     return kLineBytes / elementBytes(dest.element);
   }
-  void stageHalves(MainloopEpilogue &epilogue, ArrayRef<Value> values,
-                   size_t first, int64_t columns, Value base);
-  void stageWords(MainloopEpilogue &epilogue, ArrayRef<Value> values,
-                  size_t first, int64_t columns, Value base);
+  Value stagingTile(Type element);
+  Value stagedPlace(Value tile, Value line, Value element);
+  void stage(MainloopEpilogue &epilogue, ArrayRef<Value> values, size_t first,
+             int64_t columns, Value tile);
   void storeStaged(HopperRows &rows, ArrayRef<Value> values, Value column);
   void storeTransposed(HopperRows &rows, ArrayRef<Value> values, Value column);
-  Value stagingPlace();
-  void stageMatrices(ArrayRef<Value> registers, Value to);
   Value pack(Value low, Value high);
   Value extract(Value chunk, Value i);
   void storeOrAdd(Value value, Value to, int64_t bytes);

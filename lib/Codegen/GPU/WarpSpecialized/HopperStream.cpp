@@ -2,7 +2,6 @@
 
 #include "HopperStream.h"
 
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -40,19 +39,14 @@ Value HopperStream::idPlace(Value s, Value number, Value turn) {
   Value slot = e.select(e.lessThan(s, e.i32(plan.firstIdSlots())),
                         e.add(first, plan.idSlots()), later);
   Value byte = e.add(e.mul(slot, plan.idSlotBytes()), e.mul(number, kIdBytes));
-  return e.sharedPointer(e.add(self.shared.ids, byte));
+  return e.add(self.shared.ids, byte);
 }
 
 Value HopperStream::id(Value s, Value number) {
   return LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(),
-                              idPlace(s, number, turn), kIdBytes,
+                              e.sharedPointer(idPlace(s, number, turn)),
+                              kIdBytes,
                               /*isVolatile=*/true);
-}
-
-static void copyWord(Emitter &e, Value to, Value from, Value exists) {
-  NVVM::CpAsyncOp::create(e.b, e.loc, to, from, kWordBytes,
-                          NVVM::LoadCacheModifierKind::CA,
-                          e.select(exists, e.i32(kWordBytes), e.i32(0)));
 }
 
 /// Copies an id of step `s` of the block's tile number `turn`: 0 if there is no
@@ -68,7 +62,8 @@ void HopperStream::copyId(MainloopSteps &steps, Value s, Value number,
   from = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(), from);
   from = LLVM::IntToPtrOp::create(
       e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 1), from);
-  copyWord(e, idPlace(s, number, turn), from, e.lessThan(at, dim.limit));
+  pitgpu::CopyOp::create(e.b, e.loc, from, e.lessThan(at, dim.limit),
+                         idPlace(s, number, turn), kWordBytes);
 }
 
 /// Copies the ids of a tile's first steps, and has its barrier say when they
@@ -125,14 +120,15 @@ void HopperStream::copyElements(Value s) {
       Value offset =
           e.add(e.mul(row, access.dims[plan.b.rowDim].stride), columns[j]);
       int64_t word = 2 * n * kWarpgroup + j;
-      copyWord(e, e.sharedPointer(e.add(to, word * kWordBytes)),
-               elementAddress(e, access, offset), exist[j]);
+      pitgpu::CopyOp::create(e.b, e.loc, elementAddress(e, access, offset),
+                             exist[j], e.add(to, word * kWordBytes),
+                             kWordBytes);
     }
 }
 
 void HopperStream::start() {
   // The ids of the tile before have been read.
-  pitgpu::SyncOp::create(e.b, e.loc, /*ofWarpgroup=*/false);
+  pitgpu::SyncOp::create(e.b, e.loc, pitgpu::SyncScope::Role);
   auto copyOwn = [&] { copyFirstIds(steps, turn); };
   if (tile.next.first) {
     e.ifThen(e.lessThan(turn, e.i32(1)), copyOwn);
@@ -163,7 +159,7 @@ void HopperStream::start() {
 
 void HopperStream::endStep() {
   if (hasElements())
-    NVVM::CpAsyncCommitGroupOp::create(e.b, e.loc);
+    pitgpu::CopyGroupOp::create(e.b, e.loc);
 }
 
 void HopperStream::copyAhead(Value s) {
@@ -181,8 +177,8 @@ void HopperStream::copyAhead(Value s) {
 void HopperStream::storeElements(Value s, Value tile) {
   const HopperOperand &op = plan.b;
   // They came with a step so many before the one that ended last.
-  NVVM::CpAsyncWaitGroupOp::create(e.b, e.loc,
-                                   plan.stepsAhead() + plan.stepsBehind());
+  pitgpu::CopyWaitOp::create(e.b, e.loc,
+                             plan.stepsAhead() + plan.stepsBehind());
   steps.enter(s);
   TileDim k = steps.access(op.views.front()).dims[op.colDim];
   // Which bytes of two words are the elements, and which of those exist.

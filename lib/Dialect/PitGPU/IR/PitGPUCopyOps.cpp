@@ -93,6 +93,12 @@ LogicalResult GatherOp::verify() {
   return verifyInRole(*this);
 }
 
+TileType CopyOp::getTile() {
+  if (auto stage = dyn_cast<StageType>(getInto().getType()))
+    return stage.getTile(*getNumber());
+  return dyn_cast<TileType>(getInto().getType());
+}
+
 LogicalResult CopyOp::verify() {
   auto pointer = dyn_cast<LLVM::LLVMPointerType>(getFrom().getType());
   int64_t bytes = getBytes();
@@ -101,16 +107,81 @@ LogicalResult CopyOp::verify() {
     return violates(*this, "copy 1")
            << bytes << " bytes from a " << getFrom().getType()
            << "; 4, 8 or 16 from an !llvm.ptr<1> are right";
-  TileType tile = matrixOf(*this, "copy 2", getStage().getType(), getNumber());
-  if (!tile)
+  auto stage = dyn_cast<StageType>(getInto().getType());
+  if (static_cast<bool>(stage) != getNumber().has_value())
+    return violates(*this, "copy 2")
+           << (stage ? "the tile of a stage has a number"
+                     : "a number is that of a stage's tile")
+           << "; it copies into a " << getInto().getType();
+  if (stage && !matrixOf(*this, "copy 2", stage, *getNumber()))
     return failure();
-  if (std::optional<ArrayRef<int64_t>> plus = getPlus())
+  TileType tile = getTile();
+  if (std::optional<ArrayRef<int64_t>> plus = getPlus(); tile && plus)
     if (plus->size() != 2 || (*plus)[0] % 8 ||
         (*plus)[1] % tile.getLineElements())
       return violates(*this, "copy 3")
              << "further rows and columns are [" << *plus
              << "]; multiples of 8 and of " << tile.getLineElements()
              << ", a line's elements, are right";
+  bool hasPlace = getRow() && getCol();
+  if (tile ? !hasPlace : getRow() || getCol() || getPlus())
+    return violates(*this, "copy 4")
+           << (tile ? "a piece of a tile has a row and a column"
+                    : "an address has no rows and columns")
+           << "; it copies into a " << getInto().getType();
+  return verifyInRole(*this);
+}
+
+LogicalResult CopyWaitOp::verify() {
+  if (int64_t pending = getPending(); pending < 0 || pending > 64)
+    return violates(*this, "copy_wait 1")
+           << pending << " groups pending; 0 to 64 is right";
+  return success();
+}
+
+/// Has each warp 16 rows of a fragment, and more than a column?
+static bool isMatrix(FragmentType fragment) {
+  return fragment.getWarpRows() == 16 && fragment.getCols() > 1;
+}
+static bool isNarrow(FragmentType fragment) {
+  return fragment.getElementType().getIntOrFloatBitWidth() == 16;
+}
+
+LogicalResult LocalStoreOp::verify() {
+  FragmentType fragment = getFragment().getType();
+  TileType tile = getTile().getType();
+  if (fragment.getElementType() != tile.getElementType() ||
+      !isMatrix(fragment) || (getTransposed() && !isNarrow(fragment)))
+    return violates(*this, "local_store 1")
+           << fragment << (getTransposed() ? " transposed" : "") << " into "
+           << tile
+           << "; the same elements, 16 rows in a warp, several columns, and 16 "
+              "bits if transposed are right";
+  auto [rows, cols] = getTransposed()
+                          ? std::pair(tile.getCols(), tile.getRows())
+                          : std::pair(tile.getRows(), tile.getCols());
+  int64_t first = getCols();
+  if (rows != fragment.getRows() || first < 0 || first % 16 ||
+      first + fragment.getCols() > cols)
+    return violates(*this, "local_store 2")
+           << fragment.getRows() << "x" << fragment.getCols()
+           << " elements from column " << first << " on, of " << rows << "x"
+           << cols << "; the same rows, and columns from a multiple of 16 on "
+           << "are right";
+  return verifyInRole(*this);
+}
+
+LogicalResult LocalLoadOp::verify() {
+  FragmentType fragment = getType();
+  TileType tile = getTile().getType();
+  if (fragment.getRows() != tile.getRows() ||
+      fragment.getCols() != tile.getCols() ||
+      fragment.getElementType() != tile.getElementType() ||
+      !isMatrix(fragment) || !isNarrow(fragment) || fragment.getCols() % 16)
+    return violates(*this, "local_load 1")
+           << tile << " as " << fragment
+           << "; the same extents and elements of 16 bits, 16 rows in a warp "
+              "and a multiple of 16 columns are right";
   return verifyInRole(*this);
 }
 

@@ -145,8 +145,11 @@ std::pair<SmallVector<RolesOp::Barriers>, int64_t> RolesOp::getBarriers() {
     bool hasTurns = false, syncsGroups = false, syncsAll = false;
     body.walk([&](Operation *op) {
       hasTurns |= groups > 1 && isa<InTurnOp>(op);
-      if (auto sync = dyn_cast<SyncOp>(op))
-        (sync.getOfWarpgroup() || groups == 1 ? syncsGroups : syncsAll) = true;
+      auto sync = dyn_cast<SyncOp>(op);
+      if (!sync || sync.getScope() == SyncScope::Warp)
+        return;
+      bool ofGroup = sync.getScope() == SyncScope::Warpgroup || groups == 1;
+      (ofGroup ? syncsGroups : syncsAll) = true;
     });
     auto take = [&](bool takes, int64_t count) {
       int64_t first = next;
@@ -284,7 +287,8 @@ LogicalResult SyncOp::verify() {
            << (roles ? "one thread is here; all of a role wait for each other"
                      : "there is no role around it; a pit_gpu.roles has roles");
   int64_t groups = roles.getWarps()[number] / 4;
-  if (!getOfWarpgroup() && groups > 1 && (*this)->getParentOfType<InTurnOp>())
+  if (getScope() == SyncScope::Role && groups > 1 &&
+      (*this)->getParentOfType<InTurnOp>())
     return violates(*this, "sync 2")
            << groups
            << " warpgroups wait for each other in the turn of one; "

@@ -172,6 +172,27 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Words are copied to a place as they are; a thread waits for groups of its copies itself.
+  // CHECK-LABEL: gpu.func @words
+  // CHECK-SAME: (%[[P:.*]]: !llvm.ptr<1>, %[[PLACE:.*]]: i32, %[[IS:.*]]: i1)
+  gpu.func @words(%p: !llvm.ptr<1>, %place: i32, %is: i1) kernel {
+    pit_gpu.roles {
+      role "all" warps 4 registers 248 {
+        // CHECK: %[[BYTES:.*]] = arith.select %[[IS]], %c4_i32, %c0_i32 : i32
+        // CHECK: %[[TO:.*]] = llvm.inttoptr %[[PLACE]] : i32 to !llvm.ptr<3>
+        // CHECK: nvvm.cp.async.shared.global %[[TO]], %[[P]], 4, cache = ca, %[[BYTES]]
+        // CHECK-NEXT: nvvm.cp.async.commit.group
+        // CHECK-NEXT: nvvm.cp.async.wait.group 2
+        // CHECK-NEXT: nvvm.bar.warp.sync %c-1_i32
+        pit_gpu.copy %p if %is into %place bytes 4 : !llvm.ptr<1>, i32
+        pit_gpu.copy_group
+        pit_gpu.copy_wait pending 2
+        pit_gpu.sync of warp
+      }
+    }
+    gpu.return
+  }
+
   // Two neighbours go at once where they lie at a multiple of their size; a column goes by one lane
   // of each row.
   // CHECK-LABEL: gpu.func @stores

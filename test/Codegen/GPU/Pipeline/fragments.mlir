@@ -126,4 +126,59 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // Four matrices at once go to the 16 rows that a warp has; those of two more columns lie in the
+  // same line, 32 bytes on, exclusive-ored.
+  // CHECK-LABEL: gpu.func @local_store
+  // CHECK-SAME: (%[[PLACE:.*]]: i32, %{{.*}}: f16)
+  gpu.func @local_store(%place: i32, %x: f16) kernel {
+    pit_gpu.roles {
+      role "all" warps 4 registers 248 {
+        %f = pit_gpu.splat %x : f16 -> !pit_gpu.fragment<64x24xf16>
+        %t = pit_gpu.tile_at %place : !pit_gpu.tile<64x64xf16, swizzle = 128>
+        // CHECK: %[[LANES_ROW:.*]] = arith.remui %[[LANE:.*]], %c16_i32
+        // CHECK: %[[ROW:.*]] = arith.addi %{{.*}}, %[[LANES_ROW]]
+        // CHECK: %[[FIRST:.*]] = arith.addi %[[PLACE]], %{{.*}} : i32
+        // CHECK: %[[NEXT:.*]] = arith.xori %[[FIRST]], %c32_i32
+        // CHECK: %[[TO:.*]] = llvm.inttoptr %[[NEXT]] : i32 to !llvm.ptr<3>
+        // CHECK: nvvm.stmatrix %[[TO]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>
+        // CHECK: arith.xori %[[FIRST]], %c64_i32
+        // CHECK: nvvm.stmatrix %{{.*}}, %{{.*}}, %{{[0-9a-z_]*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>
+        pit_gpu.local_store %f into %t cols 16 : !pit_gpu.fragment<64x24xf16>, !pit_gpu.tile<64x64xf16, swizzle = 128>
+        // CHECK: nvvm.stmatrix %{{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<col>
+        %u = pit_gpu.tile_at %place : !pit_gpu.tile<24x64xf16, swizzle = 32>
+        pit_gpu.local_store %f transposed into %u : !pit_gpu.fragment<64x24xf16>, !pit_gpu.tile<24x64xf16, swizzle = 32>
+      }
+    }
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @local_store_words
+  gpu.func @local_store_words(%place: i32, %x: f32) kernel {
+    pit_gpu.roles {
+      role "all" warps 4 registers 248 {
+        %f = pit_gpu.splat %x : f32 -> !pit_gpu.fragment<64x16xf32>
+        %t = pit_gpu.tile_at %place : !pit_gpu.tile<64x32xf32, swizzle = 128>
+        // CHECK-COUNT-4: llvm.store %{{.*}}, %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
+        // CHECK-NOT: llvm.store
+        // CHECK: gpu.return
+        pit_gpu.local_store %f into %t : !pit_gpu.fragment<64x16xf32>, !pit_gpu.tile<64x32xf32, swizzle = 128>
+      }
+    }
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @local_load
+  gpu.func @local_load(%place: i32, %y: memref<?x?xbf16>, %r: index) kernel {
+    pit_gpu.roles {
+      role "all" warps 4 registers 248 {
+        %t = pit_gpu.tile_at %place : !pit_gpu.tile<64x32xbf16, swizzle = 64>
+        // CHECK-COUNT-2: nvvm.ldmatrix %{{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, num = 4 : i32
+        // CHECK-NOT: nvvm.ldmatrix
+        %f = pit_gpu.local_load %t : !pit_gpu.tile<64x32xbf16, swizzle = 64> -> !pit_gpu.fragment<64x32xbf16>
+        pit_gpu.store %f to %y[%r, %r] : !pit_gpu.fragment<64x32xbf16>, memref<?x?xbf16>
+      }
+    }
+    gpu.return
+  }
 }

@@ -99,7 +99,7 @@ gpu.module @kernels {
         // CHECK: "test.copy"() : () -> ()
         // CHECK: nvvm.barrier id = %c1_i32 number_of_threads = %c128_i32
         "test.copy"() : () -> ()
-        pit_gpu.sync
+        pit_gpu.sync of role
       }
       role "multiply" warps 8 registers 224 {
         // Turns have 2 and 3, warpgroups 4 and 5, the role 6.
@@ -115,7 +115,7 @@ gpu.module @kernels {
           "test.turn"() : () -> ()
           pit_gpu.sync of warpgroup
         }
-        pit_gpu.sync
+        pit_gpu.sync of role
       }
     }
     gpu.return

@@ -37,7 +37,7 @@ func.func private @types(
 func.func @kernel(%x: memref<2x?x?xbf16>, %w: memref<?x?xbf16>, %y: memref<?x?xf32>,
                   %m: index, %n: i32, %f: !factor,
                   %narrow: !pit_gpu.tile<8x128xbf16, swizzle = 128>, %small: !pit_gpu.accumulator<64x8xf32>,
-                  %from: !llvm.ptr<1>, %is: i1, %more: !stage) {
+                  %from: !llvm.ptr<1>, %is: i1, %more: !stage, %one: bf16) {
   // CHECK: pit_gpu.tensor_map %{{.*}} : memref<2x?x?xbf16> -> {{(!pit_gpu.tensor_map)?}}<1x128x64xbf16, swizzle = 128>
   %of_x = pit_gpu.tensor_map %x : memref<2x?x?xbf16> -> !map_a
   %of_w = pit_gpu.tensor_map %w : memref<?x?xbf16> -> !map_b
@@ -108,10 +108,30 @@ func.func @kernel(%x: memref<2x?x?xbf16>, %w: memref<?x?xbf16>, %y: memref<?x?xf
         // CHECK-NEXT: }
         pit_gpu.in_turn {
         }
-        // CHECK: pit_gpu.sync{{$}}
-        pit_gpu.sync
+        // CHECK: pit_gpu.sync of role{{$}}
+        pit_gpu.sync of role
         // CHECK: pit_gpu.sync of warpgroup{{$}}
         pit_gpu.sync of warpgroup
+        // CHECK: pit_gpu.sync of warp{{$}}
+        pit_gpu.sync of warp
+        // CHECK: pit_gpu.tile_at %{{.*}} : {{(!pit_gpu.tile)?}}<128x64xbf16
+        %staged = pit_gpu.tile_at %n : !a
+        // CHECK: pit_gpu.local_store %{{.*}} into %{{.*}} : {{(!pit_gpu.fragment)?}}<128x64xbf16>, {{(!pit_gpu.tile)?}}<128x64xbf16
+        %values = pit_gpu.splat %one : bf16 -> !pit_gpu.fragment<128x64xbf16>
+        pit_gpu.local_store %values into %staged : !pit_gpu.fragment<128x64xbf16>, !a
+        // CHECK: pit_gpu.local_store %{{.*}} transposed into %{{.*}} cols 16 : {{(!pit_gpu.fragment)?}}<64x16xbf16>
+        %few = pit_gpu.splat %one : bf16 -> !pit_gpu.fragment<64x16xbf16>
+        pit_gpu.local_store %few transposed into %staged cols 16 : !pit_gpu.fragment<64x16xbf16>, !a
+        // CHECK: pit_gpu.local_load %{{.*}} : {{(!pit_gpu.tile)?}}<128x64xbf16, {{.*}} -> {{(!pit_gpu.fragment)?}}<128x64xbf16>
+        %back = pit_gpu.local_load %staged : !a -> !pit_gpu.fragment<128x64xbf16>
+        // CHECK: pit_gpu.copy %{{.*}} into %{{.*}} at [%{{.*}}, %{{.*}}] : !llvm.ptr<1>, {{(!pit_gpu.tile)?}}<128x64xbf16
+        pit_gpu.copy %from into %staged at [%n, %n] : !llvm.ptr<1>, !a
+        // CHECK: pit_gpu.copy %{{.*}} if %{{.*}} into %{{.*}} bytes 4 : !llvm.ptr<1>, i32
+        pit_gpu.copy %from if %is into %n bytes 4 : !llvm.ptr<1>, i32
+        // CHECK: pit_gpu.copy_group{{$}}
+        pit_gpu.copy_group
+        // CHECK: pit_gpu.copy_wait pending 2{{$}}
+        pit_gpu.copy_wait pending 2
         // CHECK: pit_gpu.address %{{.*}} : {{(!pit_gpu.tile)?}}<128x64xbf16
         %at = pit_gpu.address %a : !a
         // CHECK: pit_gpu.address %{{.*}}[%{{.*}}, %{{.*}}] : {{(!pit_gpu.tile)?}}<128x64xbf16

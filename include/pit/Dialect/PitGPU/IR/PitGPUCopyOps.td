@@ -119,40 +119,152 @@ def PitGPU_GatherOp : PitGPU_Op<"gather", [MemoryEffects<[MemRead, MemWrite]>]> 
   let hasVerifier = 1;
 }
 
-def PitGPU_CopyOp : PitGPU_Op<"copy", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "has each thread copy a piece of a row into a stage";
+def PitGPU_CopyOp : PitGPU_Op<"copy", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "has each thread copy a piece of a row into shared memory";
   let description = [{
-    The `bytes` from `from` on, a pointer into global memory, become those of the tile
-    from element (`row`, `col`) on. `if` a condition does not hold, they become 0, and
-    nothing is read. Each thread of the role has a piece of its own, by cp.async;
-    `commit after copies` follows. `plus` are further rows and columns, which cost no
-    instruction where a thread has several pieces.
+    The `bytes` from `from` on, a pointer into global memory, become those of a tile
+    from element (`row`, `col`) on: of a stage's tile, or of another one. Into an
+    address (i32) they come as they are, as ids and scales do. `if` a condition does
+    not hold, they become 0, and nothing is read. Each thread has a piece of its own, by
+    cp.async; `commit after copies` of a stage follows, or `copy_group`. `plus` are
+    further rows and columns, which cost no instruction where a thread has several
+    pieces.
 
     With its pieces in hand before the stage is empty, a role computes addresses while
     it waits. What finds them by itself is `gather`.
 
-    Example: two pieces of 16 bytes, 16 rows apart.
+    Example: two pieces of 16 bytes, 16 rows apart, and a word.
 
     ```mlir
     pit_gpu.copy %p if %there into %s[0] at [%row, %col] : !llvm.ptr<1>, !stage
     pit_gpu.copy %q into %s[0] at [%row, %col] plus [16, 0] : !llvm.ptr<1>, !stage
+    pit_gpu.copy %p into %place bytes 4 : !llvm.ptr<1>, i32
     ```
 
     Constraints:
 
     - [copy 1] it copies 4, 8 or 16 bytes from a pointer into global memory;
-    - [copy 2] the stage has such a tile, in shared memory;
+    - [copy 2] a stage has such a tile, in shared memory, and nothing else has a number;
     - [copy 3] further rows are a multiple of 8, and further columns one of a line's,
-      so that a piece lies in its line as the first one does.
+      so that a piece lies in its line as the first one does;
+    - [copy 4] into a tile there is a row and a column, and at an address none.
   }];
   let arguments = (ins AnyType:$from, Optional<I1>:$exists,
-                       PitGPU_StageType:$stage, I64Attr:$number, I32:$row,
-                       I32:$col, OptionalAttr<DenseI64ArrayAttr>:$plus,
+                       AnyTypeOf<[PitGPU_StageType, PitGPU_TileType, I32]>:$into,
+                       OptionalAttr<I64Attr>:$number, Optional<I32>:$row,
+                       Optional<I32>:$col, OptionalAttr<DenseI64ArrayAttr>:$plus,
                        DefaultValuedAttr<I64Attr, "16">:$bytes);
   let assemblyFormat = [{
-    $from (`if` $exists^)? `into` $stage `[` $number `]` `at` ` ` `[` $row `,` $col `]`
-    (`plus` $plus^)? (`bytes` $bytes^)? attr-dict `:` type($from) `,` type($stage)
+    $from (`if` $exists^)? `into` $into (`[` $number^ `]`)?
+    (`at` ` ` `[` $row^ `,` $col `]`)? (`plus` $plus^)? (`bytes` $bytes^)? attr-dict
+    `:` type($from) `,` type($into)
   }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$from, "::mlir::Value":$exists,
+                   "::mlir::Value":$tile, "::mlir::Value":$row,
+                   "::mlir::Value":$col), [{
+      build($_builder, $_state, from, exists, tile, ::mlir::IntegerAttr(), row, col,
+            ::mlir::DenseI64ArrayAttr(), $_builder.getI64IntegerAttr(16));
+    }]>,
+    OpBuilder<(ins "::mlir::Value":$from, "::mlir::Value":$exists,
+                   "::mlir::Value":$address, "int64_t":$bytes), [{
+      build($_builder, $_state, from, exists, address, ::mlir::IntegerAttr(),
+            /*row=*/::mlir::Value(), /*col=*/::mlir::Value(),
+            ::mlir::DenseI64ArrayAttr(), $_builder.getI64IntegerAttr(bytes));
+    }]>
+  ];
+  let extraClassDeclaration = [{
+    /// The tile into which it copies; null: it is an address.
+    TileType getTile();
+  }];
+  let hasVerifier = 1;
+}
+
+def PitGPU_CopyGroupOp : PitGPU_Op<"copy_group", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "ends a group of copies that a thread waits for itself";
+  let description = [{
+    The `copy`s that a thread has started since its last group, if only none, are one
+    group. A stage needs none: `commit after copies` is told by the copies.
+
+    Example: `pit_gpu.copy_group`
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def PitGPU_CopyWaitOp : PitGPU_Op<"copy_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits for the groups of a thread's copies";
+  let description = [{
+    All but the `pending` last groups are there, for the thread that copied them. A
+    `sync` shows them to others.
+
+    Example: `pit_gpu.copy_wait pending 2`
+
+    Constraints:
+
+    - [copy_wait 1] 0 to 64 groups are pending.
+  }];
+  let arguments = (ins I64Attr:$pending);
+  let assemblyFormat = "`pending` $pending attr-dict";
+  let hasVerifier = 1;
+}
+
+def PitGPU_LocalStoreOp : PitGPU_Op<"local_store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes a fragment into a tile in shared memory";
+  let description = [{
+    Element (i, j) becomes element (i, `cols` + j) of the tile or, `transposed`,
+    (`cols` + j, i). Elements of 16 bits go by stmatrix. A `sync` shows them to other
+    threads; each warp writes the rows that it has.
+
+    So results go to memory by lines: a warp stages what its lanes have of some rows,
+    and then a lane stores 16 bytes of one row.
+
+    Example: the second 16 of 64 columns.
+
+    ```mlir
+    pit_gpu.local_store %f into %t cols 16
+      : !pit_gpu.fragment<64x16xbf16>, !pit_gpu.tile<64x64xbf16, swizzle = 128>
+    pit_gpu.local_store %f transposed into %u
+      : !pit_gpu.fragment<64x16xbf16>, !pit_gpu.tile<16x64xbf16, swizzle = 32>
+    ```
+
+    Constraints:
+
+    - [local_store 1] the tile has the fragment's elements; a fragment has 16 rows in a
+      warp and more than one column; a transposed one has elements of 16 bits;
+    - [local_store 2] the tile has the rows of the fragment, and its columns from number
+      `cols` on, a multiple of 16; transposed, the other way round.
+  }];
+  let arguments = (ins PitGPU_FragmentType:$fragment, PitGPU_TileType:$tile,
+                       DefaultValuedAttr<I64Attr, "0">:$cols, UnitAttr:$transposed);
+  let assemblyFormat = [{
+    $fragment (`transposed` $transposed^)? `into` $tile (`cols` $cols^)? attr-dict
+    `:` type($fragment) `,` type($tile)
+  }];
+  let hasVerifier = 1;
+}
+
+def PitGPU_LocalLoadOp : PitGPU_Op<"local_load", [MemoryEffects<[MemRead]>]> {
+  let summary = "reads a fragment from a tile in shared memory";
+  let description = [{
+    Element (i, j) of the tile becomes that of the fragment, by ldmatrix. Each warp reads
+    the rows that it has.
+
+    Example:
+
+    ```mlir
+    %f = pit_gpu.local_load %t
+           : !pit_gpu.tile<64x64xbf16, swizzle = 128> -> !pit_gpu.fragment<64x64xbf16>
+    ```
+
+    Constraints:
+
+    - [local_load 1] both have the same extents and elements, of 16 bits; a fragment has
+      16 rows in a warp and a multiple of 16 columns.
+  }];
+  let arguments = (ins PitGPU_TileType:$tile);
+  let results = (outs PitGPU_FragmentType:$result);
+  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
   let hasVerifier = 1;
 }
 

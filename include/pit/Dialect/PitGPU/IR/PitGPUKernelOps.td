@@ -283,12 +283,20 @@ def PitGPU_TilesOp : PitGPU_Op<"tiles", [
   let hasRegionVerifier = 1;
 }
 
+def PitGPU_SyncRole : I32EnumAttrCase<"Role", 0, "role">;
+def PitGPU_SyncWarpgroup : I32EnumAttrCase<"Warpgroup", 1, "warpgroup">;
+def PitGPU_SyncWarp : I32EnumAttrCase<"Warp", 2, "warp">;
+def PitGPU_SyncScope : I32EnumAttr<"SyncScope", "threads that wait for each other",
+    [PitGPU_SyncRole, PitGPU_SyncWarpgroup, PitGPU_SyncWarp]> {
+  let cppNamespace = "::mlir::pit::pitgpu";
+}
+
 def PitGPU_SyncOp : PitGPU_Op<"sync", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "has the threads of a role, or of a warpgroup of it, wait for each other";
+  let summary = "has the threads of a role, a warpgroup or a warp wait for each other";
   let description = [{
     All of them come to the op, and go on when all have come: what they have written
-    to shared memory before, the others see. It is a named barrier, which no other role
-    has.
+    to shared memory before, the others see. For a role or a warpgroup it is a named
+    barrier, which no other role has.
 
     Example: each warpgroup for itself.
 
@@ -302,8 +310,8 @@ def PitGPU_SyncOp : PitGPU_Op<"sync", [MemoryEffects<[MemRead, MemWrite]>]> {
     - [sync 2] the warpgroups of a role do not wait for each other in a turn, which one
       has alone.
   }];
-  let arguments = (ins UnitAttr:$ofWarpgroup);
-  let assemblyFormat = "(`of` `warpgroup` $ofWarpgroup^)? attr-dict";
+  let arguments = (ins PitGPU_SyncScope:$scope);
+  let assemblyFormat = "`of` $scope attr-dict";
   let hasVerifier = 1;
 }
 

@@ -186,6 +186,23 @@ def PitGPU_TileOp : PitGPU_Op<"tile", [Pure]> {
   let hasVerifier = 1;
 }
 
+def PitGPU_TileAtOp : PitGPU_Op<"tile_at", [Pure]> {
+  let summary = "the tile that lies at an address";
+  let description = [{
+    Of a place in shared memory (i32) that is in no stage: results are staged in one.
+    It is a multiple of 128, and of 1024 where products or TMA have the tile.
+
+    Example:
+
+    ```mlir
+    %t = pit_gpu.tile_at %place : !pit_gpu.tile<64x64xbf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins I32:$address);
+  let results = (outs PitGPU_TileType:$result);
+  let assemblyFormat = "$address attr-dict `:` type($result)";
+}
+
 def PitGPU_SubtileOp : PitGPU_Op<"subtile", [Pure]> {
   let summary = "a part of a tile";
   let description = [{
