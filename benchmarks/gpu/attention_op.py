@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """pit.attention beside the tile program that is written by hand (../attentions.py), torch's SDPA and
-flex_attention: dense, causal, blocks of 64 queries by 64 keys, and the gradients. "lists" are blocks
-of heads of their own beside flex_attention and dense SDPA; "index" is the time of pit.block_index
-beside the attention that reads it; "decode" is pit.paged_attention beside a copy of the bytes of its
-pages. f16, 32 heads. All contestants take turns; prints microseconds (the median of rounds), TFLOP/s
-of what is multiplied, and the error against float64. The compiler has to be there. --check compares
-random calls, of any options, and their gradients, with float64 before.
+flex_attention: dense, causal, blocks of 64 queries by 64 keys, sequences packed one behind the
+other, and the gradients. "lists" are blocks of heads of their own beside flex_attention and dense
+SDPA; "index" is the time of pit.block_index beside the attention that reads it; "decode" is
+pit.paged_attention beside a copy of the bytes of its pages. f16, 32 heads. All contestants take
+turns; prints microseconds (the median of rounds), TFLOP/s of what is multiplied, and the error
+against float64. The compiler has to be there. --check compares random calls, of any options, and
+their gradients, with float64 before.
 
     attention_op.py [--sizes 4096,16384] [--rounds 7] [--only REGEX] [--check 20] [--seconds 200]
     attention_op.py --rounds 5 --only "^lists|^index"    # 8k and 32k
@@ -46,7 +47,14 @@ def check(count, until):
             result, _ = reference.attention(*arrays, **exact)
 
         def to_device(x):
+            if isinstance(x, tuple):
+                return tuple(map(to_device, x))
             return torch.from_numpy(np.ascontiguousarray(x)).cuda() if isinstance(x, np.ndarray) else x
+
+        def to_host(x):
+            if isinstance(x, tuple):
+                return tuple(map(to_host, x))
+            return x.cpu() if isinstance(x, torch.Tensor) else x
 
         given = [to_device(x) for x in arrays]
         options = {name: to_device(x) for name, x in options.items()}
@@ -64,7 +72,7 @@ def check(count, until):
             found = torch.autograd.grad(pit.attention(*leaves, **options), leaves, grad)
             # The same by pit in f64 on the CPU, whose gradients tests compare with torch's.
             leaves = [x.double().cpu().requires_grad_() for x in given]
-            on_cpu = {name: x.cpu() if isinstance(x, torch.Tensor) else x for name, x in options.items()}
+            on_cpu = {name: to_host(x) for name, x in options.items()}
             right = torch.autograd.grad(pit.attention(*leaves, **on_cpu), leaves, grad.double().cpu())
             for name, made, each in zip("qkv", found, right):
                 compare(f"gradient of {name}", made, each.numpy())
@@ -185,6 +193,33 @@ def index(size, block, rounds, d=128):
               f"attention's {taken / times['attention']:.3f}", flush=True)
 
 
+def causal_exact(q, k, v):
+    rows = []
+    for begin in range(0, q.shape[1], 2048):
+        part = q[:, begin:begin + 2048]
+        scores = part @ k[:, :begin + part.shape[1]].mT * q.shape[2] ** -0.5
+        ahead = torch.ones_like(scores, dtype=torch.bool).triu_(begin + 1)
+        rows.append(scores.masked_fill_(ahead, -torch.inf).softmax(-1) @ v[:, :scores.shape[2]])
+    return torch.cat(rows, 1)
+
+
+def packed(d, size, rounds, count=8):
+    """Causal sequences of any lengths, one behind the other, beside torch's for such."""
+    from torch.nn.attention.varlen import varlen_attn
+
+    q, k, v = (torch.randn(size, HEADS, d, device="cuda", dtype=torch.float16) for _ in range(3))
+    starts = [0, *sorted(torch.randperm(size - 1)[:count - 1].add(1).tolist()), size]
+    lengths = [b - a for a, b in zip(starts, starts[1:])]
+    places = torch.tensor(starts, device="cuda", dtype=torch.int32)
+    heads, most = [x.transpose(0, 1)[None] for x in (q, k, v)], max(lengths)
+    exact = torch.cat([causal_exact(*(x[0, :2, a:b].double() for x in heads))
+                       for a, b in zip(starts, starts[1:])], 1)
+    report(f"packed {d} {size}, {count}", 2.0 * HEADS * d * sum(x * x for x in lengths), {
+        "pit.attention": lambda: pit.attention(*heads, cu_seqlens=places, causal=True)[0],
+        "torch, varlen": lambda: varlen_attn(q, k, v, places, places, most, most,
+                                             window_size=(-1, 0)).transpose(0, 1)}, exact, rounds)
+
+
 def gradients(d, size, rounds):
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.nn.functional import scaled_dot_product_attention as sdpa
@@ -260,6 +295,8 @@ def main():
         d, size, kind == "causal", arguments.rounds))
         for d in (128, 64) for size in map(int, arguments.sizes.split(","))
         for kind in ("dense", "causal")]
+    cases += [(f"packed {d} {size}", lambda d=d, size=size: packed(d, size, arguments.rounds))
+              for d in (128, 64) for size in (16384, 32768)]
     cases += [(f"gradients {d} {size}", lambda d=d, size=size: gradients(d, size, arguments.rounds))
               for d in (128, 64) for size in (4096,)]
     cases += [(f"blocks {d} {size}, {percent} %", lambda d=d, size=size, percent=percent: blocks_of(

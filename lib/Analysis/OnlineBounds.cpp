@@ -24,11 +24,12 @@ struct Place {
   Place at(Value other) const { return {op, dims, other}; }
 };
 
-/// constant + coordinates + captured numbers, each times a factor.
+/// constant + coordinates + captured numbers + elements, each times a factor.
 struct LinearSum {
   int64_t constant = 0;
   llvm::MapVector<unsigned, int64_t> dims;
   llvm::MapVector<Value, int64_t> captured;
+  SmallVector<AxisBound::Read> reads;
 
   void add(const LinearSum &other, int64_t factor) {
     constant += other.constant * factor;
@@ -36,6 +37,8 @@ struct LinearSum {
       dims[dim] += times * factor;
     for (auto &[value, times] : other.captured)
       captured[value] += times * factor;
+    for (const AxisBound::Read &read : other.reads)
+      reads.push_back({read.value, read.dims, read.times * factor});
   }
 };
 
@@ -48,6 +51,9 @@ private:
   /// The value that an argument of a body is in the op that computes it.
   std::optional<Place> resolve(Place place);
   std::optional<LinearSum> matchSum(Place place);
+  std::optional<LinearSum> matchScalar(Place place);
+  /// An element of a tensor of integers that does not run along the axis.
+  std::optional<LinearSum> matchRead(Place place);
   /// Conditions without which `place` is a constant that contributes nothing.
   void findConditions(const ChainOp &op, Place place, bool exact);
   void addCondition(Place condition, bool negated);
@@ -86,12 +92,45 @@ std::optional<Place> BoundFinder::resolve(Place place) {
 
 std::optional<LinearSum> BoundFinder::matchSum(Place place) {
   std::optional<Place> resolved = resolve(place);
-  if (!resolved)
+  std::optional<LinearSum> sum;
+  if (resolved)
+    sum = matchScalar(*resolved);
+  // The extremes of a sum of elements are nearer than the sum of extremes.
+  if (!sum || (!sum->reads.empty() && resolved->op != place.op))
+    if (std::optional<LinearSum> read = matchRead(place))
+      return read;
+  return sum;
+}
+
+std::optional<LinearSum> BoundFinder::matchRead(Place place) {
+  auto argument = dyn_cast<BlockArgument>(place.value);
+  if (!argument || argument.getOwner() != place.op.getBlock() ||
+      argument.getArgNumber() >= place.op.getNumDpsInputs() ||
+      !argument.getType().isIntOrIndex() || argument.getType().isInteger(1))
     return std::nullopt;
-  Value value = resolved->value;
+  OpOperand &operand = place.op->getOpOperand(argument.getArgNumber());
+  if (!isa<RankedTensorType>(operand.get().getType()))
+    return std::nullopt;
+  ChainInput input = lookThrough(place.op, operand);
+  if (chain.find(input.value))
+    return std::nullopt;
+  AxisBound::Read read{input.value, {}, 1};
+  for (AffineExpr result : input.map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(result);
+    read.dims.push_back(dim ? place.dims[dim.getPosition()] : -1);
+  }
+  if (llvm::is_contained(read.dims, int64_t(chain.axis)))
+    return std::nullopt;
   LinearSum sum;
-  if (auto constant = dyn_cast_or_null<IntegerAttr>(
-          getScalarConstant(resolved->op, value))) {
+  sum.reads.push_back(std::move(read));
+  return sum;
+}
+
+std::optional<LinearSum> BoundFinder::matchScalar(Place place) {
+  Value value = place.value;
+  LinearSum sum;
+  if (auto constant =
+          dyn_cast_or_null<IntegerAttr>(getScalarConstant(place.op, value))) {
     llvm::APInt number = constant.getValue();
     if (number.getSignificantBits() > 62)
       return std::nullopt;
@@ -99,7 +138,7 @@ std::optional<LinearSum> BoundFinder::matchSum(Place place) {
     return sum;
   }
   Operation *op = value.getDefiningOp();
-  bool isInside = op && op->getBlock() == resolved->op.getBlock();
+  bool isInside = op && op->getBlock() == place.op.getBlock();
   if (!isInside) {
     if (!value.getType().isIntOrIndex() || value.getType().isInteger(1))
       return std::nullopt;
@@ -107,17 +146,17 @@ std::optional<LinearSum> BoundFinder::matchSum(Place place) {
     return sum;
   }
   if (auto index = dyn_cast<linalg::IndexOp>(op)) {
-    int64_t dim = resolved->dims[index.getDim()];
+    int64_t dim = place.dims[index.getDim()];
     if (dim < 0)
       return std::nullopt;
     sum.dims[dim] = 1;
     return sum;
   }
   if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
-    return matchSum(resolved->at(op->getOperand(0)));
+    return matchSum(place.at(op->getOperand(0)));
   if (auto product = dyn_cast<arith::MulIOp>(op)) {
     llvm::APInt factor;
-    std::optional<LinearSum> part = matchSum(resolved->at(product.getLhs()));
+    std::optional<LinearSum> part = matchSum(place.at(product.getLhs()));
     if (!part || !matchPattern(product.getRhs(), m_ConstantInt(&factor)) ||
         factor.getSignificantBits() > 31)
       return std::nullopt;
@@ -127,8 +166,8 @@ std::optional<LinearSum> BoundFinder::matchSum(Place place) {
   bool minus = isa<arith::SubIOp>(op);
   if (!minus && !isa<arith::AddIOp>(op))
     return std::nullopt;
-  std::optional<LinearSum> left = matchSum(resolved->at(op->getOperand(0))),
-                           right = matchSum(resolved->at(op->getOperand(1)));
+  std::optional<LinearSum> left = matchSum(place.at(op->getOperand(0))),
+                           right = matchSum(place.at(op->getOperand(1)));
   if (!left || !right)
     return std::nullopt;
   left->add(*right, minus ? -1 : 1);
@@ -171,6 +210,8 @@ void BoundFinder::addBound(arith::CmpIPredicate predicate,
   for (auto &[value, times] : difference.captured)
     if (times != 0)
       bound.captured.push_back({value, times * -axis});
+  for (const AxisBound::Read &read : difference.reads)
+    bound.reads.push_back({read.value, read.dims, read.times * -axis});
   chain.bounds.push_back(bound);
 }
 

@@ -76,7 +76,8 @@ def moe(
 def attention(
     q: _Array, k: _AnyArray, v: _AnyArray, *, mask: _AnyArray = None, blocks: Any = None,
     block_size: int | tuple[int, int] = 64, index: Index | None = None, bias: _AnyArray = None,
-    lengths: _AnyArray = None, causal: bool = False, align: Literal["start", "end"] = "start",
+    lengths: _AnyArray = None, cu_seqlens: _AnyArray | tuple[_AnyArray, _AnyArray] = None,
+    causal: bool = False, align: Literal["start", "end"] = "start",
     window: int | None = None, sinks: int | None = None, sink_logits: _AnyArray = None,
     alibi: _AnyArray = None, scale: float | None = None, softcap: float | None = None,
     return_lse: bool = False, out: _AnyArray = None) -> Any: ...

@@ -70,6 +70,7 @@ class Documents(unittest.TestCase):
         attention = {
             "pit": pit, "q": array(2, 4, 130, 16), "k": array(2, 2, 90, 16), "v": array(2, 2, 90, 16),
             "live": random.random((4, 3, 2)) < 0.5, "kept": kept, "lengths": np.int32([3, 90]),
+            "starts": np.int32([0, 50, 130]), "starts_of_keys": np.int32([0, 40, 90]),
             "index": pit.build_index(kept, (None, None, 64, 1), 3, source="mask")}
         decoding = {
             "pit": pit, "q": array(2, 4, 16), "k_cache": array(9, 16, 2, 16),

@@ -54,6 +54,19 @@ class Attention(unittest.TestCase):
         for made, exact in zip(found, wanted):
             self.close(made, exact)
 
+    def test_sequences(self):
+        arrays = [draw(1, 4, 33, 16), draw(1, 2, 40, 16), draw(1, 2, 40, 8)]
+        starts = jnp.array([0, 20, 33]), jnp.array([0, 30, 40])
+        mask = (jnp.arange(33) < 20)[:, None] == (jnp.arange(40) < 30)
+
+        def ours(*arrays):
+            return pit.attention(*arrays, cu_seqlens=starts)
+
+        found, wanted = (jax.jit(jax.grad(lambda *x: jnp.sin(f(*x)).sum(), (0, 1, 2)))(*arrays)
+                         for f in (ours, lambda *x: reference(*x, mask)))
+        for made, exact in zip(found, wanted):
+            self.close(made, exact)
+
     def test_logs(self):
         q, k, v = (draw(1, 2, 20, 8) for _ in range(3))
         found = jax.grad(lambda q: pit.attention(q, k, v, causal=True, return_lse=True)[1].sum())(q)

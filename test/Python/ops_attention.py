@@ -61,6 +61,19 @@ class Attention(unittest.TestCase):
         self.compare(arrays, {"mask": mask}, {"mask": mask})
         self.assertFalse(pit.attention(*arrays, mask=mask)[:, :, 101:].any())
 
+    def test_sequences(self):
+        """One behind the other, of which one is empty: as each by itself, and 0 behind the last."""
+        q, k, v = draw(1, 4, 2, 150, 260, 16, 8)
+        starts, of_keys = np.array([0, 70, 70, 140]), np.array([0, 10, 30, 250], "i4")
+        for options in ({}, {"causal": True}, {"align": "end", "window": 30, "sinks": 2}):
+            found = pit.attention(q, k, v, cu_seqlens=(starts, of_keys), **options)
+            for a, b, c, d in zip(starts, starts[1:], of_keys, of_keys[1:]):
+                wanted, _ = reference.attention(q[:, :, a:b], k[:, :, c:d], v[:, :, c:d], **options)
+                np.testing.assert_allclose(found[:, :, a:b], wanted, atol=1e-5)
+            self.assertFalse(found[:, :, 140:].any())
+        same = pit.attention(q, q, q, cu_seqlens=starts)
+        np.testing.assert_array_equal(same, pit.attention(q, q, q, cu_seqlens=(starts, starts)))
+
     def test_index(self):
         arrays = draw(2, 3, 3, 70, 130, 16, 24)
         kept = random.random((2, 3, 70, 130)) < 0.1
@@ -104,6 +117,13 @@ class Attention(unittest.TestCase):
                 ("mask and blocks are given", {"mask": np.ones(8), "blocks": np.ones((1, 1))}),
                 (r"mask has shape \(1, 1, 1, 7\); it broadcasts to", {"mask": np.ones(7, bool)}),
                 ("sinks are keys outside of a window", {"sinks": 4}),
+                ("lengths and cu_seqlens are given", {"lengths": np.ones(1, "i4"),
+                                                      "cu_seqlens": np.ones(2, "i4")}),
+                ("cu_seqlens has 3 arrays", {"cu_seqlens": [np.ones(2, "i4")] * 3}),
+                (r"cu_seqlens of keys has shape \(2, 1\); it has rank 1", {
+                    "cu_seqlens": (np.ones(2, "i4"), np.ones((2, 1), "i4"))}),
+                ("cu_seqlens has 1 sequences of queries, 2 of keys", {
+                    "cu_seqlens": (np.ones(2, "i4"), np.ones(3, "i4"))}),
                 ("align is 'left'", {"align": "left"})):
             with self.assertRaisesRegex(pit.Error, error):
                 pit.attention(q, k, v, **options)

@@ -19,7 +19,8 @@ import paged_reference  # noqa: E402
 
 
 def reference(q, k, v, mask=None, causal=False, align="start", window=None, sinks=None,
-              sink_logits=None, alibi=None, bias=None, lengths=None, scale=None, softcap=None):
+              sink_logits=None, alibi=None, bias=None, lengths=None, cu_seqlens=None, scale=None,
+              softcap=None):
     q, k, v = (x.double() for x in (q, k, v))
     heads, queries, keys = q.shape[1], q.shape[2], k.shape[2]
     k, v = (x.repeat_interleave(heads // x.shape[1], 1) for x in (k, v))
@@ -30,9 +31,14 @@ def reference(q, k, v, mask=None, causal=False, align="start", window=None, sink
         scores = scores + bias.double()
     i = torch.arange(queries)[:, None] + (keys - queries if align == "end" else 0)
     j = torch.arange(keys)
+    if cu_seqlens is not None:
+        i, j, of_one = map(torch.from_numpy, attention_reference.places(
+            *(x.numpy() for x in cu_seqlens), queries, keys, align))
     if alibi is not None:
         scores = scores + alibi.double()[:, None, None] * (j - i)
     counts = torch.ones(scores.shape, dtype=torch.bool)
+    if cu_seqlens is not None:
+        counts &= of_one
     if mask is not None:
         counts &= mask
     if causal:
@@ -57,8 +63,13 @@ def reference(q, k, v, mask=None, causal=False, align="start", window=None, sink
 def draw(rng, dtype="f4", **sizes):
     arrays, options, wanted = attention_reference.draw(rng, dtype, head_sizes=(8, 16), **sizes)
     return ([torch.from_numpy(x) for x in arrays],
-            *({name: torch.from_numpy(np.array(x)) if isinstance(x, np.ndarray) else x
-               for name, x in each.items()} for each in (options, wanted)))
+            *({name: tensors_of(x) for name, x in each.items()} for each in (options, wanted)))
+
+
+def tensors_of(x):
+    if isinstance(x, tuple) and isinstance(x[0], np.ndarray):
+        return tuple(map(torch.from_numpy, x))
+    return torch.from_numpy(np.array(x)) if isinstance(x, np.ndarray) else x
 
 
 class Attention(unittest.TestCase):
@@ -104,6 +115,20 @@ class Attention(unittest.TestCase):
         for i, exact in zip((0, 1, 3), right):
             self.close(found[1][i], exact)
         self.assertFalse(found[1][2].any())
+
+    def test_gradients_of_sequences(self):
+        """Also in a graph; of other queries and keys than their own, sequences have none."""
+        tensors = [torch.randn(shape) for shape in ((1, 4, 150, 16), (1, 2, 180, 16), (1, 2, 180, 8))]
+        starts = torch.tensor([0, 70, 70, 140]), torch.tensor([0, 10, 30, 170])
+        grad = torch.randn(1, 4, 150, 8)
+        for options in ({"causal": True}, {"align": "end", "window": 30, "sinks": 2}):
+            options["cu_seqlens"] = starts
+            right = self.gradients(lambda *x: reference(*x, **options), tensors, grad)
+            call = torch.compile(lambda *x: pit.attention(*x, **options), fullgraph=True,
+                                 backend="aot_eager")
+            found = self.gradients(call, tensors, grad)
+            for made, exact in zip((found[0], *found[1]), (right[0], *right[1])):
+                self.close(made, exact)
 
     def test_graph(self):
         q, k, v = (torch.randn(1, 2, 64, 16, requires_grad=True) for _ in range(3))

@@ -128,10 +128,17 @@ using FindSelection = function_ref<std::optional<Selection>(Operation *)>;
 /// The range of the axis outside of which nothing is contributed, for rows from
 /// `first` on: pos < bound or pos >= bound, where `bound` is a sum.
 struct AxisBound {
+  /// An element of a tensor of integers, times.
+  struct Read {
+    Value value;
+    SmallVector<int64_t> dims; ///< the chain's, -1 where it has one element
+    int64_t times;
+  };
   bool isUpper; ///< nothing at positions >= the sum, else < the sum
   int64_t constant = 0;
   SmallVector<std::pair<unsigned, int64_t>> dims;  ///< coordinates, times
   SmallVector<std::pair<Value, int64_t>> captured; ///< index values, times
+  SmallVector<Read> reads;
 };
 
 struct OnlineChain {

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import inf
 
 from .._library import Error
+from . import _sequences
 from ._op import SELECTOR_TYPES, Argument, IndexArgument, Op, kind, make, run
 from ._operand import makes_op
 from ._products import rank_of
@@ -17,7 +18,7 @@ from ._text import LAYER_FLOATS, Value, wide_type
 
 LONGEST_HEAD = 512
 LOWEST = {"f64": "0xFFF0000000000000", "f32": "0xFF800000"}
-WHERE = {None: (), "mask": "bhmn", "index": "bhmn", "blocks": "bhmn"}
+RANGES = ("starts", "ends", "places", "begins")  # as _sequences.ranges has them
 
 
 class Found(dict):
@@ -45,7 +46,10 @@ class Scores(Op):
     mask: str | None
     block: tuple | None  # queries and keys of a block
     whole: bool  # whether blocks of queries are whole ones: then a query (M, i) is the i-th of one
+    packed: bool  # whether sequences lie one behind the other
     with_lse: bool
+
+    outer = "m"  # the dim whose places have ranges of the other, that loops go along
 
     def arguments(self):
         keys = "k" if self.grouped else "h"
@@ -58,6 +62,9 @@ class Scores(Op):
             found.append(Argument("alibi", ("h",), LAYER_FLOATS, alike=False))
         if self.lengths:
             found.append(Argument("lengths", ("b",), SELECTOR_TYPES["lengths"], alike=False))
+        if self.packed:
+            found += [Argument(name, ("c",), SELECTOR_TYPES["lengths"], alike=False)
+                      for name in ("cu_seqlens", "cu_seqlens_of_keys")]
         if self.sink_logits:
             found.append(Argument("sink_logits", ("h",), LAYER_FLOATS, alike=False))
         if self.select == "index":
@@ -69,7 +76,7 @@ class Scores(Op):
         return found
 
     def dynamic(self):
-        return ("b", "n") if self.whole else ("b", "m", "n")
+        return ("b", "n", "c") if self.whole else ("b", "m", "n", "c")
 
     def rows(self):
         return () if self.whole else ("m",)
@@ -154,35 +161,57 @@ class Scores(Op):
         scores = builder.product([q, k] if letters[-1] == "n" else [k, q],
                                  [of_q, of_k] if letters[-1] == "n" else [of_k, of_q],
                                  [sizes[x] for x in letters], letters, type_)
-        ins, maps = [scores], [letters]
-        for name in ("bias", "alibi", "lengths"):
+        if self.packed:
+            self.find_ranges(builder, found)
+        ins, maps, names = [scores], [letters], []
+        for name in ("bias", "alibi", "lengths", *RANGES):
             if name in found:
                 value, of = found[name]
                 ins.append(builder.squeeze(value, [x == 1 for x in of]))
                 maps.append([x for x in of if x != 1])
+                names.append(name)
         keys = builder.size(sizes["n"])
         queries = builder.size(sizes["M"] * self.block[0] if self.whole else sizes["m"])
 
         def function(body, x, *others):
-            others = list(others)[:-1]  # the last is what was there before
-            place = {}
+            given = dict(zip(names, others))  # the last of others is what was there before
+            known = {}
+
+            def once(name, make, *arguments):
+                if name not in known:
+                    known[name] = make(*arguments)
+                return known[name]
+
+            def position(letter):
+                def index(name):
+                    return body.emit(f"linalg.index {letters.index(name)} : index")
+
+                if letter == "m" and self.whole:
+                    size = body.constant(self.block[0], "index")
+                    value = body.emit(f"arith.muli {index('M')}, {size} : index")
+                    return body.emit(f"arith.addi {value}, {index('i')} : index")
+                return index(letter)
+
+            def index_of(name):
+                type_ = found[name][0].type
+                return body.emit(f"arith.index_cast {given[name]} : {type_} to index")
+
+            def minus(a, b):
+                return body.emit(f"arith.subi {a}, {b} : index")
+
+            def place(letter):
+                """Of a query or a key, among the keys, or where `outer` is that of keys among
+                the queries."""
+                if self.packed and letter == self.outer:
+                    return index_of("places")
+                value = once(letter, position, letter)
+                if letter == "m" and self.end and not self.packed:
+                    ahead = body.emit(f"arith.subi {keys}, {queries} : index")
+                    value = body.emit(f"arith.addi {value}, {ahead} : index")
+                return value
 
             def coordinate(letter):
-                if letter not in place:
-                    def index(name):
-                        return body.emit(f"linalg.index {letters.index(name)} : index")
-
-                    if letter == "m" and self.whole:
-                        size = body.constant(self.block[0], "index")
-                        value = body.emit(f"arith.muli {index('M')}, {size} : index")
-                        value = body.emit(f"arith.addi {value}, {index('i')} : index")
-                    else:
-                        value = index(letter)
-                    if letter == "m" and self.end:
-                        ahead = body.emit(f"arith.subi {keys}, {queries} : index")
-                        value = body.emit(f"arith.addi {value}, {ahead} : index")
-                    place[letter] = value
-                return place[letter]
+                return once((letter,), place, letter)
 
             scale = self.scale_of(sizes)
             if self.softcap is not None:
@@ -192,10 +221,10 @@ class Scores(Op):
             if scale != 1:
                 x = body.mul(type_, x, body.constant(scale, type_))
             if "bias" in found:
-                x = body.add(type_, x, body.cast(others.pop(0), found["bias"][0].type, type_))
+                x = body.add(type_, x, body.cast(given["bias"], found["bias"][0].type, type_))
             if "alibi" in found:
-                slope = body.cast(others.pop(0), found["alibi"][0].type, type_)
-                far = body.emit(f"arith.subi {coordinate('n')}, {coordinate('m')} : index")
+                slope = body.cast(given["alibi"], found["alibi"][0].type, type_)
+                far = minus(coordinate("n"), coordinate("m"))
                 far = body.emit(f"arith.index_cast {far} : index to i64")
                 x = body.add(type_, x, body.mul(type_, slope, body.emit(
                     f"arith.sitofp {far} : i64 to {type_}")))
@@ -207,32 +236,55 @@ class Scores(Op):
             def compare(how, a, b):
                 return body.emit(f"arith.cmpi {how}, {a}, {b} : index")
 
+            def number_of_key():
+                if not self.packed:
+                    return coordinate("n")
+                return minus(once("n", position, "n"),
+                             index_of("starts" if self.outer == "m" else "begins"))
+
+            def or_sink(near):
+                if self.sinks is None:
+                    return near
+                sink = compare("slt", once("number", number_of_key),
+                               body.constant(self.sinks, "index"))
+                return body.emit(f"arith.ori {near}, {sink} : i1")
+
             if "lengths" in found:
-                length = body.emit(f"arith.index_cast {others.pop(0)} : "
-                                   f"{found['lengths'][0].type} to index")
-                x = keep(x, compare("slt", coordinate("n"), length))
+                x = keep(x, compare("slt", coordinate("n"), index_of("lengths")))
+            if self.packed:
+                inner = coordinate("n" if self.outer == "m" else "m")
+                x = keep(x, compare("sge", inner, index_of("starts")))
+                x = keep(x, compare("slt", inner, index_of("ends")))
             if self.causal:
                 x = keep(x, compare("sle", coordinate("n"), coordinate("m")))
             if self.window is not None:
                 wide = body.constant(self.window, "index")
-                first = body.emit(f"arith.subi {coordinate('m')}, {wide} : index")
-                near = compare("sgt", coordinate("n"), first)
-                if self.sinks is not None:
-                    near = body.emit(f"arith.ori {near}, " + compare(
-                        "slt", coordinate("n"), body.constant(self.sinks, "index")) + " : i1")
-                x = keep(x, near)
+                x = keep(x, or_sink(compare("sgt", coordinate("n"), minus(coordinate("m"), wide))))
                 if not self.causal:
                     last = body.emit(f"arith.addi {coordinate('m')}, {wide} : index")
-                    near = compare("slt", coordinate("n"), last)
-                    if self.sinks is not None:
-                        near = body.emit(f"arith.ori {near}, " + compare(
-                            "slt", coordinate("n"), body.constant(self.sinks, "index")) + " : i1")
-                    x = keep(x, near)
+                    x = keep(x, or_sink(compare("slt", coordinate("n"), last)))
             return x
 
         products, out = scores, builder.empty([sizes[x] for x in letters], type_)
         scores = builder.generic([*maps, letters], letters, ins, out, function)
         return products, self.selected(builder, found, scores, letters)
+
+    def find_ranges(self, builder, found):
+        """What is known of the sequence of each query, or each key where loops go along queries."""
+        sides = [found["cu_seqlens"][0], found["cu_seqlens_of_keys"][0]]
+        sizes, letter = found.sizes, self.outer
+        places = sizes["M"] * self.block[0] if self.whole and letter == "m" else sizes[letter]
+        arrays = _sequences.ranges(builder, *(sides if letter == "m" else sides[::-1]), places,
+                                   self.end)
+        needed = {"starts": True, "ends": True, "begins": self.sinks is not None and letter == "n",
+                  "places": self.causal or self.window is not None or self.slopes}
+        for name, value in zip(RANGES, arrays):
+            if not needed[name]:
+                continue
+            of = [letter]
+            if self.whole and letter == "m":
+                value, of = builder.expand(value, 0, sizes["M"], self.block[0]), ["M", "i"]
+            found[name] = value, of
 
     def scale_of(self, sizes):
         return self.scale if self.scale is not None else sizes["d"] ** -0.5
@@ -384,7 +436,7 @@ def as_4d(x):
 
 
 def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bias=None,
-              lengths=None, causal=False, align="start", window=None, sinks=None,
+              lengths=None, cu_seqlens=None, causal=False, align="start", window=None, sinks=None,
               sink_logits=None, alibi=None, scale=None, softcap=None, return_lse=False, out=None):
     """softmax(q k.T scale) v for each head; scores are never stored, and what is not selected is
     not computed.
@@ -403,6 +455,8 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
                 has as a whole shares its lists
     bias        is added to the scores; broadcasts as a mask does
     lengths     (batch): so many keys are there
+    cu_seqlens  (sequences + 1), or a pair, of queries and of keys: sequences lie one behind the
+                other, and begin at these places; queries have keys of their own sequence
     causal      query i has keys up to i; with align="end" the last query has all
     window      keys nearer than this many places, and the first `sinks` ones
     sink_logits (heads): what a learned sink adds to each sum
@@ -449,11 +503,17 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
     if bias is not None:
         of_bias = pattern("bias", bias.shape, sizes)
         arrays.append(as_4d(bias))
-    arrays += [x for x in (alibi, lengths, sink_logits) if x is not None]
+    sequences = ()
+    if cu_seqlens is not None:
+        if lengths is not None:
+            raise Error("attention: lengths and cu_seqlens are given; one of them says which keys "
+                        "are there")
+        sequences = _sequences.of_argument("attention", cu_seqlens)
+    arrays += [x for x in (alibi, lengths, *sequences, sink_logits) if x is not None]
     if given is not None:
         arrays.append(given)
     op = attention_op(
         q.shape[1] != k.shape[1], scale, softcap, bool(causal), align == "end", window, sinks,
         of_bias, alibi is not None, lengths is not None, sink_logits is not None, select, letters,
-        block, whole, bool(return_lse))
+        block, whole, bool(sequences), bool(return_lse))
     return run(op, tuple(arrays), out)

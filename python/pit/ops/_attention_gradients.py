@@ -88,6 +88,7 @@ class KeyGradient(Gradient):
     """The gradients of k and v."""
 
     name = "attention_k_gradient"
+    outer = "n"
 
     def results(self, types, sizes):
         keys = "k" if self.grouped else "h"

@@ -4,7 +4,8 @@ import numpy as np
 
 
 def chances(q, k, *, mask=None, causal=False, align="start", window=None, sinks=None,
-            sink_logits=None, alibi=None, bias=None, lengths=None, scale=None, softcap=None):
+            sink_logits=None, alibi=None, bias=None, lengths=None, cu_seqlens=None, scale=None,
+            softcap=None):
     """The probabilities, the logarithms of sums, and how much of a gradient a softcap lets through;
     `mask` says for each query and key whether it counts."""
     (_, heads, queries, d), (_, groups, keys, _) = q.shape, k.shape
@@ -18,9 +19,13 @@ def chances(q, k, *, mask=None, causal=False, align="start", window=None, sinks=
         scores = scores + np.asarray(bias, "d")
     i = np.arange(queries)[:, None] + (keys - queries if align == "end" else 0)
     j = np.arange(keys)[None]
+    if cu_seqlens is not None:
+        i, j, of_one = places(*cu_seqlens, queries, keys, align)
     if alibi is not None:
         scores = scores + np.asarray(alibi, "d")[:, None, None] * (j - i)
     counts = np.ones(scores.shape, bool)
+    if cu_seqlens is not None:
+        counts &= of_one
     if mask is not None:
         counts &= np.asarray(mask) != 0
     if causal:
@@ -40,6 +45,17 @@ def chances(q, k, *, mask=None, causal=False, align="start", window=None, sinks=
     with np.errstate(divide="ignore"):
         logs = (base + np.log(sums))[..., 0]
     return powers / np.where(sums == 0, 1, sums), logs, slope
+
+
+def places(of_queries, of_keys, queries, keys, align):
+    """Places in sequences that lie one behind the other, and which are in the same one."""
+    i, j = np.zeros((queries, 1), int), np.zeros((1, keys), int)
+    of_one = np.zeros((queries, keys), bool)
+    for a, b, c, d in zip(of_queries, of_queries[1:], of_keys, of_keys[1:]):
+        i[a:b, 0] = np.arange(b - a) + (d - c - (b - a) if align == "end" else 0)
+        j[0, c:d] = np.arange(d - c)
+        of_one[a:b, c:d] = True
+    return i, j, of_one
 
 
 def attention(q, k, v, **options):
@@ -105,6 +121,11 @@ def draw(rng, dtype, sizes=None, head_sizes=(1, 8, 16, 33, 64)):
         options["alibi"] = -rng.random(heads).astype("f")
     if rng.random() < 0.2:
         options["lengths"] = rng.integers(0, keys + 2, batch).astype(rng.choice(["i4", "i8"]))
+    elif rng.random() < 0.3:
+        count, type_ = int(rng.integers(1, 5)), rng.choice(["i4", "i8"])
+        options["cu_seqlens"] = tuple(
+            np.concatenate([[0], np.sort(rng.integers(0, size + 1, count))]).astype(type_)
+            for size in (queries, keys))
     if rng.random() < 0.15:
         options["sink_logits"] = rng.standard_normal(heads).astype("f")
     wanted = dict(options)

@@ -89,7 +89,11 @@ private:
   SmallVector<Value> tileOfRows(ValueRange outputs);
   SmallVector<Value> step(ValueRange before);
   std::pair<Value, Value> axisRange();
+  void prepareRanges();
+  std::pair<Value, Value> rangeOfTile();
   Value boundOf(const AxisBound &bound);
+  /// The largest or the least integer that a tile of rows has, as an index.
+  Value extremeOf(const AxisBound::Read &read, bool isLargest);
   bool needsMask() const;
   void replaceUses(ValueRange results);
 
@@ -174,7 +178,9 @@ private:
   Value length;                 ///< of a tile's rows, if it is one
 
   SmallVector<Value> extents, starts;
-  Value coordinates; ///< of the step's ids
+  SmallVector<Value> ranges; ///< where loops of tiles begin and end, by number
+  SmallVector<unsigned> rangeDims; ///< that number these
+  Value coordinates;               ///< of the step's ids
   llvm::DenseMap<Value, Tile> stepTiles;
   llvm::DenseMap<Value, Tile> rowTiles[3];
   llvm::DenseMap<Operation *, Value> shifts, scaled; ///< by exponentials

@@ -341,3 +341,79 @@ func.func @gradient(%q: tensor<?x32xf32>, %k: tensor<?x32xf32>, %logs: tensor<?x
   } -> tensor<?x32xf32>
   return %r : tensor<?x32xf32>
 }
+
+// -----
+
+// Sequences of rows in columns [begin, end), which lie in memory: a loop before
+// the other takes the least and the largest of each tile of rows, where a row
+// behind the last one counts for nothing. One length of all rows of a tile is read
+// as a number.
+
+#all = affine_map<(b, i, j) -> (b, i, j)>
+#row = affine_map<(b, i, j) -> (b, i)>
+#batch = affine_map<(b, i, j) -> (b)>
+#places = affine_map<(b, i, j) -> (i)>
+// CHECK-LABEL: func @ranges(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<?x?x?xf32>, %[[BEGIN:[^:]*]]: tensor<?xi32>, %[[END:[^:]*]]: tensor<?xi64>, %[[LENGTHS:[^:]*]]: tensor<?xi32>
+// CHECK: %[[COUNT:.*]] = arith.ceildivui %[[ROWS:.*]], %c64
+// CHECK: %[[R:.*]]:2 = pit.forall (%[[B:.*]], %[[N:.*]]) = (%c0, %c0) to (%{{.*}}, %[[COUNT]]) step (1, 1)
+// CHECK:   %[[AT:.*]] = arith.muli %[[N]], %c64
+// CHECK-DAG: pit.sread %[[BEGIN]][%[[AT]]] pad(2147483647 : i32) : tensor<?xi32> -> tensor<64xi32>
+// CHECK-DAG: pit.sread %[[END]][%[[AT]]] pad(-9223372036854775808 : i64) : tensor<?xi64> -> tensor<64xi64>
+// CHECK-DAG: arith.minsi %{{.*}}, %{{.*}} : i32
+// CHECK-DAG: arith.maxsi %{{.*}}, %{{.*}} : i64
+// CHECK-DAG: pit.sread %[[LENGTHS]][%[[B]]] : tensor<?xi32> -> tensor<1xi32>
+// CHECK:   pit.swrite {{.*}}[%[[B]], %[[N]]]
+// CHECK:   pit.swrite {{.*}}[%[[B]], %[[N]]]
+// CHECK: pit.forall (%[[B:.*]], %[[I:.*]]) = (%c0, %c0) to (%{{.*}}, %[[ROWS]]) step (1, 64)
+// CHECK:   %[[AT:.*]] = arith.divui %[[I]], %c64
+// CHECK:   pit.sread %[[R]]#0[%[[B]], %[[AT]]] : tensor<?x?xi64> -> tensor<1x1xi64>
+// CHECK:   %[[FROM:.*]] = arith.index_cast
+// CHECK:   pit.sread %[[R]]#1[%[[B]], %[[AT]]]
+// CHECK:   %[[TO:.*]] = arith.index_cast
+// CHECK:   pit.for (%{{.*}}) = (%[[FROM]]) to (%[[TO]]) step (64)
+func.func @ranges(%x: tensor<?x?x?xf32>, %begin: tensor<?xi32>, %end: tensor<?xi64>,
+                  %lengths: tensor<?xi32>, %rows: tensor<?x?xf32>,
+                  %all: tensor<?x?x?xf32>) -> tensor<?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %m0 = linalg.fill ins(%low : f32) outs(%rows : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %l0 = linalg.fill ins(%zero : f32) outs(%rows : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %s = linalg.generic {indexing_maps = [#all, #places, #places, #batch, #all],
+                       iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %begin, %end, %lengths : tensor<?x?x?xf32>, tensor<?xi32>, tensor<?xi64>, tensor<?xi32>)
+      outs(%all : tensor<?x?x?xf32>) {
+  ^bb0(%a: f32, %begins: i32, %ends: i64, %length: i32, %o: f32):
+    %j = linalg.index 2 : index
+    %from = arith.index_cast %begins : i32 to index
+    %to = arith.index_cast %ends : i64 to index
+    %most = arith.index_cast %length : i32 to index
+    %c = arith.cmpi sge, %j, %from : index
+    %d = arith.cmpi slt, %j, %to : index
+    %e = arith.cmpi slt, %j, %most : index
+    %f = arith.andi %c, %d : i1
+    %g = arith.andi %f, %e : i1
+    %b = arith.select %g, %a, %low : f32
+    linalg.yield %b : f32
+  } -> tensor<?x?x?xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%s : tensor<?x?x?xf32>) outs(%m0 : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.maximumf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?x?xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s, %m : tensor<?x?x?xf32>, tensor<?x?xf32>) outs(%all : tensor<?x?x?xf32>) {
+  ^bb0(%a: f32, %t: f32, %o: f32):
+    %b = arith.subf %a, %t : f32
+    %c = math.exp %b : f32
+    linalg.yield %c : f32
+  } -> tensor<?x?x?xf32>
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%p : tensor<?x?x?xf32>) outs(%l0 : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?x?xf32>
+  return %l : tensor<?x?xf32>
+}
