@@ -28,9 +28,7 @@ def run_all(op, arrays):
 def differentiable(op):
     """The result and the logarithms, with gradients."""
     forward = changed(Attention, op, with_lse=True)
-    # Blocks of queries are no dim of gradients, as keys sum over all of them.
-    queries, keys = (changed(kind, op, whole=False, with_lse=False)
-                     for kind in (QueryGradient, KeyGradient))
+    queries, keys = (changed(kind, op, with_lse=False) for kind in (QueryGradient, KeyGradient))
     names = [argument.name for argument in op.arguments()]
 
     @jax.custom_vjp

@@ -45,7 +45,6 @@ class Scores(Op):
     select: str | None
     mask: str | None
     block: tuple | None  # queries and keys of a block
-    whole: bool  # whether blocks of queries are whole ones: then a query (M, i) is the i-th of one
     packed: bool  # whether sequences lie one behind the other
     with_lse: bool
 
@@ -76,14 +75,13 @@ class Scores(Op):
         return found
 
     def dynamic(self):
-        return ("b", "n", "c") if self.whole else ("b", "m", "n", "c")
+        return ("b", "m", "n", "c")
 
     def rows(self):
-        return () if self.whole else ("m",)
+        return ("m",)
 
     def fixed(self):
-        return ("h", "k", "d", "e", *(("M", "N") if self.select == "blocks" else ()),
-                *("m" if self.whole else ()))
+        return ("h", "k", "d", "e", *(("M", "N") if self.select == "blocks" else ()))
 
     def exact(self):
         return ("h", "k", "d", "e", *(("m", "n", "M", "N") if self.select == "blocks" else ()))
@@ -121,11 +119,6 @@ class Scores(Op):
                 keys = values[1].dims[(orders[1] or range(4)).index(1)]
                 value = builder.expand(value, at, keys, value.dims[at] // keys)
                 letters[at:at + 1] = ["k", "g"]
-            if self.whole and "m" in letters:
-                at = letters.index("m")
-                blocks = values[-1].dims[2]
-                value = builder.expand(value, at, blocks, self.block[0])
-                letters[at:at + 1] = ["M", "i"]
             found[argument.name] = value, letters
         found.sizes = {letter: size for value, letters in found.values()
                       for letter, size in zip(letters, getattr(value, "dims", ()))
@@ -135,7 +128,7 @@ class Scores(Op):
     @property
     def row_letters(self):
         heads = "kg" if self.is_split else "h"
-        return list(f"b{heads}{'Mi' if self.whole else 'm'}")
+        return list(f"b{heads}m")
 
     @property
     def is_split(self):
@@ -171,7 +164,7 @@ class Scores(Op):
                 maps.append([x for x in of if x != 1])
                 names.append(name)
         keys = builder.size(sizes["n"])
-        queries = builder.size(sizes["M"] * self.block[0] if self.whole else sizes["m"])
+        queries = builder.size(sizes["m"])
 
         def function(body, x, *others):
             given = dict(zip(names, others))  # the last of others is what was there before
@@ -183,14 +176,7 @@ class Scores(Op):
                 return known[name]
 
             def position(letter):
-                def index(name):
-                    return body.emit(f"linalg.index {letters.index(name)} : index")
-
-                if letter == "m" and self.whole:
-                    size = body.constant(self.block[0], "index")
-                    value = body.emit(f"arith.muli {index('M')}, {size} : index")
-                    return body.emit(f"arith.addi {value}, {index('i')} : index")
-                return index(letter)
+                return body.emit(f"linalg.index {letters.index(letter)} : index")
 
             def index_of(name):
                 type_ = found[name][0].type
@@ -272,19 +258,13 @@ class Scores(Op):
     def find_ranges(self, builder, found):
         """What is known of the sequence of each query, or each key where loops go along queries."""
         sides = [found["cu_seqlens"][0], found["cu_seqlens_of_keys"][0]]
-        sizes, letter = found.sizes, self.outer
-        places = sizes["M"] * self.block[0] if self.whole and letter == "m" else sizes[letter]
-        arrays = _sequences.ranges(builder, *(sides if letter == "m" else sides[::-1]), places,
-                                   self.end)
+        letter = self.outer
+        arrays = _sequences.ranges(builder, *(sides if letter == "m" else sides[::-1]),
+                                   found.sizes[letter], self.end)
         needed = {"starts": True, "ends": True, "begins": self.sinks is not None and letter == "n",
                   "places": self.causal or self.window is not None or self.slopes}
-        for name, value in zip(RANGES, arrays):
-            if not needed[name]:
-                continue
-            of = [letter]
-            if self.whole and letter == "m":
-                value, of = builder.expand(value, 0, sizes["M"], self.block[0]), ["M", "i"]
-            found[name] = value, of
+        found.update({name: (value, [letter]) for name, value in zip(RANGES, arrays)
+                      if needed[name]})
 
     def scale_of(self, sizes):
         return self.scale if self.scale is not None else sizes["d"] ** -0.5
@@ -315,7 +295,7 @@ class Scores(Op):
         value = builder.squeeze(value, [x == 1 for x in of])
         of = [x for x in of if x != 1]
         for whole, parts, size in (("m", "M", self.block[0]), ("n", "N", self.block[1])):
-            if parts not in of or whole == "m" and self.whole:
+            if parts not in of:
                 continue
             at = of.index(parts)
             inner = [*of[:at + 1], "in", *of[at + 1:]]
@@ -332,11 +312,9 @@ class Scores(Op):
         return value, of
 
     def to_heads(self, builder, sizes, value):
-        """A result with one dim for the heads, and one for the queries."""
+        """A result with one dim for the heads."""
         if self.is_split:
             value = builder.merge(value, 1, sizes["k"] * sizes["g"])
-        if self.whole:
-            value = builder.merge(value, 2, sizes["M"] * self.block[0])
         return value
 
 
@@ -493,7 +471,6 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
         given = as_4d(blocks)
         if 0 in sizes:
             select, given, letters, block = None, None, None, None
-    whole = select == "blocks" and letters[2] == "m" and q.shape[2] % block[0] == 0
     if align not in ("start", "end"):
         raise Error(f"attention: align is {align!r}; it is 'start' or 'end'")
     if sinks is not None and window is None:
@@ -515,5 +492,5 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
     op = attention_op(
         q.shape[1] != k.shape[1], scale, softcap, bool(causal), align == "end", window, sinks,
         of_bias, alibi is not None, lengths is not None, sink_logits is not None, select, letters,
-        block, whole, bool(sequences), bool(return_lse))
+        block, bool(sequences), bool(return_lse))
     return run(op, tuple(arrays), out)

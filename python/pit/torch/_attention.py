@@ -43,8 +43,7 @@ def with_logs(op):
 
 @constant_in_graphs
 def gradient_op(op, which):
-    """Its blocks of queries are no dim, since keys sum over all of them."""
-    return _op.make(GRADIENTS[which], *values_of(_op.decode(op), whole=False, with_lse=False)).encode()
+    return _op.make(GRADIENTS[which], *values_of(_op.decode(op), with_lse=False)).encode()
 
 
 def over_batch(info, in_dims, inputs, op):

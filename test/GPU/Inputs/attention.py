@@ -77,7 +77,7 @@ def check(pit_run, rng, dtype, head_sizes, sizes):
         dy = rng.standard_normal(result.shape).astype(dtype)
         given = [*given, dy, np.where(np.isneginf(logs), 0, logs).astype("f"),
                  (dy * result).sum(-1).astype("f")]
-        changed = {"whole": False, "with_lse": False}
+        changed = {"with_lse": False}
         found = []
         for kind, count in ((QueryGradient, 1), (KeyGradient, 2)):
             gradient = _op.make(kind, *(changed.get(f.name, getattr(op, f.name)) for f in fields(op)))
