@@ -17,7 +17,8 @@ from torch.utils.flop_counter import FlopCounterMode
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
 
-from pit.torch import _packed  # noqa: E402
+from pit.ops import _op  # noqa: E402
+from pit.torch import _masked, _packed  # noqa: E402
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 
@@ -303,6 +304,28 @@ class Masked(Case):
                 layer.zero_grad()
                 layer(x).square().sum().backward()
                 self.assertFalse(layer.weight.grad[~mask].any())
+
+    def test_dims_before_features_are_rows(self):
+        """A batch of texts is the same program as its tokens, and so are its gradients."""
+        layer = pit.torch.MaskedLinear(70, 96)
+        layer.set_mask(self.MASKS["32x1"]())
+        with _op.capture() as plans:
+            layer(torch.randn(2, 9, 70, requires_grad=True))
+        (plan, _), = plans
+        self.assertEqual([*map(len, plan.op.inputs), len(plan.op.output)], [2, 2, 2])
+
+    def test_live_parts(self):
+        for shape in (96, 70), (33, 7), (1, 1), (0, 4):
+            for part in 0, 0.1, 1:
+                mask = torch.rand(*shape) < part
+                for rows, columns in (32, 1), (1, 0), (1, 1):
+                    wide = columns or shape[1]
+                    live = [mask[i:i + rows, j:j + wide].any() for i in range(0, shape[0], rows)
+                            for j in range(0, shape[1], wide)]
+                    self.assertAlmostEqual(_masked.live_part(mask, (rows, columns)),
+                                           sum(map(int, live)) / len(live) if live else 1.0, places=6)
+        exchanged = (torch.rand(70, 96) < 0.1).t()
+        self.assertEqual(_masked.look(exchanged)[0], "weights")
 
     def test_compiled(self):
         """Graphs end before the layers."""
