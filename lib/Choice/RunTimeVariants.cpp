@@ -196,7 +196,7 @@ static const Condition kConditions[] = {
      Otherwise::Dense},
     // [V8] Where rows of the matrix are not contiguous, zeros of the vector
     // take longer than the dense op on a GPU, unless 19 of 20 are zero
-    // (docs/performance/choice.md).
+    // (docs/performance/choice-gpu.md).
     {[](Question &q) {
        return !q.isVectorOfGpu() ||
               q.getModel()->getCosts().layout == CostLayout::Left;

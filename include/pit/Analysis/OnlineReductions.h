@@ -158,7 +158,7 @@ struct OnlineChain {
   /// Constants for what is read beyond the axis' end, where they are not zero,
   /// and for what is computed there.
   llvm::MapVector<Value, TypedAttr> pads, masks;
-  SmallVector<AxisBound> bounds;
+  SmallVector<AxisBound, 1> bounds;
   /// The op that selects, if there is one.
   std::optional<unsigned> selection;
   TypedAttr background; ///< of the selection
