@@ -1,6 +1,6 @@
 # RUN: %python %s
 # REQUIRES: pit-compile
-"""The programs of docs/TileLanguage.md."""
+"""The programs of docs/TileLanguage.md and docs/TileReference.md."""
 
 import linecache
 import re
@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import ROOT  # noqa: E402
 from pit import tile  # noqa: E402
 
-TEXT = (ROOT / "docs" / "TileLanguage.md").read_text()
+TEXT = "".join((ROOT / "docs" / page).read_text() for page in ("TileLanguage.md", "TileReference.md"))
 BLOCKS = re.findall(r"^```(python|text)\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
 random = np.random.default_rng()
 
@@ -79,7 +79,7 @@ class Documents(unittest.TestCase):
         self.assertTrue(values["library"].startswith(b"\x7fELF"))
 
     def test_names(self):
-        """Each name of the language is on the page."""
+        """Each name of the language is on the pages."""
         said = set()
         for code in re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", TEXT, flags=re.S | re.M)):
             said |= set(re.findall(r"\w+", code))

@@ -60,7 +60,7 @@ static pit_status ask_capture(pit_context *context, CUstream stream,
 /// its handle, which may be that of another stream that is gone but has work
 /// left. But of a stream that is being captured the driver does not tell the
 /// id, and being asked makes the capture invalid, in any mode. There the handle
-/// has to do: docs/Runtime.md asks that the capture's streams live as long.
+/// has to do: docs/RuntimeGPU.md asks that the capture's streams live as long.
 static pit_status name_stream(pit_context *context, CUstream stream,
                               const capturing *capture, uint64_t *name) {
   static _Thread_local char own;
