@@ -1,8 +1,7 @@
 //===- OnlineBounds.cpp - Which part of an axis comparisons leave out -----===//
 //
 // select(j <= i, x, -inf) contributes nothing at j > i, so a loop over tiles of
-// j ends there. select(j > i - 9 or j < 4, x, -inf) contributes nothing from 4
-// to i - 9, so that a loop goes on there after 4.
+// j ends there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,15 +56,8 @@ private:
   std::optional<LinearSum> matchRead(Place place);
   /// Conditions without which `place` is a constant that contributes nothing.
   void findConditions(const ChainOp &op, Place place, bool exact);
-  using Except = std::optional<FirstPositions>;
-  void addCondition(Place condition, bool negated, Except except);
-  void addBound(arith::CmpIPredicate predicate, LinearSum difference,
-                Except except);
-  /// A comparison as `sum predicate 0`.
-  std::optional<std::pair<arith::CmpIPredicate, LinearSum>>
-  matchComparison(Place condition, bool negated);
-  /// The positions of one dim that a comparison selects, if they are its first.
-  Except matchFirst(Place condition, bool negated);
+  void addCondition(Place condition, bool negated);
+  void addBound(arith::CmpIPredicate predicate, LinearSum difference);
 
   OnlineChain &chain;
 };
@@ -182,8 +174,8 @@ std::optional<LinearSum> BoundFinder::matchScalar(Place place) {
   return left;
 }
 
-void BoundFinder::addBound(arith::CmpIPredicate predicate, LinearSum difference,
-                           Except except) {
+void BoundFinder::addBound(arith::CmpIPredicate predicate,
+                           LinearSum difference) {
   using Predicate = arith::CmpIPredicate;
   int64_t axis = difference.dims.lookup(chain.axis);
   difference.dims.erase(chain.axis);
@@ -220,71 +212,22 @@ void BoundFinder::addBound(arith::CmpIPredicate predicate, LinearSum difference,
       bound.captured.push_back({value, times * -axis});
   for (const AxisBound::Read &read : difference.reads)
     bound.reads.push_back({read.value, read.dims, read.times * -axis});
-  bound.except = except;
   chain.bounds.push_back(bound);
 }
 
-std::optional<std::pair<arith::CmpIPredicate, LinearSum>>
-BoundFinder::matchComparison(Place condition, bool negated) {
-  auto compare = condition.value.getDefiningOp<arith::CmpIOp>();
-  if (!compare)
-    return std::nullopt;
-  std::optional<LinearSum> left = matchSum(condition.at(compare.getLhs())),
-                           right = matchSum(condition.at(compare.getRhs()));
-  if (!left || !right)
-    return std::nullopt;
-  left->add(*right, -1);
-  arith::CmpIPredicate predicate = compare.getPredicate();
-  return std::make_pair(negated ? arith::invertPredicate(predicate) : predicate,
-                        *left);
-}
-
-BoundFinder::Except BoundFinder::matchFirst(Place condition, bool negated) {
-  std::optional<Place> resolved = resolve(condition);
-  if (!resolved)
-    return std::nullopt;
-  auto found = matchComparison(*resolved, negated);
-  if (!found || !found->second.captured.empty() || !found->second.reads.empty())
-    return std::nullopt;
-  auto &[predicate, sum] = *found;
-  sum.dims.remove_if([](auto &term) { return term.second == 0; });
-  if (sum.dims.size() != 1)
-    return std::nullopt;
-  using Predicate = arith::CmpIPredicate;
-  auto [dim, times] = sum.dims.front();
-  bool isLess = times == 1
-                    ? predicate == Predicate::slt || predicate == Predicate::sle
-                    : times == -1 && (predicate == Predicate::sgt ||
-                                      predicate == Predicate::sge);
-  bool isStrict = predicate == Predicate::slt || predicate == Predicate::sgt;
-  if (!isLess)
-    return std::nullopt;
-  int64_t count = -times * sum.constant + (isStrict ? 0 : 1);
-  return FirstPositions{dim, std::max<int64_t>(count, 0)};
-}
-
-void BoundFinder::addCondition(Place condition, bool negated, Except except) {
+void BoundFinder::addCondition(Place condition, bool negated) {
   std::optional<Place> resolved = resolve(condition);
   if (!resolved || !resolved->value.getDefiningOp())
     return;
   Operation *op = resolved->value.getDefiningOp();
   auto both = [&] {
     for (Value operand : op->getOperands())
-      addCondition(resolved->at(operand), negated, except);
+      addCondition(resolved->at(operand), negated);
   };
   if (isa<arith::AndIOp>(op) && !negated)
     return both();
   if (isa<arith::OrIOp>(op) && negated)
     return both();
-  // One of two: where the other one is about first positions, those are all
-  // that this one does not leave out.
-  if (isa<arith::OrIOp, arith::AndIOp>(op)) {
-    for (unsigned i : {0, 1})
-      if (Except first = matchFirst(resolved->at(op->getOperand(i)), negated);
-          first && !except)
-        addCondition(resolved->at(op->getOperand(1 - i)), negated, first);
-    return;
-  }
   // A condition as a number, and back.
   if (auto select = dyn_cast<arith::SelectOp>(op)) {
     auto yes = dyn_cast_or_null<IntegerAttr>(
@@ -292,13 +235,21 @@ void BoundFinder::addCondition(Place condition, bool negated, Except except) {
          no = dyn_cast_or_null<IntegerAttr>(
              getScalarConstant(resolved->op, select.getFalseValue()));
     if (yes && no && !yes.getValue().isZero() && no.getValue().isZero())
-      addCondition(resolved->at(select.getCondition()), negated, except);
+      addCondition(resolved->at(select.getCondition()), negated);
     return;
   }
   if (isa<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One()))
-    return addCondition(resolved->at(op->getOperand(0)), !negated, except);
-  if (auto found = matchComparison(*resolved, negated))
-    addBound(found->first, found->second, except);
+    return addCondition(resolved->at(op->getOperand(0)), !negated);
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  if (!compare)
+    return;
+  std::optional<LinearSum> left = matchSum(resolved->at(compare.getLhs())),
+                           right = matchSum(resolved->at(compare.getRhs()));
+  if (!left || !right)
+    return;
+  left->add(*right, -1);
+  arith::CmpIPredicate predicate = compare.getPredicate();
+  addBound(negated ? arith::invertPredicate(predicate) : predicate, *left);
 }
 
 void BoundFinder::findConditions(const ChainOp &op, Place place, bool exact) {
@@ -332,8 +283,7 @@ void BoundFinder::findConditions(const ChainOp &op, Place place, bool exact) {
       Value none = negated ? select.getTrueValue() : select.getFalseValue();
       if (!isNone(none))
         continue;
-      addCondition(place.at(select.getCondition()), negated,
-                   /*except=*/std::nullopt);
+      addCondition(place.at(select.getCondition()), negated);
       return findConditions(op, place.at(kept), exact);
     }
     return;

@@ -125,15 +125,8 @@ struct Selection {
 };
 using FindSelection = function_ref<std::optional<Selection>(Operation *)>;
 
-/// The first positions of a dim, the axis' or one of rows.
-struct FirstPositions {
-  unsigned dim;
-  int64_t count;
-};
-
 /// The range of the axis outside of which nothing is contributed, for rows from
-/// `first` on: pos < bound or pos >= bound, where `bound` is a sum. What is at
-/// the positions of `except` counts in any case.
+/// `first` on: pos < bound or pos >= bound, where `bound` is a sum.
 struct AxisBound {
   /// An element of a tensor of integers, times.
   struct Read {
@@ -146,7 +139,6 @@ struct AxisBound {
   SmallVector<std::pair<unsigned, int64_t>> dims;  ///< coordinates, times
   SmallVector<std::pair<Value, int64_t>> captured; ///< index values, times
   SmallVector<Read> reads;
-  std::optional<FirstPositions> except;
 };
 
 struct OnlineChain {

@@ -187,44 +187,15 @@ Value OnlineTiler::boundOf(const AxisBound &bound) {
   return sum;
 }
 
-Value OnlineTiler::limitOf(const AxisBound &bound) {
-  auto isAxis = [&](auto term) { return kinds[term.first] == Kind::Axis; };
-  if (llvm::any_of(bound.dims, isAxis))
-    return Value();
-  Value limit = boundOf(bound);
-  if (!bound.except || bound.except->dim == chain.axis)
-    return limit;
-  auto [dim, count] = *bound.except;
-  if (kinds[dim] != Kind::Row)
-    return Value();
-  // A tile that has one of the first rows is not bounded.
-  Value has = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
-                                    starts[dim], index(count));
-  return arith::SelectOp::create(rewriter, loc, has,
-                                 bound.isUpper ? extents[chain.axis] : index(0),
-                                 limit);
-}
-
-std::pair<Value, Value> OnlineTiler::axisRange(bool mayHaveGap) {
-  Value lower, upper = extents[chain.axis], gapEnd;
+std::pair<Value, Value> OnlineTiler::axisRange() {
+  Value lower = index(0), upper = extents[chain.axis];
   bool clamp = false;
-  int64_t first = 0; // positions that some bound excepts
   for (const AxisBound &bound : chain.bounds) {
-    Value limit = limitOf(bound);
-    if (!limit)
+    if (llvm::any_of(bound.dims, [&](auto term) {
+          return kinds[term.first] == Kind::Axis;
+        }))
       continue;
-    bool isExcept = bound.except && bound.except->dim == chain.axis;
-    if (isExcept && !bound.isUpper) {
-      gapEnd =
-          gapEnd
-              ? arith::MaxSIOp::create(rewriter, loc, gapEnd, limit).getResult()
-              : limit;
-      first = std::max(first, bound.except->count);
-      continue;
-    }
-    if (isExcept)
-      limit = arith::MaxSIOp::create(rewriter, loc, limit,
-                                     index(bound.except->count));
+    Value limit = boundOf(bound);
     if (bound.isUpper) {
       upper = arith::MinSIOp::create(rewriter, loc, upper, limit);
       clamp |=
@@ -233,41 +204,15 @@ std::pair<Value, Value> OnlineTiler::axisRange(bool mayHaveGap) {
           llvm::any_of(bound.dims, [](auto term) { return term.second < 0; });
       continue;
     }
-    lower =
-        arith::MaxSIOp::create(rewriter, loc, lower ? lower : index(0), limit);
+    lower = arith::MaxSIOp::create(rewriter, loc, lower, limit);
     clamp = true;
   }
-  bool hasGap = mayHaveGap && gapEnd && !lower;
-  if (!lower)
-    lower = index(0);
   if (length)
     upper = arith::MinSIOp::create(rewriter, loc, upper, length);
   // A loop from a place behind its end has no steps.
   if (clamp || length)
     upper = arith::MaxSIOp::create(rewriter, loc, upper, lower);
-  gap = Value();
-  if (hasGap) {
-    // Steps are whole tiles, so the gap begins behind one.
-    gapStart = llvm::alignTo(first, tile[chain.axis]);
-    Value start = index(gapStart);
-    gap = arith::MaxSIOp::create(
-        rewriter, loc, arith::SubIOp::create(rewriter, loc, gapEnd, start),
-        index(0));
-    upper = arith::MaxSIOp::create(
-        rewriter, loc, arith::SubIOp::create(rewriter, loc, upper, gap),
-        arith::MinSIOp::create(rewriter, loc, upper, start));
-  }
   return {lower, upper};
-}
-
-Value OnlineTiler::placeOf(Value step) {
-  if (!gap)
-    return step;
-  Value isBefore = arith::CmpIOp::create(
-      rewriter, loc, arith::CmpIPredicate::slt, step, index(gapStart));
-  Value skipped =
-      arith::SelectOp::create(rewriter, loc, isBefore, index(0), gap);
-  return arith::AddIOp::create(rewriter, loc, step, skipped);
 }
 
 /// Loops of a kernel's mainloop begin and end at numbers, so a loop before it
@@ -278,8 +223,6 @@ void OnlineTiler::prepareRanges() {
   for (const AxisBound &bound : chain.bounds) {
     for (auto [dim, times] : bound.dims)
       used.insert(dim);
-    if (bound.except)
-      used.insert(bound.except->dim);
     for (const AxisBound::Read &read : bound.reads)
       for (int64_t dim : read.dims) {
         isNeeded |= dim >= 0 && tile[dim] != 1;
@@ -311,7 +254,7 @@ void OnlineTiler::prepareRanges() {
         for (auto [dim, iv] : llvm::zip(rangeDims, ivs))
           starts[dim] =
               arith::MulIOp::create(rewriter, loc, iv, index(tile[dim]));
-        auto [from, to] = axisRange(/*mayHaveGap=*/false);
+        auto [from, to] = axisRange();
         SmallVector<Value> places = {from, to}, written;
         SmallVector<int64_t> shape(rangeDims.size(), 1);
         for (auto [place, dest] : llvm::zip(places, carried)) {
@@ -330,7 +273,7 @@ void OnlineTiler::prepareRanges() {
 
 std::pair<Value, Value> OnlineTiler::rangeOfTile() {
   if (ranges.empty())
-    return axisRange(/*mayHaveGap=*/true);
+    return axisRange();
   SmallVector<Value> at, found, first(rangeDims.size(), index(0));
   for (unsigned dim : rangeDims)
     at.push_back(tile[dim] == 1
@@ -412,7 +355,7 @@ SmallVector<Value> OnlineTiler::tileOfRows(ValueRange carried) {
                               if (listed)
                                 enterIds(chunk);
                               else
-                                starts[chain.axis] = placeOf(ivs.front());
+                                starts[chain.axis] = ivs.front();
                               SmallVector<Value> next = step(before);
                               YieldOp::create(rewriter, loc, next);
                             });

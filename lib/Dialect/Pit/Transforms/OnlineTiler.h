@@ -88,16 +88,9 @@ private:
   std::pair<Value, Dims> readSelector();
   SmallVector<Value> tileOfRows(ValueRange outputs);
   SmallVector<Value> step(ValueRange before);
-  /// Where a loop along the axis begins and ends for a tile of rows. It may
-  /// leave out a gap, whose extent is a number of the tile.
-  std::pair<Value, Value> axisRange(bool mayHaveGap);
+  std::pair<Value, Value> axisRange();
   void prepareRanges();
   std::pair<Value, Value> rangeOfTile();
-  /// Where a bound ends the axis for a tile of rows, or no value where it does
-  /// not.
-  Value limitOf(const AxisBound &bound);
-  /// Where on the axis a step of the loop is.
-  Value placeOf(Value step);
   Value boundOf(const AxisBound &bound);
   /// The largest or the least integer that a tile of rows has, as an index.
   Value extremeOf(const AxisBound::Read &read, bool isLargest);
@@ -183,9 +176,6 @@ private:
   Value blockNumber;      ///< of the step
   SmallVector<unsigned> groups; ///< dims that number groups of an index
   Value length;                 ///< of a tile's rows, if it is one
-  /// Where steps from `gapStart` on leave out so many positions.
-  int64_t gapStart = 0;
-  Value gap;
 
   SmallVector<Value> extents, starts;
   SmallVector<Value> ranges; ///< where loops of tiles begin and end, by number

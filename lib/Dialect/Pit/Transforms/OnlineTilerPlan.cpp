@@ -333,9 +333,6 @@ std::string OnlineTiler::describe() const {
   if (byBlocks)
     os << " of blocks";
   for (const AxisBound &bound : chain.bounds)
-    os << (bound.isUpper                                     ? ", ends"
-           : bound.except && bound.except->dim == chain.axis ? ", skips"
-                                                             : ", starts")
-       << " where a comparison says";
+    os << (bound.isUpper ? ", ends" : ", starts") << " where a comparison says";
   return text;
 }
