@@ -42,6 +42,12 @@ struct LinearSum {
   }
 };
 
+/// What has to hold together.
+struct Conditions {
+  SmallVector<AxisBound> bounds;
+  SmallVector<std::pair<AxisBound, AxisBound>, 0> eithers;
+};
+
 class BoundFinder {
 public:
   BoundFinder(OnlineChain &chain) : chain(chain) {}
@@ -56,8 +62,9 @@ private:
   std::optional<LinearSum> matchRead(Place place);
   /// Conditions without which `place` is a constant that contributes nothing.
   void findConditions(const ChainOp &op, Place place, bool exact);
-  void addCondition(Place condition, bool negated);
-  void addBound(arith::CmpIPredicate predicate, LinearSum difference);
+  void addCondition(Place condition, bool negated, Conditions &found);
+  std::optional<AxisBound> boundOf(arith::CmpIPredicate predicate,
+                                   LinearSum difference);
 
   OnlineChain &chain;
 };
@@ -174,15 +181,39 @@ std::optional<LinearSum> BoundFinder::matchScalar(Place place) {
   return left;
 }
 
-void BoundFinder::addBound(arith::CmpIPredicate predicate,
-                           LinearSum difference) {
+static AxisBound addTerms(AxisBound bound, const LinearSum &sum,
+                          int64_t factor) {
+  bound.constant += sum.constant * factor;
+  for (auto &[dim, times] : sum.dims)
+    if (times != 0)
+      bound.dims.push_back({dim, times * factor});
+  for (auto &[value, times] : sum.captured)
+    if (times != 0)
+      bound.captured.push_back({value, times * factor});
+  for (const AxisBound::Read &read : sum.reads)
+    bound.reads.push_back({read.value, read.dims, read.times * factor});
+  return bound;
+}
+
+std::optional<AxisBound> BoundFinder::boundOf(arith::CmpIPredicate predicate,
+                                              LinearSum difference) {
   using Predicate = arith::CmpIPredicate;
   int64_t axis = difference.dims.lookup(chain.axis);
   difference.dims.erase(chain.axis);
-  if (axis != 1 && axis != -1)
-    return;
-  // axis * (t - at) predicate 0
   AxisBound bound;
+  if (axis == 0) {
+    // difference predicate 0, as sum < 0
+    bool isLess = predicate == Predicate::slt || predicate == Predicate::sle;
+    if (!isLess && predicate != Predicate::sgt && predicate != Predicate::sge)
+      return std::nullopt;
+    bound.isOfRows = true;
+    if (predicate == Predicate::sle || predicate == Predicate::sge)
+      bound.constant = -1;
+    return addTerms(bound, difference, isLess ? 1 : -1);
+  }
+  if (axis != 1 && axis != -1)
+    return std::nullopt;
+  // axis * (t - at) predicate 0
   switch (predicate) {
   case Predicate::slt:
     bound.isUpper = axis == 1;
@@ -201,33 +232,32 @@ void BoundFinder::addBound(arith::CmpIPredicate predicate,
     bound.constant = axis == -1 ? 1 : 0;
     break;
   default:
-    return;
+    return std::nullopt;
   }
-  bound.constant += difference.constant * -axis;
-  for (auto &[dim, times] : difference.dims)
-    if (times != 0)
-      bound.dims.push_back({dim, times * -axis});
-  for (auto &[value, times] : difference.captured)
-    if (times != 0)
-      bound.captured.push_back({value, times * -axis});
-  for (const AxisBound::Read &read : difference.reads)
-    bound.reads.push_back({read.value, read.dims, read.times * -axis});
-  chain.bounds.push_back(bound);
+  return addTerms(bound, difference, -axis);
 }
 
-void BoundFinder::addCondition(Place condition, bool negated) {
+void BoundFinder::addCondition(Place condition, bool negated,
+                               Conditions &found) {
   std::optional<Place> resolved = resolve(condition);
   if (!resolved || !resolved->value.getDefiningOp())
     return;
   Operation *op = resolved->value.getDefiningOp();
-  auto both = [&] {
+  bool isAnd = isa<arith::AndIOp>(op), isOr = isa<arith::OrIOp>(op);
+  if ((isAnd && !negated) || (isOr && negated)) {
     for (Value operand : op->getOperands())
-      addCondition(resolved->at(operand), negated);
-  };
-  if (isa<arith::AndIOp>(op) && !negated)
-    return both();
-  if (isa<arith::OrIOp>(op) && negated)
-    return both();
+      addCondition(resolved->at(operand), negated, found);
+    return;
+  }
+  if (isAnd || isOr) {
+    // Each side has one of the conditions at least that it consists of.
+    Conditions sides[2];
+    for (auto [side, operand] : llvm::zip(sides, op->getOperands()))
+      addCondition(resolved->at(operand), negated, side);
+    if (!sides[0].bounds.empty() && !sides[1].bounds.empty())
+      found.eithers.push_back({sides[0].bounds[0], sides[1].bounds[0]});
+    return;
+  }
   // A condition as a number, and back.
   if (auto select = dyn_cast<arith::SelectOp>(op)) {
     auto yes = dyn_cast_or_null<IntegerAttr>(
@@ -235,11 +265,11 @@ void BoundFinder::addCondition(Place condition, bool negated) {
          no = dyn_cast_or_null<IntegerAttr>(
              getScalarConstant(resolved->op, select.getFalseValue()));
     if (yes && no && !yes.getValue().isZero() && no.getValue().isZero())
-      addCondition(resolved->at(select.getCondition()), negated);
+      addCondition(resolved->at(select.getCondition()), negated, found);
     return;
   }
   if (isa<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One()))
-    return addCondition(resolved->at(op->getOperand(0)), !negated);
+    return addCondition(resolved->at(op->getOperand(0)), !negated, found);
   auto compare = dyn_cast<arith::CmpIOp>(op);
   if (!compare)
     return;
@@ -249,7 +279,10 @@ void BoundFinder::addCondition(Place condition, bool negated) {
     return;
   left->add(*right, -1);
   arith::CmpIPredicate predicate = compare.getPredicate();
-  addBound(negated ? arith::invertPredicate(predicate) : predicate, *left);
+  if (negated)
+    predicate = arith::invertPredicate(predicate);
+  if (std::optional<AxisBound> bound = boundOf(predicate, *left))
+    found.bounds.push_back(*bound);
 }
 
 void BoundFinder::findConditions(const ChainOp &op, Place place, bool exact) {
@@ -283,7 +316,10 @@ void BoundFinder::findConditions(const ChainOp &op, Place place, bool exact) {
       Value none = negated ? select.getTrueValue() : select.getFalseValue();
       if (!isNone(none))
         continue;
-      addCondition(place.at(select.getCondition()), negated);
+      Conditions found;
+      addCondition(place.at(select.getCondition()), negated, found);
+      llvm::append_range(chain.bounds, found.bounds);
+      llvm::append_range(chain.eithers, found.eithers);
       return findConditions(op, place.at(kept), exact);
     }
     return;

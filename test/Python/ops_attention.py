@@ -74,6 +74,16 @@ class Attention(unittest.TestCase):
         same = pit.attention(q, q, q, cu_seqlens=starts)
         np.testing.assert_array_equal(same, pit.attention(q, q, q, cu_seqlens=(starts, starts)))
 
+    def test_sinks_of_long_texts(self):
+        """Tiles between the first keys and the window are skipped; the others are all there."""
+        for queries, keys, sinks, options in (
+                (200, 333, 3, {}), (200, 333, 70, {"causal": True, "align": "end"}),
+                (1, 513, 4, {"causal": True, "align": "end"}), (333, 200, 200, {}),
+                (333, 333, 0, {"causal": True}),
+                (150, 333, 2, {"lengths": np.array([130, 1, 333], "i4")})):
+            options = options | {"window": 20, "sinks": sinks}
+            self.compare(draw(3, 2, 1, queries, keys, 16, 16), options, options)
+
     def test_index(self):
         arrays = draw(2, 3, 3, 70, 130, 16, 24)
         kept = random.random((2, 3, 70, 130)) < 0.1

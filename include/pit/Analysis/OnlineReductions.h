@@ -125,8 +125,8 @@ struct Selection {
 };
 using FindSelection = function_ref<std::optional<Selection>(Operation *)>;
 
-/// The range of the axis outside of which nothing is contributed, for rows from
-/// `first` on: pos < bound or pos >= bound, where `bound` is a sum.
+/// A condition without which nothing is contributed at a position of the axis:
+/// that it is less than a sum, or not, or that the sum itself is negative.
 struct AxisBound {
   /// An element of a tensor of integers, times.
   struct Read {
@@ -134,7 +134,8 @@ struct AxisBound {
     SmallVector<int64_t> dims; ///< the chain's, -1 where it has one element
     int64_t times;
   };
-  bool isUpper; ///< nothing at positions >= the sum, else < the sum
+  bool isUpper = false;  ///< nothing at positions >= the sum, else < the sum
+  bool isOfRows = false; ///< nothing at all where the sum is not negative
   int64_t constant = 0;
   SmallVector<std::pair<unsigned, int64_t>> dims;  ///< coordinates, times
   SmallVector<std::pair<Value, int64_t>> captured; ///< index values, times
@@ -150,7 +151,9 @@ struct OnlineChain {
   /// Constants for what is read beyond the axis' end, where they are not zero,
   /// and for what is computed there.
   llvm::MapVector<Value, TypedAttr> pads, masks;
-  SmallVector<AxisBound, 1> bounds;
+  SmallVector<AxisBound> bounds;
+  /// Nothing is contributed where neither of two holds.
+  SmallVector<std::pair<AxisBound, AxisBound>, 0> eithers;
   /// The op that selects, if there is one.
   std::optional<unsigned> selection;
   TypedAttr background; ///< of the selection

@@ -19,9 +19,11 @@ from pit_run import check_layers
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Python" / "Inputs"))
 import attention_reference as reference  # noqa: E402
 
-# The type and whether the tiles are to be those of tensor cores; how many queries and keys.
+# The type and whether the tiles are to be those of tensor cores; how many queries and keys; options that are
+# not drawn.
 LAYERS = [("f2", (64,), (130, 100)), ("f2", (128,), (64, 257)), ("f2", (64,), (1, 65)),
-          ("f2", (16, 32, 64), (33, 70)), ("f4", (8, 64), (33, 40)), ("f2", (64,), (200, 1))]
+          ("f2", (16, 32, 64), (33, 70)), ("f4", (8, 64), (33, 40)), ("f2", (64,), (200, 1)),
+          ("f2", (64,), (300, 420), {"window": 20, "sinks": 3})]
 
 
 class Taken(Exception):
@@ -66,8 +68,10 @@ def difference(dtype, found, wanted):
     return None
 
 
-def check(pit_run, rng, dtype, head_sizes, sizes):
+def check(pit_run, rng, dtype, head_sizes, sizes, given=None):
     arrays, options, wanted = reference.draw(rng, dtype, sizes, head_sizes)
+    if given:
+        options, wanted = dict(given), dict(given)
     op, given = op_of(arrays, options)
     found = results(pit_run, op, given, 2)
     with np.errstate(invalid="ignore"):

@@ -91,7 +91,7 @@ def repeat(blocks, block, queries, keys):
 def draw(rng, dtype, sizes=None, head_sizes=(1, 8, 16, 33, 64)):
     """q, k, v; options of pit.attention; and those of `attention`."""
     batch, groups, each = (int(rng.integers(1, 4)) for _ in range(3))
-    queries, keys = sizes or [int(rng.choice([0, 1, 2, 31, 64, 65, 130])) for _ in range(2)]
+    queries, keys = sizes or [int(rng.choice([0, 1, 2, 31, 64, 65, 130, 270])) for _ in range(2)]
     d, e = (int(rng.choice(head_sizes)) for _ in range(2))
     heads = groups * each
     q, k, v = (rng.standard_normal(shape).astype(dtype) for shape in (

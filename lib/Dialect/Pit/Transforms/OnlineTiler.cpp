@@ -8,7 +8,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -112,193 +111,6 @@ void OnlineTiler::run() {
   replaceUses(loop.getResults());
 }
 
-Value OnlineTiler::extremeOf(const AxisBound::Read &read, bool isLargest) {
-  Type element = getElementTypeOrSelf(read.value);
-  Dims shape = shapeOf(read.dims);
-  bool isOne = llvm::all_of(shape, [](int64_t size) { return size == 1; });
-  // Rows beyond the last one count for nothing.
-  unsigned width = element.isIndex() ? IndexType::kInternalStorageBitWidth
-                                     : element.getIntOrFloatBitWidth();
-  TypedAttr nothing = rewriter.getIntegerAttr(
-      element, isLargest ? llvm::APInt::getSignedMinValue(width)
-                         : llvm::APInt::getSignedMaxValue(width));
-  Value found = read.value;
-  if (!shape.empty())
-    found =
-        SReadOp::create(rewriter, loc, RankedTensorType::get(shape, element),
-                        found, subscripts(read.dims), isOne ? nullptr : nothing)
-            .getResult();
-  if (!isOne) {
-    Value init = filledTile({}, nothing);
-    unsigned rank = shape.size();
-    SmallVector<utils::IteratorType> loops(rank,
-                                           utils::IteratorType::reduction);
-    SmallVector<AffineMap> maps = {
-        rewriter.getMultiDimIdentityMap(rank),
-        AffineMap::get(rank, 0, rewriter.getContext())};
-    auto most = [&](OpBuilder &b, Location loc, ValueRange values) {
-      Value next;
-      if (isLargest)
-        next = arith::MaxSIOp::create(b, loc, values[1], values[0]);
-      else
-        next = arith::MinSIOp::create(b, loc, values[1], values[0]);
-      linalg::YieldOp::create(b, loc, next);
-    };
-    found = linalg::GenericOp::create(rewriter, loc, init.getType(), found,
-                                      init, maps, loops, most)
-                .getResult(0);
-  }
-  SmallVector<Value> first(isOne ? shape.size() : 0, index(0));
-  Value number = tensor::ExtractOp::create(rewriter, loc, found, first);
-  if (!element.isIndex())
-    number = arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(),
-                                        number);
-  return number;
-}
-
-Value OnlineTiler::boundOf(const AxisBound &bound) {
-  int64_t constant = bound.constant;
-  Value sum;
-  auto add = [&](Value value, int64_t times) {
-    if (times != 1)
-      value = arith::MulIOp::create(rewriter, loc, value, index(times));
-    sum = sum ? arith::AddIOp::create(rewriter, loc, sum, value).getResult()
-              : value;
-  };
-  for (auto [dim, times] : bound.dims) {
-    // The rows of the tile, the last or the first one of which counts.
-    if ((times > 0) == bound.isUpper)
-      constant += (tile[dim] - 1) * times;
-    if (kinds[dim] == Kind::Row)
-      add(starts[dim], times);
-  }
-  for (auto [value, times] : bound.captured) {
-    if (!value.getType().isIndex())
-      value = arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(),
-                                         value);
-    add(value, times);
-  }
-  for (const AxisBound::Read &read : bound.reads)
-    add(extremeOf(read, (read.times > 0) == bound.isUpper), read.times);
-  if (!sum)
-    return index(constant);
-  if (constant != 0)
-    sum = arith::AddIOp::create(rewriter, loc, sum, index(constant));
-  return sum;
-}
-
-std::pair<Value, Value> OnlineTiler::axisRange() {
-  Value lower = index(0), upper = extents[chain.axis];
-  bool clamp = false;
-  for (const AxisBound &bound : chain.bounds) {
-    if (llvm::any_of(bound.dims, [&](auto term) {
-          return kinds[term.first] == Kind::Axis;
-        }))
-      continue;
-    Value limit = boundOf(bound);
-    if (bound.isUpper) {
-      upper = arith::MinSIOp::create(rewriter, loc, upper, limit);
-      clamp |=
-          !bound.captured.empty() || !bound.reads.empty() ||
-          bound.constant < 0 ||
-          llvm::any_of(bound.dims, [](auto term) { return term.second < 0; });
-      continue;
-    }
-    lower = arith::MaxSIOp::create(rewriter, loc, lower, limit);
-    clamp = true;
-  }
-  if (length)
-    upper = arith::MinSIOp::create(rewriter, loc, upper, length);
-  // A loop from a place behind its end has no steps.
-  if (clamp || length)
-    upper = arith::MaxSIOp::create(rewriter, loc, upper, lower);
-  return {lower, upper};
-}
-
-/// Loops of a kernel's mainloop begin and end at numbers, so a loop before it
-/// takes the extremes of what tiles of rows have in memory.
-void OnlineTiler::prepareRanges() {
-  bool isNeeded = false;
-  llvm::SmallDenseSet<int64_t> used;
-  for (const AxisBound &bound : chain.bounds) {
-    for (auto [dim, times] : bound.dims)
-      used.insert(dim);
-    for (const AxisBound::Read &read : bound.reads)
-      for (int64_t dim : read.dims) {
-        isNeeded |= dim >= 0 && tile[dim] != 1;
-        used.insert(dim);
-      }
-  }
-  if (!isNeeded)
-    return;
-  for (unsigned dim : rowDims)
-    if (used.contains(dim))
-      rangeDims.push_back(dim);
-  SmallVector<Value> lower, upper, inits;
-  SmallVector<OpFoldResult> counts;
-  for (unsigned dim : rangeDims) {
-    lower.push_back(index(0));
-    Value size = index(tile[dim]);
-    upper.push_back(
-        rewriter.createOrFold<arith::CeilDivUIOp>(loc, extents[dim], size));
-    counts.push_back(getAsOpFoldResult(upper.back()));
-  }
-  Type wide = rewriter.getI64Type();
-  for (int i = 0; i < 2; ++i)
-    inits.push_back(tensor::EmptyOp::create(rewriter, loc, counts, wide));
-  SmallVector<int64_t> steps(rangeDims.size(), 1);
-  auto loop = ForallOp::create(
-      rewriter, loc, lower, upper, steps, Value(), ValueRange(), 0, inits,
-      [&](OpBuilder &, Location, ValueRange ivs, Value, Value,
-          ValueRange carried) {
-        for (auto [dim, iv] : llvm::zip(rangeDims, ivs))
-          starts[dim] =
-              arith::MulIOp::create(rewriter, loc, iv, index(tile[dim]));
-        auto [from, to] = axisRange();
-        SmallVector<Value> places = {from, to}, written;
-        SmallVector<int64_t> shape(rangeDims.size(), 1);
-        for (auto [place, dest] : llvm::zip(places, carried)) {
-          Value number = arith::IndexCastOp::create(rewriter, loc, wide, place);
-          Value empty = tensor::EmptyOp::create(rewriter, loc, shape, wide);
-          Value one =
-              linalg::FillOp::create(rewriter, loc, number, empty).getResult(0);
-          written.push_back(
-              SWriteOp::create(rewriter, loc, one, dest, ivs).getResult());
-        }
-        YieldOp::create(rewriter, loc, written);
-      });
-  ranges.assign(loop.getResults().begin(), loop.getResults().end());
-  starts.assign(chain.numDims, Value());
-}
-
-std::pair<Value, Value> OnlineTiler::rangeOfTile() {
-  if (ranges.empty())
-    return axisRange();
-  SmallVector<Value> at, found, first(rangeDims.size(), index(0));
-  for (unsigned dim : rangeDims)
-    at.push_back(tile[dim] == 1
-                     ? starts[dim]
-                     : arith::DivUIOp::create(rewriter, loc, starts[dim],
-                                              index(tile[dim]))
-                           .getResult());
-  SmallVector<int64_t> shape(rangeDims.size(), 1);
-  for (Value range : ranges) {
-    Value read =
-        SReadOp::create(rewriter, loc,
-                        RankedTensorType::get(shape, rewriter.getI64Type()),
-                        range, at, TypedAttr())
-            .getResult();
-    Value number = tensor::ExtractOp::create(rewriter, loc, read, first);
-    found.push_back(arith::IndexCastOp::create(
-        rewriter, loc, rewriter.getIndexType(), number));
-  }
-  if (length) {
-    found[1] = arith::MinSIOp::create(rewriter, loc, found[1], length);
-    found[1] = arith::MaxSIOp::create(rewriter, loc, found[1], found[0]);
-  }
-  return {found[0], found[1]};
-}
-
 SmallVector<Value> OnlineTiler::tileOfRows(ValueRange carried) {
   for (auto &memo : rowTiles)
     memo.clear();
@@ -316,9 +128,9 @@ SmallVector<Value> OnlineTiler::tileOfRows(ValueRange carried) {
   SmallVector<Value> lower, upper, group = groupOfTile(), states;
   SmallVector<int64_t> steps;
   if (!listed) {
-    auto [from, to] = rangeOfTile();
-    lower.push_back(from);
-    upper.push_back(to);
+    range = rangeOfTile();
+    lower.push_back(range.lower);
+    upper.push_back(range.upper);
     steps.push_back(tile[chain.axis]);
   }
   for (unsigned number : reductions) {
@@ -355,7 +167,7 @@ SmallVector<Value> OnlineTiler::tileOfRows(ValueRange carried) {
                               if (listed)
                                 enterIds(chunk);
                               else
-                                starts[chain.axis] = ivs.front();
+                                starts[chain.axis] = placeOf(ivs.front());
                               SmallVector<Value> next = step(before);
                               YieldOp::create(rewriter, loc, next);
                             });

@@ -8,8 +8,9 @@
 //       each reduction: what it was, rescaled, and the tile's part
 //     factors that left the loop; ops on rows; SWrite of what others use
 //
-// The plan is in OnlineTilerPlan.cpp, loops in OnlineTiler.cpp, what a mark
-// selects in OnlineTilerSelection.cpp, what is computed along the axis in
+// The plan is in OnlineTilerPlan.cpp, loops in OnlineTiler.cpp, where they
+// begin and end in OnlineTilerRanges.cpp, what a mark selects in
+// OnlineTilerSelection.cpp, what is computed along the axis in
 // OnlineTilerOps.cpp, and of results of reductions in OnlineTilerRows.cpp.
 //
 //===----------------------------------------------------------------------===//
@@ -88,9 +89,18 @@ private:
   std::pair<Value, Dims> readSelector();
   SmallVector<Value> tileOfRows(ValueRange outputs);
   SmallVector<Value> step(ValueRange before);
-  std::pair<Value, Value> axisRange();
+  /// Where the loop of a tile begins and ends. If there is a gap, steps up to
+  /// `first` are at `before`, others at `after`, plus the step.
+  struct Range {
+    Value lower, upper, first, before, after;
+  };
+  Range axisRange();
   void prepareRanges();
-  std::pair<Value, Value> rangeOfTile();
+  Range rangeOfTile();
+  Value placeOf(Value step);
+  bool hasGap() const;
+  /// Is a condition on rows true of one of a tile?
+  Value holdsSomewhere(const AxisBound &bound);
   Value boundOf(const AxisBound &bound);
   /// The largest or the least integer that a tile of rows has, as an index.
   Value extremeOf(const AxisBound::Read &read, bool isLargest);
@@ -178,6 +188,7 @@ private:
   Value length;                 ///< of a tile's rows, if it is one
 
   SmallVector<Value> extents, starts;
+  Range range;               ///< of the tile
   SmallVector<Value> ranges; ///< where loops of tiles begin and end, by number
   SmallVector<unsigned> rangeDims; ///< that number these
   Value coordinates;               ///< of the step's ids

@@ -333,6 +333,11 @@ std::string OnlineTiler::describe() const {
   if (byBlocks)
     os << " of blocks";
   for (const AxisBound &bound : chain.bounds)
-    os << (bound.isUpper ? ", ends" : ", starts") << " where a comparison says";
+    os << (bound.isOfRows  ? ", runs"
+           : bound.isUpper ? ", ends"
+                           : ", starts")
+       << " where a comparison says";
+  if (hasGap())
+    os << ", leaves out a range";
   return text;
 }

@@ -104,6 +104,7 @@ bool OnlineTiler::needsMask() const {
     return true;
   int64_t extent = staticExtent(chain.axis);
   return ShapedType::isDynamic(extent) || extent % tile[chain.axis] != 0 ||
+         !chain.eithers.empty() ||
          llvm::any_of(chain.bounds,
                       [](const AxisBound &bound) { return !bound.isUpper; });
 }

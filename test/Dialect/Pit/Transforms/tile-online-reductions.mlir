@@ -417,3 +417,79 @@ func.func @ranges(%x: tensor<?x?x?xf32>, %begin: tensor<?xi32>, %end: tensor<?xi
   } -> tensor<?x?xf32>
   return %l : tensor<?x?xf32>
 }
+
+// -----
+
+// The first four columns, then the last hundred: one loop goes through the steps of
+// both. Rows behind a number have no step.
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+// CHECK-LABEL: func @gap(
+// CHECK-SAME: %[[COUNT:[a-z0-9]*]]: index
+// CHECK: pit.forall (%[[I:.*]]) = (%c0) to (%{{.*}}) step (64)
+// CHECK-DAG: %[[END:.*]] = arith.addi %[[I]], %c64
+// CHECK-DAG: %[[LAST:.*]] = arith.minsi %{{.*}}, %[[END]]
+// CHECK-DAG: %[[ROWS:.*]] = arith.subi %[[I]], %[[COUNT]]
+// CHECK-DAG: %[[ANY:.*]] = arith.cmpi slt, %[[ROWS]], %c0
+// CHECK: %[[UPPER:.*]] = arith.select %[[ANY]], %[[LAST]], %c0
+// CHECK: %[[NEAR:.*]] = arith.addi %[[I]], %c-99
+// CHECK: %[[TO:.*]] = arith.maxsi %[[UPPER]], %c0
+// CHECK: %[[MOST:.*]] = arith.minsi %[[TO]], %c4
+// CHECK: %[[HEAD:.*]] = arith.maxsi %[[MOST]], %c0
+// CHECK: %[[STEPS:.*]] = arith.ceildivui %[[HEAD]], %c64
+// CHECK: %[[FIRST:.*]] = arith.muli %[[STEPS]], %c64
+// CHECK: %[[SECOND:.*]] = arith.maxsi %[[NEAR]], %[[FIRST]]
+// CHECK: %[[REST:.*]] = arith.subi %[[TO]], %[[SECOND]]
+// CHECK: %[[AFTER:.*]] = arith.maxsi %[[REST]], %c0
+// CHECK: %[[ALL:.*]] = arith.addi %[[FIRST]], %[[AFTER]]
+// CHECK: %[[BY:.*]] = arith.subi %[[SECOND]], %[[FIRST]]
+// CHECK: pit.for (%[[STEP:.*]]) = (%c0) to (%[[ALL]]) step (64)
+// CHECK:   %[[IS_FIRST:.*]] = arith.cmpi slt, %[[STEP]], %[[FIRST]]
+// CHECK:   %[[MOVE:.*]] = arith.select %[[IS_FIRST]], %c0, %[[BY]]
+// CHECK:   %[[J:.*]] = arith.addi %[[STEP]], %[[MOVE]]
+// CHECK:   pit.sread %{{.*}}[%[[I]], %[[J]]]
+func.func @gap(%count: index, %x: tensor<?x?xf32>, %rows: tensor<?xf32>, %all: tensor<?x?xf32>) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %four = arith.constant 4 : index
+  %hundred = arith.constant 100 : index
+  %m0 = linalg.fill ins(%low : f32) outs(%rows : tensor<?xf32>) -> tensor<?xf32>
+  %l0 = linalg.fill ins(%zero : f32) outs(%rows : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x?xf32>) outs(%all : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %from = arith.subi %i, %hundred : index
+    %near = arith.cmpi sgt, %j, %from : index
+    %sink = arith.cmpi slt, %j, %four : index
+    %either = arith.ori %near, %sink : i1
+    %before = arith.cmpi sle, %j, %i : index
+    %there = arith.cmpi slt, %i, %count : index
+    %both = arith.andi %either, %before : i1
+    %c = arith.andi %both, %there : i1
+    %b = arith.select %c, %a, %low : f32
+    linalg.yield %b : f32
+  } -> tensor<?x?xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%s : tensor<?x?xf32>) outs(%m0 : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.maximumf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%s, %m : tensor<?x?xf32>, tensor<?xf32>) outs(%all : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %t: f32, %o: f32):
+    %b = arith.subf %a, %t : f32
+    %c = math.exp %b : f32
+    linalg.yield %c : f32
+  } -> tensor<?x?xf32>
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%p : tensor<?x?xf32>) outs(%l0 : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?xf32>
+  return %l : tensor<?xf32>
+}

@@ -1,0 +1,273 @@
+//===- OnlineTilerRanges.cpp - Where the loop of a chain begins and ends --===//
+
+#include "OnlineTiler.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+Value OnlineTiler::extremeOf(const AxisBound::Read &read, bool isLargest) {
+  Type element = getElementTypeOrSelf(read.value);
+  Dims shape = shapeOf(read.dims);
+  bool isOne = llvm::all_of(shape, [](int64_t size) { return size == 1; });
+  // Rows beyond the last one count for nothing.
+  unsigned width = element.isIndex() ? IndexType::kInternalStorageBitWidth
+                                     : element.getIntOrFloatBitWidth();
+  TypedAttr nothing = rewriter.getIntegerAttr(
+      element, isLargest ? llvm::APInt::getSignedMinValue(width)
+                         : llvm::APInt::getSignedMaxValue(width));
+  Value found = read.value;
+  if (!shape.empty())
+    found =
+        SReadOp::create(rewriter, loc, RankedTensorType::get(shape, element),
+                        found, subscripts(read.dims), isOne ? nullptr : nothing)
+            .getResult();
+  if (!isOne) {
+    Value init = filledTile({}, nothing);
+    unsigned rank = shape.size();
+    SmallVector<utils::IteratorType> loops(rank,
+                                           utils::IteratorType::reduction);
+    SmallVector<AffineMap> maps = {
+        rewriter.getMultiDimIdentityMap(rank),
+        AffineMap::get(rank, 0, rewriter.getContext())};
+    auto most = [&](OpBuilder &b, Location loc, ValueRange values) {
+      Value next;
+      if (isLargest)
+        next = arith::MaxSIOp::create(b, loc, values[1], values[0]);
+      else
+        next = arith::MinSIOp::create(b, loc, values[1], values[0]);
+      linalg::YieldOp::create(b, loc, next);
+    };
+    found = linalg::GenericOp::create(rewriter, loc, init.getType(), found,
+                                      init, maps, loops, most)
+                .getResult(0);
+  }
+  SmallVector<Value> first(isOne ? shape.size() : 0, index(0));
+  Value number = tensor::ExtractOp::create(rewriter, loc, found, first);
+  if (!element.isIndex())
+    number = arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(),
+                                        number);
+  return number;
+}
+
+Value OnlineTiler::boundOf(const AxisBound &bound) {
+  int64_t constant = bound.constant;
+  Value sum;
+  auto add = [&](Value value, int64_t times) {
+    if (times != 1)
+      value = arith::MulIOp::create(rewriter, loc, value, index(times));
+    sum = sum ? arith::AddIOp::create(rewriter, loc, sum, value).getResult()
+              : value;
+  };
+  for (auto [dim, times] : bound.dims) {
+    // The rows of the tile, the last or the first one of which counts.
+    if ((times > 0) == bound.isUpper)
+      constant += (tile[dim] - 1) * times;
+    if (kinds[dim] == Kind::Row)
+      add(starts[dim], times);
+  }
+  for (auto [value, times] : bound.captured) {
+    if (!value.getType().isIndex())
+      value = arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(),
+                                         value);
+    add(value, times);
+  }
+  for (const AxisBound::Read &read : bound.reads)
+    add(extremeOf(read, (read.times > 0) == bound.isUpper), read.times);
+  if (!sum)
+    return index(constant);
+  if (constant != 0)
+    sum = arith::AddIOp::create(rewriter, loc, sum, index(constant));
+  return sum;
+}
+
+/// Does a condition of two leave out a range between two others?
+static bool isGap(const std::pair<AxisBound, AxisBound> &either) {
+  const auto &[a, b] = either;
+  return !a.isOfRows && !b.isOfRows && a.isUpper != b.isUpper;
+}
+
+bool OnlineTiler::hasGap() const { return llvm::any_of(chain.eithers, isGap); }
+
+Value OnlineTiler::holdsSomewhere(const AxisBound &bound) {
+  return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
+                               boundOf(bound), index(0));
+}
+
+OnlineTiler::Range OnlineTiler::axisRange() {
+  Range found;
+  found.lower = index(0);
+  found.upper = extents[chain.axis];
+  auto least = [&](Value a, Value b) -> Value {
+    return arith::MinSIOp::create(rewriter, loc, a, b);
+  };
+  auto most = [&](Value a, Value b) -> Value {
+    return arith::MaxSIOp::create(rewriter, loc, a, b);
+  };
+  auto choose = [&](Value condition, Value a, Value b) -> Value {
+    return arith::SelectOp::create(rewriter, loc, condition, a, b);
+  };
+  auto take = [&](bool isUpper, Value limit) {
+    if (isUpper)
+      found.upper = least(found.upper, limit);
+    else
+      found.lower = most(found.lower, limit);
+  };
+  bool clamp = false;
+  for (const AxisBound &bound : chain.bounds) {
+    if (bound.isOfRows) {
+      found.upper = choose(holdsSomewhere(bound), found.upper, index(0));
+      clamp = true;
+      continue;
+    }
+    take(bound.isUpper, boundOf(bound));
+    clamp |=
+        !bound.isUpper || !bound.captured.empty() || !bound.reads.empty() ||
+        bound.constant < 0 ||
+        llvm::any_of(bound.dims, [](auto term) { return term.second < 0; });
+  }
+  Value gapBegin, gapEnd;
+  for (const auto &either : chain.eithers) {
+    AxisBound a = either.first, b = either.second;
+    if (a.isOfRows)
+      std::swap(a, b);
+    if (a.isOfRows)
+      continue;
+    clamp = true;
+    if (b.isOfRows)
+      take(a.isUpper,
+           choose(holdsSomewhere(b), a.isUpper ? found.upper : found.lower,
+                  boundOf(a)));
+    else if (a.isUpper == b.isUpper)
+      take(a.isUpper, a.isUpper ? most(boundOf(a), boundOf(b))
+                                : least(boundOf(a), boundOf(b)));
+    else if (!gapBegin)
+      std::tie(gapBegin, gapEnd) = a.isUpper
+                                       ? std::pair(boundOf(a), boundOf(b))
+                                       : std::pair(boundOf(b), boundOf(a));
+  }
+  if (length)
+    found.upper = least(found.upper, length);
+  // A loop from a place behind its end has no steps.
+  if (clamp || length)
+    found.upper = most(found.upper, found.lower);
+  if (!gapBegin)
+    return found;
+  // Whole steps up to the gap, then those from its end on.
+  auto minus = [&](Value a, Value b) -> Value {
+    return arith::SubIOp::create(rewriter, loc, a, b);
+  };
+  Value zero = index(0), size = index(tile[chain.axis]);
+  Value before = most(minus(least(gapBegin, found.upper), found.lower), zero);
+  Value count = arith::CeilDivUIOp::create(rewriter, loc, before, size);
+  Value first = arith::MulIOp::create(rewriter, loc, count, size);
+  Value end = arith::AddIOp::create(rewriter, loc, found.lower, first);
+  Value second = most(gapEnd, end);
+  Value after = most(minus(found.upper, second), zero);
+  Value all = arith::AddIOp::create(rewriter, loc, first, after);
+  return {zero, all, first, found.lower, minus(second, first)};
+}
+
+Value OnlineTiler::placeOf(Value step) {
+  if (!range.first)
+    return step;
+  Value isBefore = arith::CmpIOp::create(
+      rewriter, loc, arith::CmpIPredicate::slt, step, range.first);
+  Value by = arith::SelectOp::create(rewriter, loc, isBefore, range.before,
+                                     range.after);
+  return arith::AddIOp::create(rewriter, loc, step, by);
+}
+
+/// Loops of a kernel's mainloop begin and end at numbers, so a loop before it
+/// takes the extremes of what tiles of rows have in memory.
+void OnlineTiler::prepareRanges() {
+  bool isNeeded = false;
+  llvm::SmallDenseSet<int64_t> used;
+  SmallVector<AxisBound> bounds = chain.bounds;
+  for (const auto &[a, b] : chain.eithers)
+    bounds.append({a, b});
+  for (const AxisBound &bound : bounds) {
+    for (auto [dim, times] : bound.dims)
+      used.insert(dim);
+    for (const AxisBound::Read &read : bound.reads)
+      for (int64_t dim : read.dims) {
+        isNeeded |= dim >= 0 && tile[dim] != 1;
+        used.insert(dim);
+      }
+  }
+  if (!isNeeded)
+    return;
+  for (unsigned dim : rowDims)
+    if (used.contains(dim))
+      rangeDims.push_back(dim);
+  SmallVector<Value> lower, upper, inits;
+  SmallVector<OpFoldResult> counts;
+  for (unsigned dim : rangeDims) {
+    lower.push_back(index(0));
+    Value size = index(tile[dim]);
+    upper.push_back(
+        rewriter.createOrFold<arith::CeilDivUIOp>(loc, extents[dim], size));
+    counts.push_back(getAsOpFoldResult(upper.back()));
+  }
+  Type wide = rewriter.getI64Type();
+  for (unsigned i = 0, count = hasGap() ? 5 : 2; i < count; ++i)
+    inits.push_back(tensor::EmptyOp::create(rewriter, loc, counts, wide));
+  SmallVector<int64_t> steps(rangeDims.size(), 1);
+  auto loop = ForallOp::create(
+      rewriter, loc, lower, upper, steps, Value(), ValueRange(), 0, inits,
+      [&](OpBuilder &, Location, ValueRange ivs, Value, Value,
+          ValueRange carried) {
+        for (auto [dim, iv] : llvm::zip(rangeDims, ivs))
+          starts[dim] =
+              arith::MulIOp::create(rewriter, loc, iv, index(tile[dim]));
+        Range made = axisRange();
+        SmallVector<Value> places = {made.lower, made.upper}, written;
+        if (made.first)
+          places.append({made.first, made.before, made.after});
+        SmallVector<int64_t> shape(rangeDims.size(), 1);
+        for (auto [place, dest] : llvm::zip(places, carried)) {
+          Value number = arith::IndexCastOp::create(rewriter, loc, wide, place);
+          Value empty = tensor::EmptyOp::create(rewriter, loc, shape, wide);
+          Value one =
+              linalg::FillOp::create(rewriter, loc, number, empty).getResult(0);
+          written.push_back(
+              SWriteOp::create(rewriter, loc, one, dest, ivs).getResult());
+        }
+        YieldOp::create(rewriter, loc, written);
+      });
+  ranges.assign(loop.getResults().begin(), loop.getResults().end());
+  starts.assign(chain.numDims, Value());
+}
+
+OnlineTiler::Range OnlineTiler::rangeOfTile() {
+  if (ranges.empty())
+    return axisRange();
+  SmallVector<Value> at, found, first(rangeDims.size(), index(0));
+  for (unsigned dim : rangeDims)
+    at.push_back(tile[dim] == 1
+                     ? starts[dim]
+                     : arith::DivUIOp::create(rewriter, loc, starts[dim],
+                                              index(tile[dim]))
+                           .getResult());
+  SmallVector<int64_t> shape(rangeDims.size(), 1);
+  for (Value range : ranges) {
+    Value read =
+        SReadOp::create(rewriter, loc,
+                        RankedTensorType::get(shape, rewriter.getI64Type()),
+                        range, at, TypedAttr())
+            .getResult();
+    Value number = tensor::ExtractOp::create(rewriter, loc, read, first);
+    found.push_back(arith::IndexCastOp::create(
+        rewriter, loc, rewriter.getIndexType(), number));
+  }
+  if (hasGap())
+    return {found[0], found[1], found[2], found[3], found[4]};
+  if (length) {
+    found[1] = arith::MinSIOp::create(rewriter, loc, found[1], length);
+    found[1] = arith::MaxSIOp::create(rewriter, loc, found[1], found[0]);
+  }
+  return {found[0], found[1], Value(), Value(), Value()};
+}
