@@ -173,6 +173,44 @@ class Products(Case):
         self.close(of_w, y.T @ wide(x), "float32")
         self.assertEqual(np.count_nonzero(found[::4]), 0)
 
+    def test_together(self):
+        """Gradients that look for the same zeros are one program, which takes batches and has
+        derivatives."""
+        x, w = zeros(8, 12, dtype="float64"), dense(5, 12, dtype="float64")
+
+        def programs(needs, function):
+            made = jax.make_jaxpr(jax.grad(lambda x, w: function(x, w).sum(), needs))(x, w)
+            ops = [each.params["op"].name for each in made.jaxpr.eqns if "op" in each.params]
+            return ops[1:]  # without that of the result
+
+        def sparse(x, w):
+            return pit.linear(x, w, sparse_grad=True) ** 2
+
+        def behind(x, w):
+            return pit.linear(x, w, sparse=None, activation="relu") ** 2
+
+        for function in (sparse, behind):
+            self.assertEqual(programs((0, 1), function), ["linear_gradients"])
+            self.assertEqual(programs(0, function), ["linear_da"])
+            self.assertEqual(programs(1, function), ["linear_db"])
+        self.check(behind, lambda x, w: jax.nn.relu(x @ w.T) ** 2, x, w)
+
+        def dense_grads(x, w):
+            y = 2 * x @ w.T
+            return y @ w, y.T @ x
+
+        def grads(x, w):
+            of_x, of_w = jax.grad(lambda x, w: sparse(x, w).sum(), (0, 1))(x, w)
+            return jnp.where(x != 0, of_x, 0), of_w
+
+        xs = jnp.stack([x, 2 * x, 0 * x])
+        for found, expected in zip(jax.vmap(grads, (0, None))(xs, w), jax.vmap(dense_grads, (0, None))(xs, w)):
+            if found.shape == xs.shape:
+                expected = jnp.where(xs != 0, expected, 0)
+            self.close(found, expected)
+        second = jax.jacfwd(lambda w: grads(x, w)[1])(w)
+        self.close(second, jax.jacfwd(lambda w: dense_grads(x, w)[1])(w))
+
     def test_lengths(self):
         x, w, bias = dense(3, 9, 20), dense(7, 20), dense(7)
         for lengths in ((5, 0, 9), (0, 0, 0)):

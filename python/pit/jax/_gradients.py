@@ -14,6 +14,7 @@ from ..ops._einsum import NOTHING, expert_product_op
 from ..ops._gradients import (
     OF_OUTPUT, bias_gradient, einsum_gradient, linear_in, selector_of, selects_itself,
     without_activation)
+from ..ops._joint_gradients import joint_gradients
 from ..ops._masked_mlp import MaskedMlp
 from ..ops._moe import Experts, PaddedMlp
 from ..ops._products import linear_op
@@ -91,8 +92,13 @@ def backward(op, inputs, output, grad, needs, shapes):
         return grads
     count = operands_of(op)
     selectors = inputs[-1:] if selector_of(op) else []
+    joint = joint_gradients(op, tuple(needs[:count]))
+    together = iter(()) if joint is None else zip(joint.parts, by_joint(joint, inputs, grad))
     for i in range(count):
-        if needs[i]:
+        if needs[i] and joint is not None:
+            (rule, _), found = next(together)
+            grads[i] = spread(found, rule.output, op.inputs[i], shapes[i])
+        elif needs[i]:
             grads[i] = of_operand(op, i, inputs, selectors, grad, shapes[i])
     if op.bias and needs[count]:
         rule = bias_gradient(op)
@@ -167,6 +173,16 @@ def of_operand(op, i, inputs, selectors, grad, shape):
         if selector_of(rule):
             arrays += [inputs[i]] if selects_itself(op, i) else selectors
         found, have = _op.run(rule, arrays), rule.output
+    return spread(found, have, letters, shape)
+
+
+def by_joint(joint, inputs, grad):
+    from . import _training
+    return _training.gradients_of_product(joint, inputs, grad)
+
+
+def spread(found, have, letters, shape):
+    """A gradient with dims `have` as one of an operand, whose other dims were summed."""
     found = found.transpose([have.index(x) for x in letters if x in have])
     missing = [position for position, x in enumerate(letters) if x not in have]
     return jnp.broadcast_to(jnp.expand_dims(found, missing), shape)

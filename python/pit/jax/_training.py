@@ -1,5 +1,5 @@
-"""All gradients of a layer of experts by one program (ops/_moe_training.py): the primitive
-`pit_run_all`, an op with several results."""
+"""Several gradients by one program, of a layer of experts (ops/_moe_training.py) or of a product
+(ops/_joint_gradients.py): the primitive `pit_run_all`, an op with several results."""
 
 import functools
 
@@ -9,6 +9,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching
 
 from ..ops import _op
+from ..ops._joint_gradients import JointGradients
 from ..ops._moe_training import ExpertsBackward
 from . import _avals, _gradients
 
@@ -27,8 +28,18 @@ def gradients(op, inputs, grad, needs):
     return [next(found) if needed and i != 2 else None for i, needed in enumerate(needs)]
 
 
+def gradients_of_product(joint, inputs, grad):
+    """Those that a JointGradients computes, in its order."""
+    others = [inputs[i] for i in joint.read if i >= 0]
+    operands = _avals.alike([grad.astype(others[0].dtype), *others])
+    return primitive.bind(*operands, op=joint, layer=None)
+
+
 def by_parts(*operands, op, layer):
     """The same by the ops that the layer consists of, which have derivatives."""
+    if isinstance(op, JointGradients):
+        given = dict(zip(op.read, operands))
+        return [_op.run(rule, [given[i] for i in taken]) for rule, taken in op.parts]
     *inputs, grad = operands
     needs = (*op.needs[:2], False, *op.needs[2:])
     found = _gradients.of_parts(layer, inputs, grad, needs)
@@ -41,6 +52,9 @@ def differentiate(primals, tangents, **parameters):
 
 
 def batch(operands, dims, **parameters):
+    if isinstance(parameters["op"], JointGradients):  # each of whose parts takes a batch
+        found = jax.vmap(functools.partial(by_parts, **parameters), dims)(*operands)
+        return found, [0] * len(found)
     mapped = [jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims) if d is not None]
 
     def one(slices):
