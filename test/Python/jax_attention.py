@@ -54,6 +54,19 @@ class Attention(unittest.TestCase):
         for made, exact in zip(found, wanted):
             self.close(made, exact)
 
+    def test_gradients_of_bias(self):
+        q, k, v = draw(2, 4, 20, 16), draw(2, 2, 30, 16), draw(2, 2, 30, 8)
+
+        def right(bias):
+            k_of_heads, v_of_heads = (jnp.repeat(x, 2, 1) for x in (k, v))
+            scores = jnp.einsum("bhid,bhjd->bhij", q, k_of_heads) * 0.25 + bias
+            return jnp.einsum("bhij,bhje->bhie", jax.nn.softmax(scores), v_of_heads)
+
+        for shape in ((4, 20, 30), (2, 1, 1, 30)):
+            found, wanted = (jax.jit(jax.grad(lambda x: jnp.sin(f(x)).sum()))(draw(*shape) * 0 + 0.5)
+                             for f in (lambda x: pit.attention(q, k, v, bias=x), right))
+            self.close(found, wanted)
+
     def test_sequences(self):
         arrays = [draw(1, 4, 33, 16), draw(1, 2, 40, 16), draw(1, 2, 40, 8)]
         starts = jnp.array([0, 20, 33]), jnp.array([0, 30, 40])
@@ -124,8 +137,8 @@ class Attention(unittest.TestCase):
 
     def test_errors(self):
         q, k, v = (draw(1, 1, 8, 8) for _ in range(3))
-        with self.assertRaisesRegex(pit.Error, "the gradient of bias is not computed"):
-            jax.grad(lambda bias: pit.attention(q, k, v, bias=bias).sum())(draw(8, 8))
+        with self.assertRaisesRegex(pit.Error, "the gradient of alibi is not computed"):
+            jax.grad(lambda alibi: pit.attention(q, k, v, alibi=alibi).sum())(draw(1))
 
 
 if __name__ == "__main__":

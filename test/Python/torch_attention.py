@@ -116,6 +116,22 @@ class Attention(unittest.TestCase):
             self.close(found[1][i], exact)
         self.assertFalse(found[1][2].any())
 
+    def test_gradients_of_bias(self):
+        """Of any shape that broadcasts, of which dims of size 1 are sums."""
+        rng = np.random.default_rng()
+        for i, dims in enumerate(((0, 0, 1, 1), (1, 1, 0, 1), (0, 1, 1, 0), (0, 0, 0, 0), (1, 1, 1, 1))):
+            tensors, options, wanted = draw(rng, "f4", sizes=(40, 70))
+            sizes = (*tensors[0].shape[:3], 70)
+            bias = torch.randn([size if kept else 1 for size, kept in zip(sizes, dims)][i % 2:])
+            for each in (options, wanted):
+                each.pop("bias", None)
+            shapes = {name: getattr(x, "shape", x) for name, x in options.items()}
+            with self.subTest(bias=bias.shape, **shapes):
+                grad = torch.randn(*sizes[:3], tensors[2].shape[3])
+                found = self.gradients(lambda x: pit.attention(*tensors, bias=x, **options), [bias], grad)
+                right = self.gradients(lambda x: reference(*tensors, bias=x, **wanted), [bias], grad)
+                self.close(found[1][0], right[1][0].double())
+
     def test_gradients_of_sequences(self):
         """Also in a graph; of other queries and keys than their own, sequences have none."""
         tensors = [torch.randn(shape) for shape in ((1, 4, 150, 16), (1, 2, 180, 16), (1, 2, 180, 8))]
@@ -206,8 +222,8 @@ class Attention(unittest.TestCase):
 
     def test_errors(self):
         q, k, v = (torch.randn(1, 1, 8, 8, requires_grad=True) for _ in range(3))
-        with self.assertRaisesRegex(pit.Error, "the gradient of bias is not computed"):
-            pit.attention(q, k, v, bias=torch.zeros(8, 8, requires_grad=True))
+        with self.assertRaisesRegex(pit.Error, "the gradient of alibi is not computed"):
+            pit.attention(q, k, v, alibi=torch.zeros(1, requires_grad=True))
         index = pit.build_index(np.ones((1, 1, 8, 8), bool), (None, None, 64, 1), 3, source="mask")
         with self.assertRaisesRegex(pit.Error, "keys that an index= lists have no gradients"):
             pit.attention(q, k, v, index=index)

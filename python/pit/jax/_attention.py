@@ -12,7 +12,7 @@ from jax.custom_derivatives import SymbolicZero
 from .._library import Error
 from ..ops import _op
 from ..ops._attention import Attention
-from ..ops._attention_gradients import KeyGradient, QueryGradient
+from ..ops._attention_gradients import BiasGradient, KeyGradient, QueryGradient
 from . import _avals, _training
 
 
@@ -28,7 +28,8 @@ def run_all(op, arrays):
 def differentiable(op):
     """The result and the logarithms, with gradients."""
     forward = changed(Attention, op, with_lse=True)
-    queries, keys = (changed(kind, op, with_lse=False) for kind in (QueryGradient, KeyGradient))
+    queries, keys, bias = (changed(kind, op, with_lse=False)
+                           for kind in (QueryGradient, KeyGradient, BiasGradient))
     names = [argument.name for argument in op.arguments()]
 
     @jax.custom_vjp
@@ -37,22 +38,28 @@ def differentiable(op):
 
     def keep(*primals):
         for name, x in zip(names, primals):
-            if name in ("bias", "alibi") and x.perturbed:
-                raise Error(f"attention: the gradient of {name} is not computed; pass "
-                            f"jax.lax.stop_gradient({name})")
+            if name == "alibi" and x.perturbed:
+                raise Error("attention: the gradient of alibi is not computed; pass "
+                            "jax.lax.stop_gradient(alibi)")
         arrays = tuple(x.value for x in primals)
         found = run_all(forward, arrays)
-        return found, (arrays, found)
+        # What a pytree is made of says what is wanted, without arrays.
+        wanted = tuple(() if x.perturbed else None for x in primals)
+        return found, (arrays, found, wanted)
 
     def gradients(kept, grads):
-        arrays, (result, logs) = kept
+        arrays, (result, logs), wanted = kept
         grad, of_logs = (jnp.zeros(x.shape, x.dtype) if isinstance(x, SymbolicZero) else x
                          for x in grads)
         delta = (grad.astype(logs.dtype) * result.astype(logs.dtype)).sum(-1) - of_logs
         given = [*arrays, grad, jnp.where(logs == -jnp.inf, 0, logs), delta]
         found = [*run_all(queries, given), *run_all(keys, given)]
-        for name, x in zip(names[3:], arrays[3:]):
-            if name == "sink_logits":
+        for name, x, is_wanted in zip(names[3:], arrays[3:], wanted[3:]):
+            if name == "bias" and is_wanted is not None:
+                made, = run_all(bias, given)
+                made = made if made.size == x.size else made.sum()
+                found.append(made.reshape(x.shape).astype(x.dtype))
+            elif name == "sink_logits":
                 part = jnp.exp(x.astype(logs.dtype)[:, None] - logs) * -delta
                 found.append(part.sum((0, 2)).astype(x.dtype))
             elif jnp.issubdtype(x.dtype, jnp.floating):

@@ -21,8 +21,9 @@ class Gradient(Scores):
                 Argument("logs", rows, LAYER_FLOATS, alike=False),
                 Argument("delta", rows, LAYER_FLOATS, alike=False)]
 
-    def slopes_of(self, builder, found, letters):
-        """The probabilities, and the gradients of q k.T, with dims in this order."""
+    def slopes_of(self, builder, found, letters, of_sum=False):
+        """The probabilities, and the gradients of q k.T, with dims in this order; or of the scores
+        behind softcap and bias, not rounded."""
         sizes = found.sizes
         products, scores = self.computed_scores(builder, found, letters)
         (v, of_v), (dy, of_dy) = found["v"], found["dy"]
@@ -39,6 +40,8 @@ class Gradient(Scores):
 
         def function(body, chance, back, delta, *others):
             x = body.mul(summed, chance, body.emit(f"arith.subf {back}, {delta} : {summed}"))
+            if of_sum:
+                return x
             if self.softcap is not None:
                 scale = body.constant(self.scale_of(sizes) / self.softcap, summed)
                 part = body.emit(f"math.tanh {body.mul(summed, others[0], scale)} : {summed}")
@@ -48,9 +51,10 @@ class Gradient(Scores):
             return body.cast(x, summed, type_)
 
         ins, maps = [chances, back, delta], [letters, letters, rows]
-        if self.softcap is not None:
+        if self.softcap is not None and not of_sum:
             ins, maps = [*ins, products], [*maps, letters]
-        slopes = builder.generic([*maps, letters], letters, ins, builder.empty(dims, type_), function)
+        out = builder.empty(dims, summed if of_sum else type_)
+        slopes = builder.generic([*maps, letters], letters, ins, out, function)
         return chances, slopes
 
     def rounded(self, builder, found, value, type_, scale):
@@ -116,3 +120,41 @@ class KeyGradient(Gradient):
                 value = builder.product([value], [out], [sizes[x] for x in kept], kept, summed)
             results.append(self.rounded(builder, found, value, type_, scale))
         return results
+
+
+@kind
+@dataclass(frozen=True)
+class BiasGradient(Gradient):
+    """The gradient of the bias, without its dims of size 1 ((batch) if it has no others), in the type
+    of sums. A bias of keys, or of queries, is a loop along the others; one of both has as many
+    elements as there are scores, and these are stored before heads and batches are summed."""
+
+    name = "attention_bias_gradient"
+
+    @property
+    def outer(self):
+        return "m" if "m" in self.bias else "n"
+
+    @property
+    def kept(self):
+        return [x for x in self.bias if x != "1"] or ["b"]
+
+    def results(self, types, sizes):
+        return [(wide_type(types[0]), tuple(sizes[x] for x in self.kept))]
+
+    def build(self, builder, values, orders):
+        found = self.read(builder, values, orders)
+        sizes, outer = found.sizes, self.outer
+        rows = [outer if x == "m" else x for x in self.row_letters]
+        letters = [*rows, "n" if outer == "m" else "m"]
+        _, value = self.slopes_of(builder, found, letters, of_sum=True)
+        kept = [x for each in self.kept for x in ("kg" if each == "h" and self.is_split else each)]
+        # The loop along one dim first, so that nothing of queries times keys is stored.
+        steps = [kept] if letters[-1] in kept else [rows, kept]
+        for to in steps:
+            if to != letters:
+                value = builder.product([value], [letters], [sizes[x] for x in to], to, value.type)
+                letters = to
+        if "k" in kept and self.is_split:
+            value = builder.merge(value, kept.index("k"), sizes["k"] * sizes["g"])
+        return [value]

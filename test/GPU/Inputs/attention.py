@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from pit.ops import _attention, _op
-from pit.ops._attention_gradients import KeyGradient, QueryGradient
+from pit.ops._attention_gradients import BiasGradient, KeyGradient, QueryGradient
 from pit_run import check_layers
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Python" / "Inputs"))
@@ -82,14 +82,20 @@ def check(pit_run, rng, dtype, head_sizes, sizes, given=None):
         given = [*given, dy, np.where(np.isneginf(logs), 0, logs).astype("f"),
                  (dy * result).sum(-1).astype("f")]
         changed = {"with_lse": False}
-        found = []
-        for kind, count in ((QueryGradient, 1), (KeyGradient, 2)):
+        found, kinds = [], [(QueryGradient, 1), (KeyGradient, 2)]
+        if "bias" in options:
+            kinds.append((BiasGradient, 1))
+        for kind, count in kinds:
             gradient = _op.make(kind, *(changed.get(f.name, getattr(op, f.name)) for f in fields(op)))
             found += results(pit_run, gradient, given, count) or []
-        if len(found) < 3:
+        exact = reference.gradients(*arrays, dy, **wanted)
+        if len(found) < len(exact):
             wrong = "no gradients"
         else:
-            wrong = difference(dtype, found, reference.gradients(*arrays, dy, **wanted))
+            if "bias" in options:  # without dims of size 1
+                found[3] = (found[3] if found[3].size == exact[3].size else found[3].sum()).reshape(
+                    exact[3].shape)
+            wrong = difference(dtype, found, exact)
             wrong = wrong and f"gradients: {wrong}"
     return wrong and f"{wrong}: {[x.shape for x in arrays]}, {sorted(options)}"
 

@@ -66,13 +66,20 @@ def attention(q, k, v, **options):
 
 
 def gradients(q, k, v, dy, **options):
-    """Of q, k and v."""
+    """Of q, k and v, and of the bias if there is one."""
     each, groups = q.shape[1] // k.shape[1], k.shape[1]
     found, _, slope = chances(q, k, **options)
     q, dy = (x.astype("d") for x in (q, dy))
     wide_k, wide_v = (np.repeat(x.astype("d"), each, 1) for x in (k, v))
     back = dy @ wide_v.swapaxes(2, 3)
-    of_scores = found * (back - (found * back).sum(-1, keepdims=True)) * slope
+    of_scores = found * (back - (found * back).sum(-1, keepdims=True))
+    of_bias = []
+    if options.get("bias") is not None:
+        shape = np.shape(options["bias"])
+        wide = (1,) * (4 - len(shape)) + shape
+        dims = tuple(i for i in range(4) if wide[i] == 1)
+        of_bias = [of_scores.sum(dims, keepdims=True).reshape(shape)]
+    of_scores = of_scores * slope
     scale = options.get("scale")
     of_scores = of_scores * (q.shape[3] ** -0.5 if scale is None else scale)
 
@@ -80,7 +87,7 @@ def gradients(q, k, v, dy, **options):
         return x.reshape(x.shape[0], groups, each, *x.shape[2:]).sum(2)
 
     return (of_scores @ wide_k, of_groups(of_scores.swapaxes(2, 3) @ q),
-            of_groups(found.swapaxes(2, 3) @ dy))
+            of_groups(found.swapaxes(2, 3) @ dy), *of_bias)
 
 
 def repeat(blocks, block, queries, keys):

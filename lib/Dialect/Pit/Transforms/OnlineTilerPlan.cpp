@@ -214,6 +214,14 @@ LogicalResult OnlineTiler::chooseTile(std::string &why) {
     return notTaken(why, code(OnlineCondition::Rows) +
                              "it multiplies nothing: a GPU shares out each "
                              "reduction by itself");
+  // Matrices of one row and one column each, for all of a step.
+  for (const ChainOp &op : chain.ops)
+    if (isInnerContraction(op) &&
+        llvm::all_of(op.inputs, [&](const ChainInput &input) {
+          return llvm::is_contained(op.dimsOf(input.map), int64_t(chain.axis));
+        }))
+      return notTaken(why, code(OnlineCondition::Rows) +
+                               "it reduces a dim that numbers products");
   int64_t whole = 0;
   for (auto [dim, kind] : llvm::enumerate(kinds))
     if (kind == Kind::Whole)

@@ -261,3 +261,42 @@ func.func @activation(%x: tensor<64x24xf32>, %w: tensor<40x24xf32>, %bias: tenso
   } -> tensor<64x24xf32>
   return %y : tensor<64x24xf32>
 }
+
+// -----
+
+// A step would have products of one row and one column for as many batches.
+#q = affine_map<(b, i, j, d) -> (b, i, d)>
+#k = affine_map<(b, i, j, d) -> (b, j, d)>
+#s = affine_map<(b, i, j, d) -> (b, i, j)>
+#all = affine_map<(b, i, j) -> (b, i, j)>
+#row = affine_map<(b, i, j) -> (b, i)>
+#sum = affine_map<(i, j, b) -> (i, j)>
+#each = affine_map<(i, j, b) -> (b, i, j)>
+func.func @over_products(%q: tensor<8x64x16xf32>, %k: tensor<8x64x16xf32>, %l: tensor<8x64xf32>,
+                         %all: tensor<8x64x64xf32>, %to: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %s0 = linalg.fill ins(%zero : f32) outs(%all : tensor<8x64x64xf32>) -> tensor<8x64x64xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<8x64x16xf32>, tensor<8x64x16xf32>) outs(%s0 : tensor<8x64x64xf32>) {
+  ^bb0(%e: f32, %f: f32, %o: f32):
+    %p = arith.mulf %e, %f : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<8x64x64xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s, %l : tensor<8x64x64xf32>, tensor<8x64xf32>) outs(%all : tensor<8x64x64xf32>) {
+  ^bb0(%e: f32, %f: f32, %o: f32):
+    %t = arith.subf %e, %f : f32
+    %x = math.exp %t : f32
+    linalg.yield %x : f32
+  } -> tensor<8x64x64xf32>
+  %r0 = linalg.fill ins(%zero : f32) outs(%to : tensor<64x64xf32>) -> tensor<64x64xf32>
+  // expected-remark @below {{is not tiled together with what it reduces: [O8] it reduces a dim that numbers products}}
+  %r = linalg.generic {indexing_maps = [#each, #sum], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%p : tensor<8x64x64xf32>) outs(%r0 : tensor<64x64xf32>) {
+  ^bb0(%e: f32, %o: f32):
+    %t = arith.addf %o, %e : f32
+    linalg.yield %t : f32
+  } -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
