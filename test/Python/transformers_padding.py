@@ -19,7 +19,8 @@ sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
 
 import pit.transformers  # noqa: E402
-from pit.transformers import _attention, _choice  # noqa: E402
+from pit.torch import _choice  # noqa: E402
+from pit.transformers import _attention  # noqa: E402
 
 SMALL = dict(vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, pad_token_id=1,
              intermediate_size=48, max_position_embeddings=64)

@@ -2,10 +2,12 @@
 
 import functools
 
+import torch
 from torch import nn
 
 from ..ops._products import linear
-from . import _known
+from . import _choice, _experts, _known
+from ._run import in_transform
 
 NAMES = ("gate_proj", "up_proj", "down_proj")
 ACTIVATIONS = {"act_fn", "activation_fn", "act"}
@@ -39,10 +41,10 @@ class Gated:
     """Mixed into the class of a module, whose parts it keeps."""
 
     def take(self):
-        pass
+        self.ways = _choice.ways_of(self)
 
     def give_back(self):
-        pass
+        del self.ways
 
     def __reduce_ex__(self, protocol):
         return restore, (type(self).dense,), self.__dict__
@@ -51,6 +53,19 @@ class Gated:
         if not isinstance(self, Gated) or changed(self):
             return getattr(type(self), "dense", type(self)).forward(self, *args, **kwargs)
         x, = (*args, *kwargs.values())
+        if not _experts.is_made_at_once(x) or in_transform() or _experts.is_distributed(self.up_proj.weight):
+            return self.by_pit(x)
+        dense = super().forward
+
+        def step(which):
+            given = x.detach().requires_grad_(x.requires_grad)
+            y = dense(given) if which else self.by_pit(given)
+            torch.autograd.grad(y, [each for each in (given, *self.parameters()) if each.requires_grad],
+                                torch.ones_like(y), allow_unused=True)
+
+        return _choice.of_layer(self.ways, x, self.parameters(), lambda: self.by_pit(x), lambda: dense(x), step)
+
+    def by_pit(self, x):
         gate = self._modules[activation_of(self)](self.gate_proj(x))
         there = gate != 0
         up = linear(x, self.up_proj.weight, self.up_proj.bias, sparse="out", mask=there)

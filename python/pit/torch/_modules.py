@@ -7,8 +7,10 @@ from torch import fx, nn
 from .._library import Error
 from ..ops._einsum import einsum
 from ..ops._products import linear, matmul
+from . import _choice, _experts
 from ._mixtures import Block, Experts, make_experts_sparse
 from ._relu import is_behind_relu
+from ._run import PLAIN, in_transform
 
 __all__ = ["Block", "Experts", "Linear", "make_dense", "make_experts_sparse", "make_sparse"]
 
@@ -50,13 +52,32 @@ class Linear(nn.Linear):
     def forward(self, x):
         if not isinstance(self, Linear):  # of densify, by a hook that has kept this method
             return nn.functional.linear(x, self.weight, self.bias)
+        ways, weight, bias = self.__dict__.get("ways"), self.weight, self.bias
+        if ways is not None and (not _experts.is_made_at_once(x) or type(weight) not in PLAIN or in_transform()):
+            ways = None
         if self.sparse == "grad":
-            return of_sparse_gradient(x, self.weight, self.bias)
+            return of_sparse_gradient(x, weight, bias, ways)
         mask = self._buffers.get("mask")
         if mask is not None:
-            return linear(x, self.weight, self.bias, sparse="weight", mask=mask)
-        return linear(x, self.weight, self.bias, sparse=self.sparse,
+            return linear(x, weight, bias, sparse="weight", mask=mask)
+        if ways is None:
+            return self._by_pit(x, weight, bias)
+        return _choice.of_layer(
+            ways, x, (weight, bias), lambda: self._by_pit(x, weight, bias),
+            lambda: nn.functional.linear(x, weight, bias), lambda which: self._step(which, x))
+
+    def _by_pit(self, x, weight, bias):
+        return linear(x, weight, bias, sparse=self.sparse,
                       sparse_grad="relu" if self.sparse == "x" and is_behind_relu(x) else False)
+
+    def _step(self, which, x):
+        """Forward and backward in one way, of tensors beside those of the model."""
+        given, weight, bias = (each if each is None else each.detach().requires_grad_(each.requires_grad)
+                               for each in (x, self.weight, self.bias))
+        if is_behind_relu(x):
+            given = torch.relu(given)
+        y = self._by_pit(given, weight, bias) if which == 0 else nn.functional.linear(given, weight, bias)
+        y.backward(torch.ones_like(y))
 
     def extra_repr(self):
         return f"{super().extra_repr()}, sparse={self.sparse!r}"
@@ -66,34 +87,41 @@ class OfSparseGradient(torch.autograd.Function):
     """x weight.T + bias of torch, whose gradients skip zeros of the incoming one."""
 
     @staticmethod
-    def forward(x, weight, bias):
+    def forward(x, weight, bias, ways):
         return nn.functional.linear(x, weight, bias)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        x, weight, bias = inputs
+        x, weight, bias, ctx.ways = inputs
         ctx.save_for_backward(x, weight)
         ctx.has_bias = bias is not None
 
     @staticmethod
     def backward(ctx, grad):
         x, weight = ctx.saved_tensors
-        of_x = of_weight = of_bias = None
-        if ctx.needs_input_grad[0]:
-            of_x = matmul(grad, weight)
-        if ctx.needs_input_grad[1]:
-            rows = grad.reshape(-1, grad.shape[-1])
-            of_weight = einsum("mn,mk->nk", rows, x.reshape(-1, x.shape[-1]), sparse="a")
-        if ctx.has_bias and ctx.needs_input_grad[2]:
-            of_bias = grad.reshape(-1, grad.shape[-1]).sum(0)
-        return of_x, of_weight, of_bias
+        of_x, of_weight, of_bias, _ = ctx.needs_input_grad
+        rows = grad.reshape(-1, grad.shape[-1])
+
+        def by_pit():
+            return (matmul(grad, weight) if of_x else None,
+                    einsum("mn,mk->nk", rows, x.reshape(-1, x.shape[-1]), sparse="a") if of_weight else None)
+
+        def by_torch():
+            return (grad @ weight if of_x else None,
+                    rows.t() @ x.reshape(-1, x.shape[-1]) if of_weight else None)
+
+        if ctx.ways is None or not grad.numel():
+            found = by_pit()
+        else:
+            found = _choice.of_gradient(ctx.ways, rows, (of_x, of_weight), by_pit, by_torch)
+        return *found, rows.sum(0) if of_bias and ctx.has_bias else None, None
 
 
-def of_sparse_gradient(x, weight, bias):
+def of_sparse_gradient(x, weight, bias, ways=None):
     if torch.is_autocast_enabled(x.device.type) or not (torch.is_grad_enabled() and any(
             each is not None and each.requires_grad for each in (x, weight, bias))):
         return nn.functional.linear(x, weight, bias)
-    return OfSparseGradient.apply(x, weight, bias)
+    return OfSparseGradient.apply(x, weight, bias, ways)
 
 
 fx.wrap("of_sparse_gradient")
@@ -113,6 +141,7 @@ def make_sparse(layer, sparse, exchanged=False):
     if exchanged:
         layer.exchanged = True
         lay_out(layer.weight, True)
+    layer.ways = _choice.ways_of(layer, (sparse, exchanged))
 
 
 @torch.no_grad()
@@ -127,6 +156,7 @@ def make_dense(layer):
     if type(layer) is Linear and layer._buffers.get("mask") is None:
         layer.__class__ = nn.Linear
         del layer.sparse
+        layer.__dict__.pop("ways", None)
         if layer.__dict__.pop("exchanged", False):
             lay_out(layer.weight, False)
     elif hasattr(type(layer), "give_back"):  # Block, Experts, Conv2d, Unpadded of pit.transformers

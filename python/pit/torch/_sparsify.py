@@ -13,7 +13,7 @@ from torch import nn
 from .._context import default_context
 from .._library import Error
 from ..ops import _op
-from . import _modules
+from . import _choice, _modules
 from ._kinds import CONV, LINEAR, TOLERANCE, layers_of, part_of_zeros
 from ._table import Row, Table
 
@@ -53,6 +53,7 @@ def sparsify(model, samples, *, verbose=True):
     if not samples:
         raise Error("sparsify: there are no samples; pass a list of inputs of the model")
     densify(model)
+    _choice.forget(model)
     training = model.training
     with torch.set_grad_enabled(training), same_buffers(model):
         layers = look(model, samples)
@@ -263,7 +264,8 @@ def judge(model, layer, training):
     best = None
     for take in kind.forms(layer, row):
         try:
-            found = compare(layer, take, training)
+            with _choice.first_way():
+                found = compare(layer, take, training)
         except Error as error:
             row.why = str(error)
             continue

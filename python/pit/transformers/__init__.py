@@ -13,8 +13,7 @@ import importlib.metadata
 
 import torch
 
-from ..torch import _experts
-from . import _choice
+from ..torch import _choice, _experts
 
 NEEDED = "5.0"  # the first version that has a registry of experts
 try:

@@ -8,8 +8,8 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from .._library import Error
 from ..ops._attention import LONGEST_HEAD, attention
-from ..torch import _experts
-from . import _choice, _masks
+from ..torch import _choice, _experts
+from . import _masks
 from ._masks import Mask
 
 FLOATS = {torch.float64, torch.float32, torch.float16, torch.bfloat16}

@@ -8,8 +8,9 @@ import torch
 from torch import nn
 
 from .._library import Error
+from ..torch import _choice
 from ..torch._padding import INTEGERS, Padding, pack, unpack
-from . import _attention, _choice
+from . import _attention
 
 TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 5e-2}
 MIXING = nn.Conv1d, nn.Conv2d, nn.RNNBase  # whose results depend on positions beside each other

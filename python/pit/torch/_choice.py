@@ -1,0 +1,130 @@
+"""Which of two ways computes a call: the faster one, as the first calls of its kind tell.
+
+A kind is what is computed, and how many rows there are, as a power of two. Calls take turns until each way
+was timed twice; so the layers of a model decide in its first pass. Both ways compute the same, up to
+rounding."""
+
+import contextlib
+import contextvars
+import time
+import weakref
+
+import torch
+
+TIMED = 2  # calls of each way, of which the best counts
+kinds = {}  # Kinds by what they are
+
+
+class Kind:
+    def __init__(self):
+        self.times = [], []  # seconds of the calls of either way
+        self.started = False
+        self.faster = None  # of the ways, 0 or 1
+
+    def run(self, ways, wait):
+        if self.faster is not None:
+            return ways[self.faster]()
+        if wait is not nothing and torch.cuda.is_current_stream_capturing():
+            return ways[0]()  # nothing may be waited for
+        if not self.started:  # the program is compiled
+            self.started = True
+            return ways[0]()
+        which = int(len(self.times[1]) <= len(self.times[0]))
+        wait()
+        start = time.perf_counter()
+        result = ways[which]()
+        wait()
+        self.times[which].append(time.perf_counter() - start)
+        if min(map(len, self.times)) >= TIMED:
+            self.faster = int(min(self.times[1]) < min(self.times[0]))
+        return result
+
+
+def nothing():
+    pass
+
+
+def run(kind, *ways, wait=nothing):
+    """Calls one of two functions; `wait` returns when all has been computed."""
+    found = kinds.get(kind)
+    if found is None:
+        found = kinds[kind] = Kind()
+    return found.run(ways, wait)
+
+
+# --------------------------------------------------------------------------
+# Layers that sparsify has replaced
+# --------------------------------------------------------------------------
+
+is_any_autocast = torch._C._is_any_autocast_enabled
+is_first_wanted = contextvars.ContextVar("is_first_wanted", default=False)
+of_layers = weakref.WeakKeyDictionary()  # Ways by layers, and by what the layer was made
+
+
+class Ways(dict):
+    """Kinds of the calls of one layer. A copy of it, perhaps on another machine, has its own."""
+
+    def __deepcopy__(self, memo):
+        return Ways()
+
+    def __reduce__(self):
+        return Ways, ()
+
+
+def ways_of(layer, form=None):
+    """The Ways of a layer, which are the same when it is made what it was before."""
+    return of_layers.setdefault(layer, {}).setdefault(form, Ways())
+
+
+def forget(model):
+    for layer in model.modules():
+        of_layers.pop(layer, None)
+
+
+@contextlib.contextmanager
+def first_way():
+    """Has layers compute by pit, as what measures that needs."""
+    token = is_first_wanted.set(True)
+    try:
+        yield
+    finally:
+        is_first_wanted.reset(token)
+
+
+def of_layer(ways, x, parameters, by_pit, by_torch, step):
+    """The result of a layer for x, by the faster way for so many rows. `step` computes it and its gradients
+    in one way, 0 or 1, of copies: in training it is what is measured."""
+    if is_first_wanted.get() or not x.numel():
+        return by_pit()
+    trained = torch.is_grad_enabled() and any(
+        each is not None and each.requires_grad for each in (x, *parameters))
+    kind = ((x.numel() // x.shape[-1]).bit_length(), trained, x.dtype, x.device, torch.get_num_threads(),
+            is_any_autocast())
+    found = ways.get(kind)
+    if found is None:
+        found = ways[kind] = Kind()
+    wait = torch.cuda.synchronize if x.is_cuda else nothing
+    if trained and found.faster is None:
+        if wait is not nothing and torch.cuda.is_current_stream_capturing():
+            return by_pit()
+        times = ([], [])
+        for _ in range(1 + TIMED):
+            for which in range(2):
+                wait()
+                start = time.perf_counter()
+                step(which)
+                wait()
+                times[which].append(time.perf_counter() - start)
+        found.faster = int(min(times[1][1:]) < min(times[0][1:]))
+    return found.run((by_pit, by_torch), wait)
+
+
+def of_gradient(ways, rows, wanted, by_pit, by_torch):
+    """The same of a layer's gradients, for the incoming one as rows."""
+    if is_first_wanted.get():
+        return by_pit()
+    kind = (len(rows).bit_length(), wanted, rows.dtype, rows.device, torch.get_num_threads())
+    found = ways.get(kind)
+    if found is None:
+        found = ways[kind] = Kind()
+    return found.run((by_pit, by_torch), torch.cuda.synchronize if rows.is_cuda else nothing)
