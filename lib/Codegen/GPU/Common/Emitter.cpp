@@ -48,6 +48,9 @@ std::pair<Value, Value> Emitter::divRem(Value x, Value y) {
 Value Emitter::bitAnd(Value x, int64_t y) {
   return b.createOrFold<arith::AndIOp>(loc, x, number(x.getType(), y));
 }
+Value Emitter::bitOr(Value x, Value y) {
+  return b.createOrFold<arith::OrIOp>(loc, x, y);
+}
 Value Emitter::bitXor(Value x, Value y) {
   return b.createOrFold<arith::XOrIOp>(loc, x, y);
 }
@@ -59,6 +62,12 @@ Value Emitter::max(Value x, Value y) {
 }
 Value Emitter::logicalAnd(Value x, Value y) {
   return b.createOrFold<arith::AndIOp>(loc, x, y);
+}
+Value Emitter::logicalNot(Value x) {
+  return b.createOrFold<arith::XOrIOp>(loc, x, constant(b.getBoolAttr(true)));
+}
+Value Emitter::equal(Value x, Value y) {
+  return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, x, y);
 }
 Value Emitter::lessThan(Value x, Value y) {
   return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, x, y);
@@ -145,6 +154,43 @@ void Emitter::ifThen(Value condition, function_ref<void()> then,
     return;
   b.setInsertionPointToStart(branch.elseBlock());
   otherwise();
+}
+SmallVector<Value>
+Emitter::choose(Value condition, function_ref<SmallVector<Value>()> then,
+                function_ref<SmallVector<Value>()> otherwise) {
+  auto branch = scf::IfOp::create(
+      b, loc, condition,
+      [&](OpBuilder &, Location) { scf::YieldOp::create(b, loc, then()); },
+      [&](OpBuilder &, Location) {
+        scf::YieldOp::create(b, loc, otherwise());
+      });
+  return llvm::to_vector_of<Value>(branch.getResults());
+}
+Value Emitter::choose(Value condition, function_ref<Value()> then,
+                      function_ref<Value()> otherwise) {
+  return choose(
+             condition, [&] { return SmallVector<Value>{then()}; },
+             [&] { return SmallVector<Value>{otherwise()}; })
+      .front();
+}
+scf::ForOp
+Emitter::loop(Value begin, Value end, Value step, ValueRange carried,
+              function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto loop = scf::ForOp::create(b, loc, begin, end, step, carried);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> next =
+      body(loop.getInductionVar(), loop.getRegionIterArgs());
+  if (!carried.empty())
+    scf::YieldOp::create(b, loc, next);
+  return loop;
+}
+scf::ForOp Emitter::forEach(Value begin, Value end, Value step,
+                            function_ref<void(Value)> body) {
+  return loop(begin, end, step, {}, [&](Value at, ValueRange) {
+    body(at);
+    return SmallVector<Value>();
+  });
 }
 void Emitter::barrier() { NVVM::Barrier0Op::create(b, loc); }
 void Emitter::deviceFence() {

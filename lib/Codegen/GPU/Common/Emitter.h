@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 
 namespace mlir::pit::cuda {
@@ -26,10 +27,13 @@ public:
   Value rem(Value x, int64_t y);
   std::pair<Value, Value> divRem(Value x, Value y); ///< x / y and the rest
   Value bitAnd(Value x, int64_t y);
+  Value bitOr(Value x, Value y);
   Value bitXor(Value x, Value y);
   Value min(Value x, Value y);
   Value max(Value x, Value y);
   Value logicalAnd(Value x, Value y);
+  Value logicalNot(Value x);
+  Value equal(Value x, Value y);
   Value lessThan(Value x, Value y);   ///< signed
   Value inRange(Value x, Value size); ///< 0 <= x < size
   Value select(Value condition, Value x, Value y);
@@ -56,6 +60,17 @@ public:
   /// Runs `then` where the condition holds, `otherwise` where it does not.
   void ifThen(Value condition, function_ref<void()> then,
               function_ref<void()> otherwise = nullptr);
+  /// The same, of branches that give values.
+  SmallVector<Value> choose(Value condition,
+                            function_ref<SmallVector<Value>()> then,
+                            function_ref<SmallVector<Value>()> otherwise);
+  Value choose(Value condition, function_ref<Value()> then,
+               function_ref<Value()> otherwise);
+  /// A loop, whose iterations take what the one before carries, and give it.
+  scf::ForOp loop(Value begin, Value end, Value step, ValueRange carried,
+                  function_ref<SmallVector<Value>(Value, ValueRange)> body);
+  scf::ForOp forEach(Value begin, Value end, Value step,
+                     function_ref<void(Value)> body);
   /// Has LLVM keep a loop as it is, neither unrolled nor peeled.
   void keepLoop(Operation *loop);
   /// An i32, of which compilers know nothing, so that what is computed from it

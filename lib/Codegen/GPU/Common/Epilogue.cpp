@@ -7,7 +7,6 @@
 #include "Codegen/Common/Atomics.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
@@ -69,32 +68,28 @@ SmallVector<Value> MainloopEpilogue::loadPairs(const Elements &elements) {
   int64_t bytes = kPairBits / 8;
   Value first = LLVM::PtrToIntOp::create(e.b, e.loc, e.b.getI64Type(),
                                          address(elements, 0, 0));
-  Value isWhole = e.b.createOrFold<arith::CmpIOp>(
-      e.loc, arith::CmpIPredicate::eq, e.bitAnd(e.toIndex(first), bytes - 1),
-      e.index(0));
+  Value isWhole = e.equal(e.bitAnd(e.toIndex(first), bytes - 1), e.index(0));
   if (Value exist = exists(elements, 0, fragment.cols.size() - 1))
     isWhole = e.logicalAnd(isWhole, exist);
-  auto branch =
-      scf::IfOp::create(e.b, e.loc, SmallVector<Type>(count, pair), isWhole,
-                        /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> loaded;
-  for (size_t j = 0; j < count; ++j)
-    loaded.push_back(LLVM::LoadOp::create(e.b, e.loc, pair,
-                                          address(elements, 0, 2 * j), bytes));
-  scf::YieldOp::create(e.b, e.loc, loaded);
-  e.b.setInsertionPointToStart(branch.elseBlock());
-  auto type = VectorType::get(2, elements.tile.element);
-  for (size_t j = 0; j < count; ++j) {
-    Value both = LLVM::UndefOp::create(e.b, e.loc, type);
-    for (size_t n = 0; n < 2; ++n)
-      both = LLVM::InsertElementOp::create(
-          e.b, e.loc, both, loadExtra(elements, 0, 2 * j + n), e.i32(n));
-    loaded[j] = LLVM::BitcastOp::create(e.b, e.loc, pair, both);
-  }
-  scf::YieldOp::create(e.b, e.loc, loaded);
-  return llvm::to_vector_of<Value>(branch.getResults());
+  auto loadAll = [&](bool whole) {
+    SmallVector<Value> loaded;
+    auto type = VectorType::get(2, elements.tile.element);
+    for (size_t j = 0; j < count; ++j) {
+      if (whole) {
+        loaded.push_back(LLVM::LoadOp::create(
+            e.b, e.loc, pair, address(elements, 0, 2 * j), bytes));
+        continue;
+      }
+      Value both = LLVM::UndefOp::create(e.b, e.loc, type);
+      for (size_t n = 0; n < 2; ++n)
+        both = LLVM::InsertElementOp::create(
+            e.b, e.loc, both, loadExtra(elements, 0, 2 * j + n), e.i32(n));
+      loaded.push_back(LLVM::BitcastOp::create(e.b, e.loc, pair, both));
+    }
+    return loaded;
+  };
+  return e.choose(
+      isWhole, [&] { return loadAll(true); }, [&] { return loadAll(false); });
 }
 
 /// The values of the columns from number `first` of the thread's on.
@@ -240,15 +235,9 @@ Value MainloopEpilogue::loadIf(Value exist, Value from,
   int64_t bytes = elementBytes(tile.element);
   unsigned bits = tile.element.getIntOrFloatBitWidth();
   if (bits != 8 * bytes || bits < 16) {
-    auto branch = scf::IfOp::create(e.b, e.loc, tile.element, exist,
-                                    /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(branch.thenBlock());
-    Value loaded = e.load(tile.element, from, bytes);
-    scf::YieldOp::create(e.b, e.loc, loaded);
-    e.b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(e.b, e.loc, e.constant(tile.pad));
-    return branch.getResult(0);
+    return e.choose(
+        exist, [&] { return e.load(tile.element, from, bytes); },
+        [&] { return e.constant(tile.pad); });
   }
   // LLVM makes a branch of each condition around a load, and then no two loads
   // are on their way at once.
@@ -367,7 +356,7 @@ Value MainloopEpilogue::alignedGroups(size_t width) {
                                              dest.tile.start);
   for (auto [d, dim] : llvm::enumerate(dest.tile.dims)) {
     Value offset = static_cast<int>(d) == shape.nDim ? dim.start : dim.stride;
-    address = arith::OrIOp::create(e.b, e.loc, address, e.mul(offset, bytes));
+    address = e.bitOr(address, e.mul(offset, bytes));
   }
   // The last dimension's stride is 1.
   return isZero(e.bitAnd(address, width * bytes - 1));
@@ -516,6 +505,5 @@ void MainloopEpilogue::store(Emitter &e, StoreOp store, AccumulatorTile shape,
 
 Value MainloopEpilogue::isZero(Value number) {
   Value zero = number.getType().isIndex() ? e.index(0) : e.i32(0);
-  return e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq,
-                                         number, zero);
+  return e.equal(number, zero);
 }

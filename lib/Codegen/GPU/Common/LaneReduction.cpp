@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Emitter.h"
 #include "LinalgLowering.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -24,56 +25,41 @@ static bool isShuffled(Type type) {
          (type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 64);
 }
 
-static Value shuffleWord(OpBuilder &builder, Location loc, Value word,
-                         int64_t apart) {
-  auto constant = [&](int32_t value) -> Value {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getI32IntegerAttr(value));
-  };
-  return gpu::ShuffleOp::create(builder, loc, word, constant(apart),
-                                constant(kWarp), gpu::ShuffleMode::XOR)
+static Value shuffleWord(Emitter &e, Value word, int64_t apart) {
+  return gpu::ShuffleOp::create(e.b, e.loc, word, e.i32(apart), e.i32(kWarp),
+                                gpu::ShuffleMode::XOR)
       .getShuffleResult();
 }
 
-Value cuda::shuffleLanes(OpBuilder &builder, Location loc, Value value,
+Value cuda::shuffleLanes(OpBuilder &b, Location loc, Value value,
                          int64_t apart) {
-  auto shuffle = [&](Value part) {
-    return shuffleLanes(builder, loc, part, apart);
-  };
-  Type type = value.getType(), i32 = builder.getI32Type();
+  Emitter e(b, loc);
+  auto shuffle = [&](Value part) { return shuffleLanes(b, loc, part, apart); };
+  Type type = value.getType(), i32 = b.getI32Type(), i64 = b.getI64Type();
   if (isa<IndexType>(type)) {
-    Type i64 = builder.getI64Type();
-    value = arith::IndexCastOp::create(builder, loc, i64, value);
-    return arith::IndexCastOp::create(builder, loc, type, shuffle(value));
+    value = arith::IndexCastOp::create(b, loc, i64, value);
+    return arith::IndexCastOp::create(b, loc, type, shuffle(value));
   }
   int64_t bits = type.getIntOrFloatBitWidth();
-  Type word = builder.getIntegerType(bits);
+  Type word = b.getIntegerType(bits);
   if (isa<FloatType>(type)) {
-    value = arith::BitcastOp::create(builder, loc, word, value);
-    return arith::BitcastOp::create(builder, loc, type, shuffle(value));
+    value = arith::BitcastOp::create(b, loc, word, value);
+    return arith::BitcastOp::create(b, loc, type, shuffle(value));
   }
   if (bits == 32)
-    return shuffleWord(builder, loc, value, apart);
-  if (bits < 32) {
-    value = arith::ExtUIOp::create(builder, loc, i32, value);
-    return arith::TruncIOp::create(builder, loc, word, shuffle(value));
-  }
-  Type i64 = builder.getI64Type();
+    return shuffleWord(e, value, apart);
   if (bits < 64) {
-    value = arith::ExtUIOp::create(builder, loc, i64, value);
-    return arith::TruncIOp::create(builder, loc, word, shuffle(value));
+    value = arith::ExtUIOp::create(b, loc, bits < 32 ? i32 : i64, value);
+    return arith::TruncIOp::create(b, loc, word, shuffle(value));
   }
-  Value half =
-      arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32));
-  Value high = arith::ShRUIOp::create(builder, loc, value, half);
+  Value half = e.constant(b.getI64IntegerAttr(32));
+  Value high = arith::ShRUIOp::create(b, loc, value, half);
   auto move = [&](Value part) -> Value {
-    part = arith::TruncIOp::create(builder, loc, i32, part);
-    part = shuffleWord(builder, loc, part, apart);
-    return arith::ExtUIOp::create(builder, loc, i64, part);
+    part = shuffleWord(e, arith::TruncIOp::create(b, loc, i32, part), apart);
+    return arith::ExtUIOp::create(b, loc, i64, part);
   };
   Value low = move(value);
-  high = arith::ShLIOp::create(builder, loc, move(high), half);
-  return arith::OrIOp::create(builder, loc, low, high);
+  return e.bitOr(low, arith::ShLIOp::create(b, loc, move(high), half));
 }
 
 /// Elements that a lane reads at once.
@@ -85,7 +71,7 @@ public:
   LaneReduction(RewriterBase &builder, PointEmitter &emitter,
                 const Workers &workers, Staging staging)
       : builder(builder), emitter(emitter), loc(emitter.op.getLoc()),
-        workers(workers), staging(staging) {}
+        e(builder, loc), workers(workers), staging(staging) {}
 
   bool run() {
     if (emitter.serial.empty() || !matchCombiners())
@@ -100,24 +86,15 @@ public:
     if (!runsAlongMemory())
       return false;
     // A warp each, unless that leaves many of the grid's warps without work.
-    Value warps = arith::MulIOp::create(builder, loc, workers.blocks,
-                                        index(workers.threads / kWarp));
+    Value warps = e.mul(workers.blocks, workers.threads / kWarp);
     Value isFew =
         arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
                               size(emitter.extentsOf(emitter.parallel)), warps);
-    auto branch = scf::IfOp::create(builder, loc, isFew,
-                                    /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    emit(workers.threads);
-    builder.setInsertionPointToStart(branch.elseBlock());
-    emit(kWarp);
+    e.ifThen(isFew, [&] { emit(workers.threads); }, [&] { emit(kWarp); });
     return true;
   }
 
 private:
-  Value index(int64_t value) { return constantIndex(builder, loc, value); }
-
   Value size(ArrayRef<OpFoldResult> extents) {
     return getValueOrCreateConstantIndexOp(builder, loc,
                                            volume(builder, loc, extents));
@@ -183,55 +160,44 @@ private:
   /// Gives each output to a group of `lanes` threads.
   void emit(int64_t lanes) {
     bool isBlock = lanes > kWarp;
-    Value width = index(lanes);
-    Value lane = arith::RemUIOp::create(builder, loc, workers.thread, width);
-    Value group =
-        arith::DivUIOp::create(builder, loc, workers.id(builder, loc), width);
-    Value groups = arith::DivUIOp::create(builder, loc,
-                                          workers.count(builder, loc), width);
+    Value width = e.index(lanes), lane = e.rem(workers.thread, lanes);
+    Value group = e.div(workers.id(builder, loc), lanes);
+    Value groups = e.div(workers.count(builder, loc), lanes);
     SmallVector<OpFoldResult> outputs = emitter.extentsOf(emitter.parallel);
     Value total = size(outputs);
     // All threads of a block go round equally often, for shuffles and barriers.
-    auto loop = scf::ForOp::create(builder, loc, index(0), total, groups);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    Value e =
-        arith::AddIOp::create(builder, loc, loop.getInductionVar(), group);
-    Value exists = arith::CmpIOp::create(builder, loc,
-                                         arith::CmpIPredicate::ult, e, total);
-    Point point{SmallVector<Value>(emitter.extents.size()),
-                SmallVector<int64_t>(emitter.extents.size(), 0)};
-    for (auto [d, at] : llvm::zip_equal(emitter.parallel,
-                                        delinearize(builder, loc, e, outputs)))
-      point.ivs[d] = at;
+    e.forEach(e.index(0), total, groups, [&](Value first) {
+      Value number = e.add(first, group);
+      Value exists = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::ult, number, total);
+      Point point{SmallVector<Value>(emitter.extents.size()),
+                  SmallVector<int64_t>(emitter.extents.size(), 0)};
+      for (auto [d, at] : llvm::zip_equal(
+               emitter.parallel, delinearize(builder, loc, number, outputs)))
+        point.ivs[d] = at;
 
-    SmallVector<Value> partial = reduceLane(point, lane, width, exists);
-    for (int64_t apart = std::min(lanes, kWarp) / 2; apart; apart /= 2)
-      for (auto [i, value] : llvm::enumerate(partial))
-        value = combine(i, value, shuffleLanes(builder, loc, value, apart));
+      SmallVector<Value> partial = reduceLane(point, lane, width, exists);
+      for (int64_t apart = std::min(lanes, kWarp) / 2; apart; apart /= 2)
+        for (auto [i, value] : llvm::enumerate(partial))
+          value = combine(i, value, shuffleLanes(builder, loc, value, apart));
 
-    Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        lane, index(0));
-    Value writes = arith::AndIOp::create(builder, loc, first, exists);
-    SmallVector<Value> staged;
-    if (isBlock)
-      staged = stage(partial);
-    auto branch =
-        scf::IfOp::create(builder, loc, writes, /*withElseRegion=*/false);
-    {
-      OpBuilder::InsertionGuard inner(builder);
-      builder.setInsertionPointToStart(branch.thenBlock());
-      for (auto [i, value] : llvm::enumerate(partial)) {
-        for (int64_t warp = 1; isBlock && warp < lanes / kWarp; ++warp)
-          value = combine(
-              i, value,
-              memref::LoadOp::create(builder, loc, staged[i], index(warp)));
-        value = combine(i, emitter.loadOutput(point, reduced[i]), value);
-        emitter.storeOutput(point, reduced[i], value);
-      }
-    }
-    if (isBlock) // the next round stages, too
-      gpu::BarrierOp::create(builder, loc);
+      Value writes = e.logicalAnd(e.equal(lane, e.index(0)), exists);
+      SmallVector<Value> staged;
+      if (isBlock)
+        staged = stage(partial);
+      e.ifThen(writes, [&] {
+        for (auto [i, value] : llvm::enumerate(partial)) {
+          for (int64_t warp = 1; isBlock && warp < lanes / kWarp; ++warp)
+            value = combine(
+                i, value,
+                memref::LoadOp::create(builder, loc, staged[i], e.index(warp)));
+          value = combine(i, emitter.loadOutput(point, reduced[i]), value);
+          emitter.storeOutput(point, reduced[i], value);
+        }
+      });
+      if (isBlock) // the next round stages, too
+        gpu::BarrierOp::create(builder, loc);
+    });
   }
 
   /// What one lane contributes to the output at `point`. Over memory it reads
@@ -240,44 +206,31 @@ private:
   SmallVector<Value> reduceLane(Point point, Value lane, Value width,
                                 Value exists) {
     SmallVector<OpFoldResult> extents = emitter.extentsOf(emitter.serial);
-    Value upper =
-        arith::SelectOp::create(builder, loc, exists, size(extents), index(0));
+    Value upper = e.select(exists, size(extents), e.index(0));
     SmallVector<Value> values;
     for (TypedAttr identity : identities)
-      values.push_back(arith::ConstantOp::create(builder, loc, identity));
-    Value one = index(1);
+      values.push_back(e.constant(identity));
+    Value one = e.index(1);
     if (!workers.isGrid())
       return reducePoints(point, {lane, upper, width, one, 1}, values);
     // Whole rounds of all lanes first.
-    Value round = arith::MulIOp::create(builder, loc, width, index(kAtOnce));
-    Value whole = arith::MulIOp::create(
-        builder, loc, arith::DivUIOp::create(builder, loc, upper, round),
-        round);
-    auto apart = [&](ArrayRef<Value> values) {
+    Value round = e.mul(width, kAtOnce);
+    Value whole =
+        e.mul(arith::DivUIOp::create(builder, loc, upper, round), round);
+    auto apart = [&] {
       return reducePoints(point, {lane, whole, width, width, kAtOnce}, values);
+    };
+    auto together = [&] {
+      return reducePoints(
+          point, {e.mul(lane, kAtOnce), whole, width, one, kAtOnce}, values,
+          /*isVector=*/true);
     };
     Value aligned;
     if (emitter.serial.size() == 1)
       aligned = emitter.haveVectors(emitter.serial.front(), kAtOnce);
-    if (aligned) {
-      auto branch = scf::IfOp::create(builder, loc,
-                                      TypeRange(ValueRange(values)), aligned,
-                                      /*withElseRegion=*/true);
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(branch.thenBlock());
-      Value first = arith::MulIOp::create(builder, loc, lane, index(kAtOnce));
-      scf::YieldOp::create(builder, loc,
-                           reducePoints(point,
-                                        {first, whole, width, one, kAtOnce},
-                                        values, /*isVector=*/true));
-      builder.setInsertionPointToStart(branch.elseBlock());
-      scf::YieldOp::create(builder, loc, apart(values));
-      values = llvm::to_vector_of<Value>(branch.getResults());
-    } else {
-      values = apart(values);
-    }
-    Value begin = arith::AddIOp::create(builder, loc, whole, lane);
-    return reducePoints(point, {begin, upper, width, one, 1}, values);
+    values = aligned ? e.choose(aligned, together, apart) : apart();
+    return reducePoints(point, {e.add(whole, lane), upper, width, one, 1},
+                        values);
   }
 
   /// Points that a lane goes through: `count` at once that are `apart`, from
@@ -296,23 +249,19 @@ private:
     SmallVector<Value> all(inits);
     for (int64_t i = 1; i < count; ++i)
       for (TypedAttr identity : identities)
-        all.push_back(arith::ConstantOp::create(builder, loc, identity));
-    Value step = arith::MulIOp::create(builder, loc, width, index(count));
-    auto loop = scf::ForOp::create(builder, loc, begin, upper, step, all);
+        all.push_back(e.constant(identity));
     size_t outputs = inits.size();
     auto of = [&](ValueRange values, int64_t i) {
       return llvm::to_vector_of<Value>(values.slice(i * outputs, outputs));
     };
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(loop.getBody());
+    auto reduce = [&, apart = apart, count = count](Value at,
+                                                    ValueRange carriedOn) {
       SmallVector<OpFoldResult> extents = emitter.extentsOf(emitter.serial);
       SmallVector<Point> points(count, point);
       SmallVector<SmallVector<Value>> carried;
-      Value at = loop.getInductionVar();
       for (auto [i, each] : llvm::enumerate(points)) {
         if (i > 0)
-          at = arith::AddIOp::create(builder, loc, at, apart);
+          at = e.add(at, apart);
         for (auto [d, iv] : llvm::zip_equal(
                  emitter.serial, delinearize(builder, loc, at, extents))) {
           each.ivs[d] = iv;
@@ -320,8 +269,7 @@ private:
         }
         // Null: stored for each point.
         auto &values = carried.emplace_back(emitter.op.getNumDpsInits());
-        for (auto [output, value] :
-             llvm::zip_equal(reduced, of(loop.getRegionIterArgs(), i)))
+        for (auto [output, value] : llvm::zip_equal(reduced, of(carriedOn, i)))
           values[output] = value;
       }
       std::optional<unsigned> along;
@@ -332,8 +280,9 @@ private:
       for (const SmallVector<Value> &values : carried)
         for (unsigned output : reduced)
           yielded.push_back(values[output]);
-      scf::YieldOp::create(builder, loc, yielded);
-    }
+      return yielded;
+    };
+    scf::ForOp loop = e.loop(begin, upper, e.mul(width, count), all, reduce);
     SmallVector<Value> results = of(loop.getResults(), 0);
     for (int64_t i = 1; i < count; ++i)
       for (auto [n, value] : llvm::enumerate(of(loop.getResults(), i)))
@@ -343,25 +292,17 @@ private:
 
   /// Leaves each warp's result where the first thread of the block finds it.
   SmallVector<Value> stage(ArrayRef<Value> partial) {
-    Value warp =
-        arith::DivUIOp::create(builder, loc, workers.thread, index(kWarp));
-    Value lane =
-        arith::RemUIOp::create(builder, loc, workers.thread, index(kWarp));
-    Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        lane, index(0));
+    Value warp = e.div(workers.thread, kWarp);
+    Value isFirst = e.equal(e.rem(workers.thread, kWarp), e.index(0));
     SmallVector<Value> staged;
     int64_t warps = workers.threads / kWarp;
     for (auto [i, value] : llvm::enumerate(partial))
       staged.push_back(
           staging(builder, loc, i, MemRefType::get(warps, value.getType())));
-    auto branch =
-        scf::IfOp::create(builder, loc, first, /*withElseRegion=*/false);
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(branch.thenBlock());
+    e.ifThen(isFirst, [&] {
       for (auto [memref, value] : llvm::zip_equal(staged, partial))
         memref::StoreOp::create(builder, loc, value, memref, warp);
-    }
+    });
     gpu::BarrierOp::create(builder, loc);
     return staged;
   }
@@ -377,6 +318,7 @@ private:
   RewriterBase &builder;
   PointEmitter &emitter;
   Location loc;
+  Emitter e;
   const Workers &workers;
   Staging staging;
   SmallVector<unsigned> reduced;     ///< outputs that lanes combine

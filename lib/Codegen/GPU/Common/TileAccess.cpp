@@ -3,7 +3,6 @@
 #include "TileAccess.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -66,18 +65,12 @@ std::pair<Value, Value> cuda::locate(Emitter &e, const TileDim &dim, Value i) {
   if (!dim.ids)
     return {at, exists};
   // An absent id has no place in the list.
-  auto guarded = scf::IfOp::create(
-      e.b, e.loc, exists,
-      [&](OpBuilder &b, Location loc) {
-        Value id = memref::LoadOp::create(b, loc, dim.ids, at);
-        id = arith::IndexCastOp::create(b, loc, b.getIndexType(), id);
-        scf::YieldOp::create(b, loc, id);
+  Value id = e.choose(
+      exists,
+      [&] {
+        return e.toIndex(memref::LoadOp::create(e.b, e.loc, dim.ids, at));
       },
-      [&](OpBuilder &b, Location loc) {
-        Value none = arith::ConstantIndexOp::create(b, loc, -1);
-        scf::YieldOp::create(b, loc, none);
-      });
-  Value id = guarded.getResult(0);
+      [&] { return e.index(-1); });
   return {id, e.logicalAnd(exists, e.inRange(id, dim.size))};
 }
 
@@ -89,15 +82,13 @@ Value cuda::readNumber(Emitter &e, const TileAccess &tile,
     offset = e.add(offset, e.mul(at, dim.stride));
     exists = exists ? e.logicalAnd(exists, isThere) : isThere;
   }
-  auto load = [&](OpBuilder &b, Location loc) {
-    Value from = elementAddress(e, tile, offset);
-    scf::YieldOp::create(
-        b, loc, e.load(tile.element, from, elementBytes(tile.element)));
-  };
-  auto pad = [&](OpBuilder &b, Location loc) {
-    scf::YieldOp::create(b, loc, e.constant(tile.pad));
-  };
-  return scf::IfOp::create(e.b, e.loc, exists, load, pad).getResult(0);
+  return e.choose(
+      exists,
+      [&] {
+        return e.load(tile.element, elementAddress(e, tile, offset),
+                      elementBytes(tile.element));
+      },
+      [&] { return e.constant(tile.pad); });
 }
 
 Value cuda::readCoordinate(Emitter &e, const ChunkView &chunk, int64_t number) {
@@ -105,14 +96,12 @@ Value cuda::readCoordinate(Emitter &e, const ChunkView &chunk, int64_t number) {
   Value at = e.add(chunk.start, place);
   if (!chunk.ids)
     return e.select(exists, at, e.index(-1));
-  auto load = [&](OpBuilder &b, Location loc) {
-    Value id = memref::LoadOp::create(b, loc, chunk.ids, at);
-    scf::YieldOp::create(b, loc, e.toIndex(id));
-  };
-  auto none = [&](OpBuilder &b, Location loc) {
-    scf::YieldOp::create(b, loc, e.index(-1));
-  };
-  return scf::IfOp::create(e.b, e.loc, exists, load, none).getResult(0);
+  return e.choose(
+      exists,
+      [&] {
+        return e.toIndex(memref::LoadOp::create(e.b, e.loc, chunk.ids, at));
+      },
+      [&] { return e.index(-1); });
 }
 
 bool cuda::isNumberOfTile(Operation *op) {

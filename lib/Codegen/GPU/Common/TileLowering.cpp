@@ -7,11 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Emitter.h"
 #include "Lowering.h"
 
 #include "Codegen/Common/TileInput.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
@@ -32,15 +32,15 @@ class TileMover {
 public:
   TileMover(OpBuilder &builder, Location loc, const TileMove &move,
             const ChunkMap &chunks, const Workers &workers)
-      : builder(builder), loc(loc), tensor(move.tensor), tile(move.tile),
-        tensorType(cast<MemRefType>(tensor.getType())),
+      : builder(builder), loc(loc), e(builder, loc), tensor(move.tensor),
+        tile(move.tile), tensorType(cast<MemRefType>(tensor.getType())),
         tileType(cast<MemRefType>(tile.getType())), workers(workers),
         dims(tileDimensions(builder, loc,
                             {tensor, move.subscripts, tileType.getShape()},
                             chunks)) {}
 
   void read(TypedAttr pad) {
-    padding = arith::ConstantOp::create(builder, loc, pad);
+    padding = e.constant(pad);
     isRead = true;
     move();
   }
@@ -53,8 +53,6 @@ public:
   }
 
 private:
-  Value index(int64_t value) { return constantIndex(builder, loc, value); }
-
   void move() {
     lanes = chooseLanes();
     Value aligned = lanes > 1 ? isAligned() : Value();
@@ -68,12 +66,11 @@ private:
     }
     if (isRead && !dims.empty() && dims.back().ids)
       return gatherElements(extents, runs);
-    workers.share(builder, loc, index(runs), [&](Value e) {
-      SmallVector<Value> position = delinearize(builder, loc, e, extents);
+    workers.share(builder, loc, e.index(runs), [&](Value number) {
+      SmallVector<Value> position = delinearize(builder, loc, number, extents);
       if (lanes == 1)
         return moveElement(position);
-      position.back() =
-          arith::MulIOp::create(builder, loc, position.back(), index(lanes));
+      position.back() = e.mul(position.back(), lanes);
       moveRun(position, aligned);
     });
   }
@@ -111,45 +108,35 @@ private:
     int64_t bytes = elementBytes(tensorType.getElementType());
     Value address =
         memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, tensor);
-    Value start = arith::AddIOp::create(builder, loc, metadata.getOffset(),
-                                        dims.back().start);
+    Value start = e.add(metadata.getOffset(), dims.back().start);
     for (Value stride : ValueRange(metadata.getStrides()).drop_back())
-      start = arith::OrIOp::create(builder, loc, start, stride);
-    start = arith::MulIOp::create(builder, loc, start, index(bytes));
-    address = arith::OrIOp::create(builder, loc, address, start);
-    Value rest = arith::AndIOp::create(builder, loc, address,
-                                       index(runBytes(tensorType) - 1));
+      start = e.bitOr(start, stride);
+    address = e.bitOr(address, e.mul(start, bytes));
+    Value rest = e.bitAnd(address, runBytes(tensorType) - 1);
     if (isa<BlockArgument>(tile)) { // not a buffer, which is aligned
       address =
           memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, tile);
-      address = arith::AndIOp::create(builder, loc, address,
-                                      index(runBytes(tileType) - 1));
-      rest = arith::OrIOp::create(builder, loc, rest, address);
+      rest = e.bitOr(rest, e.bitAnd(address, runBytes(tileType) - 1));
     }
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rest,
-                                 index(0));
+    return e.equal(rest, e.index(0));
   }
 
   void moveRun(SmallVector<Value> &position, Value aligned) {
     auto [coordinates, exists] = locate(position, /*count=*/lanes);
-    Value isWhole =
-        exists ? arith::AndIOp::create(builder, loc, exists, aligned) : aligned;
-    auto branch = scf::IfOp::create(builder, loc, isWhole,
-                                    /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    if (isRead)
-      storeRun(widen(loadRun(tensor, coordinates)), tile, position);
-    else
-      writeRun(position, coordinates);
-    builder.setInsertionPointToStart(branch.elseBlock());
-    auto loop =
-        scf::ForOp::create(builder, loc, index(0), index(lanes), index(1));
-    builder.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> single(position);
-    single.back() = arith::AddIOp::create(builder, loc, single.back(),
-                                          loop.getInductionVar());
-    moveElement(single);
+    Value isWhole = exists ? e.logicalAnd(exists, aligned) : aligned;
+    auto moveWhole = [&, &coordinates = coordinates] {
+      if (isRead)
+        storeRun(widen(loadRun(tensor, coordinates)), tile, position);
+      else
+        writeRun(position, coordinates);
+    };
+    e.ifThen(isWhole, moveWhole, [&] {
+      e.forEach(e.index(0), e.index(lanes), e.index(1), [&](Value i) {
+        SmallVector<Value> single(position);
+        single.back() = e.add(single.back(), i);
+        moveElement(single);
+      });
+    });
   }
 
   void writeRun(ValueRange position, ValueRange coordinates) {
@@ -185,8 +172,7 @@ private:
     SmallVector<Value> coordinates;
     Value exists;
     auto require = [&](Value condition) {
-      exists = exists ? arith::AndIOp::create(builder, loc, exists, condition)
-                      : condition;
+      exists = exists ? e.logicalAnd(exists, condition) : condition;
     };
     for (auto [dim, i] : llvm::zip_equal(dims, position)) {
       if (dim.ids) {
@@ -196,11 +182,10 @@ private:
       if (!dim.isFull()) {
         Value last = i;
         if (count > 1 && &dim == &dims.back())
-          last = arith::AddIOp::create(builder, loc, i, index(count - 1));
-        require(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                      last, dim.limit));
+          last = e.add(i, count - 1);
+        require(e.lessThan(last, dim.limit));
       }
-      coordinates.push_back(arith::AddIOp::create(builder, loc, dim.start, i));
+      coordinates.push_back(e.add(dim.start, i));
     }
     return {coordinates, exists};
   }
@@ -209,15 +194,11 @@ private:
   /// loaded: the first one stands in for them.
   Value coordinateOfId(const TileDimension &dim, Value i,
                        function_ref<void(Value)> require) {
-    Value live = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                       i, dim.limit);
-    Value at = arith::SelectOp::create(builder, loc, live, i, index(0));
-    at = arith::AddIOp::create(builder, loc, dim.start, at);
-    Value id = memref::LoadOp::create(builder, loc, dim.ids, at);
-    id = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), id);
+    Value live = e.lessThan(i, dim.limit);
+    Value at = e.add(dim.start, e.select(live, i, e.index(0)));
+    Value id = e.toIndex(memref::LoadOp::create(builder, loc, dim.ids, at));
     require(live);
-    require(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, id,
-                                  dim.size));
+    require(e.inRange(id, dim.size));
     return id;
   }
 
@@ -237,47 +218,39 @@ private:
                          ? std::min<int64_t>(llvm::divideCeil(total, *threads),
                                              kGatheredAtOnce)
                          : 1;
-    Value step =
-        arith::MulIOp::create(builder, loc, workerCount, index(atOnce));
-    auto loop = scf::ForOp::create(builder, loc, workers.id(builder, loc),
-                                   index(total), step);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
     struct Element {
       SmallVector<Value> position, coordinates;
       Value isMine, exists, value;
     };
     SmallVector<Element> elements(atOnce);
-    Value number = loop.getInductionVar();
-    for (auto [i, element] : llvm::enumerate(elements)) {
-      if (i)
-        number = arith::AddIOp::create(builder, loc, number, workerCount);
-      element.position = delinearize(builder, loc, number, extents);
-      std::tie(element.coordinates, element.exists) = locate(element.position);
-      // The loop's condition is about the first one.
-      if (i) {
-        element.isMine = arith::CmpIOp::create(
-            builder, loc, arith::CmpIPredicate::slt, number, index(total));
-        element.exists =
-            arith::AndIOp::create(builder, loc, element.exists, element.isMine);
+    auto gather = [&](Value number) {
+      for (auto [i, element] : llvm::enumerate(elements)) {
+        if (i)
+          number = e.add(number, workerCount);
+        element.position = delinearize(builder, loc, number, extents);
+        std::tie(element.coordinates, element.exists) =
+            locate(element.position);
+        // The loop's condition is about the first one.
+        if (i) {
+          element.isMine = e.lessThan(number, e.index(total));
+          element.exists = e.logicalAnd(element.exists, element.isMine);
+        }
       }
-    }
-    for (Element &element : elements)
-      element.value = loadElement(element.coordinates, element.exists);
-    for (Element &element : elements) {
-      auto store = [&](OpBuilder &b, Location l) {
-        memref::StoreOp::create(b, l, element.value, tile, element.position);
-      };
-      if (!element.isMine) {
-        store(builder, loc);
-        continue;
+      for (Element &element : elements)
+        element.value = loadElement(element.coordinates, element.exists);
+      for (Element &element : elements) {
+        auto store = [&] {
+          memref::StoreOp::create(builder, loc, element.value, tile,
+                                  element.position);
+        };
+        if (element.isMine)
+          e.ifThen(element.isMine, store);
+        else
+          store();
       }
-      scf::IfOp::create(builder, loc, element.isMine,
-                        [&](OpBuilder &b, Location l) {
-                          store(b, l);
-                          scf::YieldOp::create(b, l);
-                        });
-    }
+    };
+    e.forEach(workers.id(builder, loc), e.index(total),
+              e.mul(workerCount, atOnce), gather);
   }
 
   void readElement(ArrayRef<Value> position, ValueRange coordinates,
@@ -288,38 +261,30 @@ private:
 
   /// The element, or what is read in its place; null `exists`: it does.
   Value loadElement(ValueRange coordinates, Value exists) {
-    auto load = [&](OpBuilder &b, Location l) {
-      return widen(memref::LoadOp::create(b, l, tensor, coordinates));
+    auto load = [&] {
+      return widen(memref::LoadOp::create(builder, loc, tensor, coordinates));
     };
-    if (!exists)
-      return load(builder, loc);
-    return scf::IfOp::create(
-               builder, loc, exists,
-               [&](OpBuilder &b, Location l) {
-                 scf::YieldOp::create(b, l, load(b, l));
-               },
-               [&](OpBuilder &b, Location l) {
-                 scf::YieldOp::create(b, l, padding);
-               })
-        .getResult(0);
+    return exists ? e.choose(exists, load, [&] { return padding; }) : load();
   }
 
   void writeElement(ArrayRef<Value> position, ValueRange coordinates,
                     Value exists) {
-    OpBuilder::InsertionGuard guard(builder);
-    if (exists) {
-      auto branch = scf::IfOp::create(builder, loc, exists,
-                                      /*withElseRegion=*/false);
-      builder.setInsertionPointToStart(branch.thenBlock());
-    }
-    Value value = narrow(memref::LoadOp::create(builder, loc, tile, position));
-    if (atomic)
-      return atomicCombine(builder, loc, *combine, value, tensor, coordinates);
-    if (combine)
-      value = arith::getReductionOp(
-          *combine, builder, loc,
-          memref::LoadOp::create(builder, loc, tensor, coordinates), value);
-    memref::StoreOp::create(builder, loc, value, tensor, coordinates);
+    auto write = [&] {
+      Value value =
+          narrow(memref::LoadOp::create(builder, loc, tile, position));
+      if (atomic)
+        return atomicCombine(builder, loc, *combine, value, tensor,
+                             coordinates);
+      if (combine)
+        value = arith::getReductionOp(
+            *combine, builder, loc,
+            memref::LoadOp::create(builder, loc, tensor, coordinates), value);
+      memref::StoreOp::create(builder, loc, value, tensor, coordinates);
+    };
+    if (exists)
+      e.ifThen(exists, write);
+    else
+      write();
   }
 
   //===--------------------------------------------------------------------===//
@@ -336,6 +301,7 @@ private:
 
   OpBuilder &builder;
   Location loc;
+  Emitter e;
   Value tensor, tile, padding;
   MemRefType tensorType, tileType;
   const Workers &workers;
@@ -363,21 +329,15 @@ void cuda::lowerSWrite(OpBuilder &builder, SWriteOp op, const ChunkMap &chunks,
 
 void cuda::lowerCoords(OpBuilder &builder, CoordsOp op, const ChunkMap &chunks,
                        const Workers &workers) {
-  Location loc = op.getLoc();
+  Emitter e(builder, op.getLoc());
   const ChunkView &chunk = chunks.at(op.getIds());
-  Value size = constantIndex(builder, loc, op.getIds().getType().getSize());
-  workers.share(builder, loc, size, [&](Value i) {
-    Value zero = constantIndex(builder, loc, 0);
-    Value exists = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::slt, i, chunk.live);
-    Value at = arith::SelectOp::create(builder, loc, exists, i, zero);
-    at = arith::AddIOp::create(builder, loc, chunk.start, at);
-    if (chunk.ids) {
-      at = memref::LoadOp::create(builder, loc, chunk.ids, at);
-      at = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), at);
-    }
-    Value none = constantIndex(builder, loc, -1);
-    Value coordinate = arith::SelectOp::create(builder, loc, exists, at, none);
-    memref::StoreOp::create(builder, loc, coordinate, op.getDest(), i);
+  Value size = e.index(op.getIds().getType().getSize());
+  workers.share(builder, e.loc, size, [&](Value i) {
+    Value exists = e.lessThan(i, chunk.live);
+    Value at = e.add(chunk.start, e.select(exists, i, e.index(0)));
+    if (chunk.ids)
+      at = e.toIndex(memref::LoadOp::create(builder, e.loc, chunk.ids, at));
+    memref::StoreOp::create(builder, e.loc, e.select(exists, at, e.index(-1)),
+                            op.getDest(), i);
   });
 }

@@ -192,15 +192,14 @@ Value TransposedMove::hasWholePieces() {
   auto metadata = memref::ExtractStridedMetadataOp::create(b, e.loc, tensor);
   Value bits = e.add(Value(metadata.getOffset()), dims.back().start);
   for (Value stride : ValueRange(metadata.getStrides()).drop_back())
-    bits = arith::OrIOp::create(b, e.loc, bits, stride);
+    bits = e.bitOr(bits, stride);
   if (!dims.back().isFull())
-    bits = arith::OrIOp::create(b, e.loc, bits, dims.back().limit);
+    bits = e.bitOr(bits, dims.back().limit);
   bits = e.mul(bits, elementBytes(element));
   Value address =
       memref::ExtractAlignedPointerAsIndexOp::create(b, e.loc, tensor);
-  bits = arith::OrIOp::create(b, e.loc, bits, address);
-  return arith::CmpIOp::create(b, e.loc, arith::CmpIPredicate::eq,
-                               e.bitAnd(bits, kPieceBytes - 1), e.index(0));
+  bits = e.bitAnd(e.bitOr(bits, address), kPieceBytes - 1);
+  return e.equal(bits, e.index(0));
 }
 
 SmallVector<Value> TransposedMove::coordinates(Value outer, Value inner) {
@@ -228,7 +227,7 @@ Value TransposedMove::exists(Value outer, Value inner) {
 
 SmallVector<Value> TransposedMove::slot(Value row, Value piece, Value within) {
   Value group = e.bitAnd(e.div(row, lanes), columns / lanes - 1);
-  Value at = e.mul(arith::XOrIOp::create(b, e.loc, piece, group), lanes);
+  Value at = e.mul(e.bitXor(piece, group), lanes);
   SmallVector<Value> place(dims.size(), e.index(0));
   place[dim] = row;
   place.back() = within ? e.add(at, within) : at;
@@ -261,23 +260,13 @@ void TransposedMove::readPieces(Value padding) {
     Value isThere = exists(piece.row, column);
     if (piece.isMine)
       isThere = isThere ? e.logicalAnd(isThere, piece.isMine) : piece.isMine;
-    auto load = [&] {
+    auto load = [&]() -> Value {
       return vector::LoadOp::create(
           b, e.loc, type, tensor, coordinates(piece.row, column),
           /*nontemporal=*/false, llvm::MaybeAlign(kPieceBytes));
     };
-    if (!isThere) {
-      piece.value = load();
-      continue;
-    }
-    auto branch =
-        scf::IfOp::create(b, e.loc, type, isThere, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard inBranch(b);
-    b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, e.loc, none);
-    b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, e.loc, ValueRange{load()});
-    piece.value = branch.getResult(0);
+    piece.value =
+        isThere ? e.choose(isThere, load, [&] { return none; }) : load();
   }
   for (const Piece &piece : pieces) {
     auto store = [&] {
@@ -295,23 +284,12 @@ void TransposedMove::readPieces(Value padding) {
 void TransposedMove::readElements(Value padding) {
   share(rows * columns, [&](Value number) {
     Value row = e.div(number, columns), column = e.rem(number, columns);
-    Value value = padding;
-    auto load = [&] {
-      return memref::LoadOp::create(b, e.loc, tensor, coordinates(row, column))
-          .getResult();
+    auto load = [&]() -> Value {
+      return memref::LoadOp::create(b, e.loc, tensor, coordinates(row, column));
     };
-    if (Value isThere = exists(row, column)) {
-      auto branch = scf::IfOp::create(b, e.loc, element, isThere,
-                                      /*withElseRegion=*/true);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(branch.elseBlock());
-      scf::YieldOp::create(b, e.loc, padding);
-      b.setInsertionPointToStart(branch.thenBlock());
-      scf::YieldOp::create(b, e.loc, load());
-      value = branch.getResult(0);
-    } else {
-      value = load();
-    }
+    Value isThere = exists(row, column);
+    Value value =
+        isThere ? e.choose(isThere, load, [&] { return padding; }) : load();
     memref::StoreOp::create(
         b, e.loc, value, tile,
         slot(row, e.div(column, lanes), e.rem(column, lanes)));

@@ -5,6 +5,7 @@
 #include "Codegen/GPU/Common/Emitter.h"
 #include "Codegen/GPU/Common/LinalgLowering.h"
 #include "Codegen/GPU/Common/MainloopNest.h"
+#include "Codegen/GPU/Common/PartialSums.h"
 
 #include "pit/Analysis/BodyEvaluator.h"
 
@@ -349,14 +350,12 @@ Value RowSumsEmitter::areAligned() {
       memref::ExtractStridedMetadataOp::create(rewriter, loc, source);
   Value bits = e.add(Value(metadata.getOffset()), column);
   for (Value stride : ValueRange(metadata.getStrides()).drop_back())
-    bits = arith::OrIOp::create(rewriter, loc, bits, stride);
+    bits = e.bitOr(bits, stride);
   bits = e.mul(bits, elementBytes(element));
   Value address =
       memref::ExtractAlignedPointerAsIndexOp::create(rewriter, loc, source);
-  bits = arith::OrIOp::create(rewriter, loc, bits, address);
-  Value rest = e.bitAnd(bits, kAccessBytes - 1);
-  return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, rest,
-                               e.index(0));
+  bits = e.bitAnd(e.bitOr(bits, address), kAccessBytes - 1);
+  return e.equal(bits, e.index(0));
 }
 
 Value RowSumsEmitter::combine(Value a, Value b) {
@@ -494,52 +493,31 @@ Value RowSumsEmitter::placeOfPart(Value number, Value at) {
 
 /// Counts this block in. Is it the last one of the tile?
 Value RowSumsEmitter::isLast() {
-  Type i32 = rewriter.getI32Type();
-  Value word = block.staging(rewriter, loc, 0, MemRefType::get(1, i32));
-  Value last = e.toI32(e.sub(parts, e.index(1)));
-  e.deviceFence();
-  e.barrier();
-  e.ifThen(e.lessThan(block.thread, e.index(1)), [&] {
-    Value tile = gpu::BlockIdOp::create(rewriter, loc, gpu::Dimension::x);
-    Value counter = e.globalPointer(block.counters, e.mul(e.toI32(tile), 4));
-    // The last one makes it 0 again.
-    Value before = LLVM::AtomicRMWOp::create(
-        rewriter, loc, LLVM::AtomicBinOp::uinc_wrap, counter, last,
-        LLVM::AtomicOrdering::monotonic, "device");
-    e.deviceFence();
-    memref::StoreOp::create(rewriter, loc, before, word,
-                            ValueRange{e.index(0)});
-  });
-  e.barrier();
-  Value before =
-      memref::LoadOp::create(rewriter, loc, word, ValueRange{e.index(0)});
-  return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, before,
-                               last);
+  Value word = block.staging(rewriter, loc, 0,
+                             MemRefType::get(1, rewriter.getI32Type()));
+  Value zero = e.index(0);
+  return isLastPart(
+      e, block.counters, e.toI32(parts), e.toI32(block.thread),
+      [&](Value before) {
+        memref::StoreOp::create(rewriter, loc, before, word, zero);
+      },
+      [&]() -> Value {
+        return memref::LoadOp::create(rewriter, loc, word, zero);
+      });
 }
 
 /// Volatile: what this multiprocessor may have in its cache is old.
 Value RowSumsEmitter::sumOfParts(Value at) {
-  auto loop = scf::ForOp::create(rewriter, loc, e.index(0), parts,
-                                 e.index(kPartsAtOnce), start());
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPointToStart(loop.getBody());
   Type type = identity.getType();
-  Value last = e.sub(parts, e.index(1));
-  SmallVector<Value> exist, values;
-  for (int64_t i = 0; i < kPartsAtOnce; ++i) {
-    Value number = e.add(loop.getInductionVar(), i);
-    exist.push_back(e.lessThan(number, parts));
+  auto load = [&](Value part, int64_t, int64_t) {
     Value stored = LLVM::LoadOp::create(
-        rewriter, loc, Emitter::storedType(type),
-        placeOfPart(e.min(number, last), at),
+        rewriter, loc, Emitter::storedType(type), placeOfPart(part, at),
         static_cast<unsigned>(elementBytes(type)), /*isVolatile=*/true);
-    values.push_back(e.fromStored(stored, type));
-  }
-  Value sum = loop.getRegionIterArg(0);
-  for (auto [exists, value] : llvm::zip_equal(exist, values))
-    sum = e.select(exists, combine(sum, value), sum);
-  scf::YieldOp::create(rewriter, loc, sum);
-  return loop.getResult(0);
+    return SmallVector<Value>{e.fromStored(stored, type)};
+  };
+  return addParts(e, parts, {kPartsAtOnce, /*sums=*/1}, start(), load,
+                  [&](Value x, Value y) { return combine(x, y); })
+      .getResult(0);
 }
 
 Value RowSumsEmitter::run(Value acc, const IndexMap &indices) {
@@ -555,19 +533,9 @@ Value RowSumsEmitter::run(Value acc, const IndexMap &indices) {
       areAligned(),
       e.logicalAnd(e.lessThan(e.add(column, lanes - 1), numColumns),
                    e.lessThan(e.index(-1), column)));
-  SmallVector<Type> types(lanes, identity.getType());
-  auto branch = scf::IfOp::create(rewriter, loc, types, isWhole,
-                                  /*withElseRegion=*/true);
-  {
-    OpBuilder::InsertionGuard guard(rewriter);
-    for (bool asVectors : {true, false}) {
-      rewriter.setInsertionPointToStart(asVectors ? branch.thenBlock()
-                                                  : branch.elseBlock());
-      SmallVector<Value> sums = addRows(asVectors);
-      scf::YieldOp::create(rewriter, loc, sums);
-    }
-  }
-  Value staged = stage(SmallVector<Value>(branch.getResults()));
+  Value staged = stage(e.choose(
+      isWhole, [&] { return addRows(/*asVectors=*/true); },
+      [&] { return addRows(/*asVectors=*/false); }));
   auto addOwn = [&] {
     shareColumns([&](Value at) { addTo(acc, at, sumOfBlock(staged, at)); });
   };
@@ -577,24 +545,22 @@ Value RowSumsEmitter::run(Value acc, const IndexMap &indices) {
   }
   Value isShared = e.lessThan(e.index(1), parts);
   Value hasPart = e.lessThan(part, parts);
-  auto shared = scf::IfOp::create(rewriter, loc, rewriter.getI1Type(),
-                                  e.logicalAnd(isShared, hasPart),
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPointToStart(shared.thenBlock());
-  shareColumns([&](Value at) {
-    e.store(sumOfBlock(staged, at), placeOfPart(part, at),
-            elementBytes(identity.getType()));
-  });
-  Value last = isLast();
-  e.ifThen(last, [&] {
-    shareColumns([&](Value at) { addTo(acc, at, sumOfParts(at)); });
-  });
-  scf::YieldOp::create(rewriter, loc, last);
-  rewriter.setInsertionPointToStart(shared.elseBlock());
-  e.ifThen(hasPart, addOwn);
-  scf::YieldOp::create(rewriter, loc, hasPart);
-  return shared.getResult(0);
+  auto share = [&] {
+    shareColumns([&](Value at) {
+      e.store(sumOfBlock(staged, at), placeOfPart(part, at),
+              elementBytes(identity.getType()));
+    });
+    Value last = isLast();
+    e.ifThen(last, [&] {
+      shareColumns([&](Value at) { addTo(acc, at, sumOfParts(at)); });
+    });
+    return last;
+  };
+  auto keep = [&] {
+    e.ifThen(hasPart, addOwn);
+    return hasPart;
+  };
+  return e.choose(e.logicalAnd(isShared, hasPart), share, keep);
 }
 
 void RowSumsLowering::lower(RewriterBase &rewriter, const RowSumsBlock &block,

@@ -3,7 +3,6 @@
 #include "PipelineLowering.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -155,18 +154,10 @@ struct Matrix {
 
 /// The id at `at`, where that is one of the list; else -1.
 static Value loadId(Emitter &e, Value ids, Value at, Value listed) {
-  return scf::IfOp::create(
-             e.b, e.loc, listed,
-             [&](OpBuilder &b, Location loc) {
-               Value id = memref::LoadOp::create(b, loc, ids, at);
-               id = arith::IndexCastOp::create(b, loc, b.getIndexType(), id);
-               scf::YieldOp::create(b, loc, id);
-             },
-             [&](OpBuilder &b, Location loc) {
-               Value none = arith::ConstantIndexOp::create(b, loc, -1);
-               scf::YieldOp::create(b, loc, none);
-             })
-      .getResult(0);
+  return e.choose(
+      listed,
+      [&] { return e.toIndex(memref::LoadOp::create(e.b, e.loc, ids, at)); },
+      [&] { return e.index(-1); });
 }
 
 /// Rows that ids select, 16 bytes at a time; neighbouring threads copy
@@ -296,9 +287,7 @@ struct StorePattern : PipelinePattern<StoreOp> {
         e.add(dest.start, e.mul(e.add(firstCol, e.index(0)), dest.bytes)),
         2 * dest.bytes - 1);
     Value pitchMask = e.bitAnd(dest.pitch, 1);
-    Value aligned = arith::CmpIOp::create(
-        e.b, e.loc, arith::CmpIPredicate::eq,
-        arith::OrIOp::create(e.b, e.loc, mask, pitchMask), e.index(0));
+    Value aligned = e.equal(e.bitOr(mask, pitchMask), e.index(0));
     size_t number = 0;
     for (int64_t part = 0; part < fragment.getParts(); ++part)
       for (int64_t col = 0; col < cols; ++col)

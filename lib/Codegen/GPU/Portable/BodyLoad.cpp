@@ -3,7 +3,6 @@
 #include "PortableBody.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -58,19 +57,13 @@ SmallVector<Value> BodyLoader::readAhead(Value s) {
     const SharedTile &tile = body.plan.tileOfIds(mainloop)->operand.tile;
     Value piece = e.add(self.number, i * body.plan.loaders());
     Value row = e.toIndex(e.div(piece, tile.chunks()));
-    read.push_back(
-        scf::IfOp::create(
-            e.b, e.loc, e.lessThan(row, chunk.live),
-            [&](OpBuilder &b, Location loc) {
-              Value at = e.add(chunk.start, row);
-              scf::YieldOp::create(
-                  b, loc,
-                  memref::LoadOp::create(b, loc, chunk.ids, at).getResult());
-            },
-            [&](OpBuilder &b, Location loc) {
-              scf::YieldOp::create(b, loc, e.i32(-1));
-            })
-            .getResult(0));
+    read.push_back(e.choose(
+        e.lessThan(row, chunk.live),
+        [&]() -> Value {
+          Value at = e.add(chunk.start, row);
+          return memref::LoadOp::create(e.b, e.loc, chunk.ids, at);
+        },
+        [&] { return e.i32(-1); }));
   }
   llvm::append_range(read, later);
   return read;

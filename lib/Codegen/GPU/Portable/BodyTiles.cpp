@@ -121,17 +121,9 @@ RegisterTile BodyTiles::readElements(BlockArgument tile,
         exists = exists ? e.logicalAnd(exists, exist) : exist;
       }
       Value from = elementAddress(e, access, offset);
-      registers.at(i, j) =
-          scf::IfOp::create(
-              e.b, e.loc, exists,
-              [&](OpBuilder &b, Location loc) {
-                scf::YieldOp::create(b, loc,
-                                     e.load(access.element, from, bytes));
-              },
-              [&](OpBuilder &b, Location loc) {
-                scf::YieldOp::create(b, loc, e.constant(access.pad));
-              })
-              .getResult(0);
+      registers.at(i, j) = e.choose(
+          exists, [&] { return e.load(access.element, from, bytes); },
+          [&] { return e.constant(access.pad); });
     }
   return registers;
 }

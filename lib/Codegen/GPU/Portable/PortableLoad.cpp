@@ -13,7 +13,6 @@
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -74,11 +73,8 @@ public:
     Value first = e.mul(e.add(fixedOffset, col.start), bytes);
     Value aligned = arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(),
                                                access.start);
-    aligned = arith::OrIOp::create(e.b, e.loc, e.add(aligned, first),
-                                   e.mul(row.stride, bytes));
-    aligned = e.bitAnd(aligned, kChunkBytes - 1);
-    aligned = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
-                                    aligned, e.index(0));
+    aligned = e.bitOr(e.add(aligned, first), e.mul(row.stride, bytes));
+    aligned = e.equal(e.bitAnd(aligned, kChunkBytes - 1), e.index(0));
     e.ifThen(aligned, [&] { chunks(); });
     // Not an else: ptxas would run it, predicated off, beside every chunk. A
     // loop that is not entered costs a branch.
@@ -118,11 +114,9 @@ private:
     Value upper = e.i32(rounds);
     if (skip)
       upper = e.select(skip, e.i32(0), upper);
-    auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), upper, e.i32(unroll));
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    run(skip ? e.hideFromOptimizer(thread) : thread, loop.getInductionVar(),
-        unroll);
+    e.forEach(e.i32(0), upper, e.i32(unroll), [&](Value first) {
+      run(skip ? e.hideFromOptimizer(thread) : thread, first, unroll);
+    });
   }
 
   void ifPiece(Value piece, int64_t count, function_ref<void()> body) {
@@ -238,17 +232,14 @@ private:
           });
           continue;
         }
-        auto load = scf::IfOp::create(
-            e.b, e.loc, exists,
-            [&](OpBuilder &b, Location loc) {
-              Value value = e.load(access.element,
-                                   elementAddress(e, access, offset), bytes);
-              scf::YieldOp::create(b, loc, value);
+        Value value = e.choose(
+            exists,
+            [&] {
+              return e.load(access.element, elementAddress(e, access, offset),
+                            bytes);
             },
-            [&](OpBuilder &b, Location loc) {
-              scf::YieldOp::create(b, loc, e.constant(access.pad));
-            });
-        loaded.push_back({piece, target, load.getResult(0)});
+            [&] { return e.constant(access.pad); });
+        loaded.push_back({piece, target, value});
       }
       for (Element &element : loaded)
         ifPiece(element.piece, count, [&] {

@@ -5,7 +5,6 @@
 #include "Codegen/Common/TileInput.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -241,14 +240,14 @@ SmallVector<Value> cuda::multiplyScalar(const PortableThread &self,
     multiply(Value(), sums);
     return sums;
   }
-  auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), e.i32(self.plan.depth),
-                                 e.i32(unrolled), sums);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(loop.getBody());
-  llvm::copy(loop.getRegionIterArgs(), sums.begin());
-  multiply(loop.getInductionVar(), sums);
-  scf::YieldOp::create(e.b, e.loc, sums);
-  return SmallVector<Value>(loop.getResults());
+  auto some = [&](Value first, ValueRange before) {
+    SmallVector<Value> sums(before);
+    multiply(first, sums);
+    return sums;
+  };
+  return SmallVector<Value>(
+      e.loop(e.i32(0), e.i32(self.plan.depth), e.i32(unrolled), sums, some)
+          .getResults());
 }
 
 //===----------------------------------------------------------------------===//

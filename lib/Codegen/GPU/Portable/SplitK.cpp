@@ -5,6 +5,7 @@
 #include "Codegen/Common/ContractionInfo.h"
 #include "Codegen/GPU/Common/Lowering.h"
 #include "Codegen/GPU/Common/MainloopNest.h"
+#include "Codegen/GPU/Common/PartialSums.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -123,28 +124,17 @@ void SplitK::write(ArrayRef<Value> sums) {
     e.store(sum, place(own, i), self.plan.accumulatorBytes);
 }
 
-/// Counts this block in. Is it the last one of the tile? (i1, in all threads)
+/// Is this block the last one of the tile? (i1, in all threads)
 Value SplitK::isLast() {
-  e.deviceFence();
-  e.barrier();
   Value shared = e.sharedPointer(self.shared);
-  Value last = e.sub(parts, e.i32(1));
-  e.ifThen(e.lessThan(self.number, e.i32(1)), [&] {
-    Value tile = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, gpu::Dimension::x));
-    Value counter = e.globalPointer(self.counters, e.mul(tile, 4));
-    // The last one makes it 0 again.
-    Value before = LLVM::AtomicRMWOp::create(
-        e.b, e.loc, LLVM::AtomicBinOp::uinc_wrap, counter, last,
-        LLVM::AtomicOrdering::monotonic, "device");
-    e.deviceFence();
-    e.store(before, shared, 4);
-  });
-  e.barrier();
-  Value before = e.load(e.b.getI32Type(), shared, 4);
-  // Then shared memory is free again.
-  e.barrier();
-  return arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, before,
-                               last);
+  return isLastPart(
+      e, self.counters, parts, self.number,
+      [&](Value before) { e.store(before, shared, 4); },
+      [&] {
+        Value before = e.load(e.b.getI32Type(), shared, 4);
+        e.barrier(); // then shared memory is free again
+        return before;
+      });
 }
 
 /// Volatile: what this multiprocessor may have in its cache is old.
@@ -168,33 +158,17 @@ SmallVector<Value> SplitK::addParts(ArrayRef<Type> types) {
   SmallVector<Value> zeros;
   for (Type type : types)
     zeros.push_back(e.constant(cast<TypedAttr>(e.b.getZeroAttr(type))));
-  auto loop =
-      scf::ForOp::create(e.b, e.loc, e.i32(0), parts, e.i32(atOnce), zeros);
+  scf::ForOp loop = cuda::addParts(
+      e, parts, {atOnce, kSumsAtOnce}, zeros,
+      [&](Value part, int64_t first, int64_t count) {
+        Value from = firstOf(part);
+        SmallVector<Value> sums;
+        for (int64_t i = first; i < first + count; ++i)
+          sums.push_back(load(place(from, i), types[i]));
+        return sums;
+      },
+      [&](Value x, Value y) { return add(x, y); });
   e.keepLoop(loop);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(loop.getBody());
-  Value last = e.sub(parts, e.i32(1));
-  SmallVector<Value> from, exist;
-  for (int64_t i = 0; i < atOnce; ++i) {
-    Value number = e.add(loop.getInductionVar(), i);
-    exist.push_back(e.lessThan(number, parts));
-    from.push_back(firstOf(e.min(number, last)));
-  }
-  SmallVector<Value> sums(loop.getRegionIterArgs());
-  for (int64_t first = 0; first < count; first += kSumsAtOnce) {
-    auto some = MutableArrayRef(sums).slice(
-        first, std::min(kSumsAtOnce, count - first));
-    SmallVector<Value> loaded;
-    for (Value start : from)
-      for (auto [j, sum] : llvm::enumerate(some))
-        loaded.push_back(load(place(start, first + j), sum.getType()));
-    for (int64_t i = 0; i < atOnce; ++i)
-      for (auto [j, sum] : llvm::enumerate(some)) {
-        Value more = add(sum, loaded[i * some.size() + j]);
-        sum = i == 0 ? more : e.select(exist[i], more, sum);
-      }
-  }
-  scf::YieldOp::create(e.b, e.loc, sums);
   return SmallVector<Value>(loop.getResults());
 }
 
@@ -202,32 +176,21 @@ void SplitK::finish(ArrayRef<Value> sums,
                     function_ref<void(ArrayRef<Value>)> finish) {
   SmallVector<Type> types =
       llvm::map_to_vector(sums, [](Value sum) { return sum.getType(); });
-  Type i1 = e.b.getI1Type();
-  SmallVector<Type> results(types);
-  results.push_back(i1);
-  Value isShared = e.lessThan(e.i32(1), parts);
-  auto branch = scf::IfOp::create(e.b, e.loc, results, isShared,
-                                  /*withElseRegion=*/true);
-  {
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(branch.elseBlock());
-    SmallVector<Value> values(sums);
-    values.push_back(e.constant(e.b.getBoolAttr(true)));
-    scf::YieldOp::create(e.b, e.loc, values);
-    e.b.setInsertionPointToStart(branch.thenBlock());
+  auto share = [&] {
     write(sums);
     Value last = isLast();
-    auto adding = scf::IfOp::create(e.b, e.loc, types, last,
-                                    /*withElseRegion=*/true);
-    values = SmallVector<Value>(adding.getResults());
+    SmallVector<Value> values = e.choose(
+        last, [&] { return addParts(types); },
+        [&] { return SmallVector<Value>(sums); });
     values.push_back(last);
-    scf::YieldOp::create(e.b, e.loc, values);
-    e.b.setInsertionPointToStart(adding.elseBlock());
-    scf::YieldOp::create(e.b, e.loc, sums);
-    e.b.setInsertionPointToStart(adding.thenBlock());
-    scf::YieldOp::create(e.b, e.loc, addParts(types));
-  }
-  e.ifThen(branch.getResults().back(), [&] {
-    finish(SmallVector<Value>(branch.getResults().drop_back()));
-  });
+    return values;
+  };
+  auto keep = [&] {
+    SmallVector<Value> values(sums);
+    values.push_back(e.constant(e.b.getBoolAttr(true)));
+    return values;
+  };
+  SmallVector<Value> all = e.choose(e.lessThan(e.i32(1), parts), share, keep);
+  Value finishes = all.pop_back_val();
+  e.ifThen(finishes, [&] { finish(all); });
 }

@@ -50,13 +50,12 @@ SmallVector<Value> StageRing::loop(
   Value zero = e.i32(0);
   SmallVector<Value> carried(initial);
   carried.push_back(zero);
-  auto loop = scf::ForOp::create(e.b, e.loc, zero, total, e.i32(1), carried);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(loop.getBody());
-  Value stage = loop.getRegionIterArgs().back();
-  SmallVector<Value> values =
-      body(loop.getInductionVar(), stage, loop.getRegionIterArgs().drop_back());
-  values.push_back(next(stage, 1));
-  scf::YieldOp::create(e.b, e.loc, values);
+  auto step = [&](Value s, ValueRange carried) {
+    Value stage = carried.back();
+    SmallVector<Value> values = body(s, stage, carried.drop_back());
+    values.push_back(next(stage, 1));
+    return values;
+  };
+  scf::ForOp loop = e.loop(zero, total, e.i32(1), carried, step);
   return SmallVector<Value>(loop.getResults().drop_back());
 }

@@ -2,8 +2,6 @@
 
 #include "BodyPipeline.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
-
 using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
@@ -26,24 +24,21 @@ public:
       if (staged.once)
         load(staged, tile, accessView(e, staged.view, body.chunks),
              [&](Value to) { loader.loadTileOnce(staged, to); });
-    auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), body.steps.total(),
-                                   e.i32(1), loader.readAhead(e.i32(0)));
-    e.keepLoop(loop);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    Value s = loop.getInductionVar();
-    loader.takeAhead(loop.getRegionIterArgs());
-    SmallVector<Value> later = loader.readAhead(e.add(s, 1));
-    for (const StagedTile &staged : plan.staged) {
-      if (staged.once)
-        continue;
-      loader.enter(s);
-      load(staged, e.add(used, s),
-           body.steps.access(staged.tile.getArgNumber()),
-           [&](Value to) { loader.loadTile(staged, s, to); });
-    }
-    if (!later.empty())
-      scf::YieldOp::create(e.b, e.loc, later);
+    auto loadStep = [&](Value s, ValueRange ahead) {
+      loader.takeAhead(ahead);
+      SmallVector<Value> later = loader.readAhead(e.add(s, 1));
+      for (const StagedTile &staged : plan.staged) {
+        if (staged.once)
+          continue;
+        loader.enter(s);
+        load(staged, e.add(used, s),
+             body.steps.access(staged.tile.getArgNumber()),
+             [&](Value to) { loader.loadTile(staged, s, to); });
+      }
+      return later;
+    };
+    e.keepLoop(e.loop(e.i32(0), body.steps.total(), e.i32(1),
+                      loader.readAhead(e.i32(0)), loadStep));
   }
 
 private:

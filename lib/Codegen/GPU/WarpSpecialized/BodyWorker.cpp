@@ -56,15 +56,9 @@ private:
   SmallVector<Value>
   loop(Value from, ArrayRef<Value> initial,
        function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-    auto loop = scf::ForOp::create(e.b, e.loc, from, this->body.steps.total(),
-                                   e.i32(1), initial);
+    scf::ForOp loop =
+        e.loop(from, this->body.steps.total(), e.i32(1), initial, body);
     e.keepLoop(loop);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> values =
-        body(loop.getInductionVar(), loop.getRegionIterArgs());
-    if (!values.empty())
-      scf::YieldOp::create(e.b, e.loc, values);
     return SmallVector<Value>(loop.getResults());
   }
 
@@ -285,26 +279,21 @@ private:
   /// those before it.
   SmallVector<Value> stepsWithLate(ArrayRef<Value> initial) {
     Value total = body.steps.total();
-    SmallVector<Type> types = llvm::map_to_vector(
-        initial, [](Value value) { return value.getType(); });
-    auto any = scf::IfOp::create(e.b, e.loc, types, e.lessThan(e.i32(0), total),
-                                 /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(any.elseBlock());
-    scf::YieldOp::create(e.b, e.loc, initial);
-    e.b.setInsertionPointToStart(any.thenBlock());
-    SmallVector<Value> carried = step(e.i32(0), initial);
-    carried = loop(e.i32(1), carried, [&](Value s, ValueRange values) {
-      pending = e.sub(s, e.i32(1));
-      factor = values.back();
-      return step(s, values.drop_back());
-    });
-    pending = e.sub(total, e.i32(1));
-    factor = carried.pop_back_val();
-    tiles.takeCarried(carried);
-    finishPending();
-    scf::YieldOp::create(e.b, e.loc, tiles.carried());
-    return SmallVector<Value>(any.getResults());
+    auto run = [&] {
+      SmallVector<Value> carried = step(e.i32(0), initial);
+      carried = loop(e.i32(1), carried, [&](Value s, ValueRange values) {
+        pending = e.sub(s, e.i32(1));
+        factor = values.back();
+        return step(s, values.drop_back());
+      });
+      pending = e.sub(total, e.i32(1));
+      factor = carried.pop_back_val();
+      tiles.takeCarried(carried);
+      finishPending();
+      return tiles.carried();
+    };
+    return e.choose(e.lessThan(e.i32(0), total), run,
+                    [&] { return SmallVector<Value>(initial); });
   }
 
   void waitPending() {

@@ -10,7 +10,6 @@
 #include "HopperStore.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -70,22 +69,20 @@ void HopperStore::stageExtra(HopperRows &rows, size_t number, Value column) {
   };
   // At the edge, or without alignment.
   auto copyElements = [&] {
-    auto loop = scf::ForOp::create(e.b, e.loc, e.index(0),
-                                   e.index(kHalvesOfChunk), e.index(1));
-    e.keepLoop(loop);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    Value n = loop.getInductionVar();
-    Value at = e.add(col, n);
-    Value isThere = e.lessThan(at, along.limit);
-    for (size_t i = 0; i < lines.offsets.size(); ++i)
-      e.ifThen(e.logicalAnd(isThere, lines.exist[i]), [&] {
-        Value to = stagedPlace(staged, e.add(laneRow, 4 * i),
-                               e.add(staging, e.toI32(n)));
-        LLVM::StoreOp::create(e.b, e.loc,
-                              e.load(tile.element, addressOf(i, at), 2),
-                              e.sharedPointer(to), 2);
-      });
+    auto copyElement = [&](Value n) {
+      Value at = e.add(col, n);
+      Value isThere = e.lessThan(at, along.limit);
+      for (size_t i = 0; i < lines.offsets.size(); ++i)
+        e.ifThen(e.logicalAnd(isThere, lines.exist[i]), [&] {
+          Value to = stagedPlace(staged, e.add(laneRow, 4 * i),
+                                 e.add(staging, e.toI32(n)));
+          LLVM::StoreOp::create(e.b, e.loc,
+                                e.load(tile.element, addressOf(i, at), 2),
+                                e.sharedPointer(to), 2);
+        });
+    };
+    e.keepLoop(e.forEach(e.index(0), e.index(kHalvesOfChunk), e.index(1),
+                         copyElement));
   };
   // All lanes go the same way.
   Value last = e.add(e.toIndex(first), kStoreColumns - 1);

@@ -8,7 +8,6 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -260,11 +259,7 @@ static Value chunkOf(Emitter &e, TypedAttr value) {
 
 static void forEach(Emitter &e, Value begin, Value end, int64_t step,
                     function_ref<void(Value)> body) {
-  auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(step));
-  e.keepLoop(loop);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(loop.getBody());
-  body(loop.getInductionVar());
+  e.keepLoop(e.forEach(begin, end, e.i32(step), body));
 }
 
 static Value divide(Emitter &e, Value x, Value y) {
@@ -455,9 +450,7 @@ void HopperFill::fill(Value from, Value to) {
       pitgpu::WaitOp::create(e.b, e.loc, self.shared.listed, e.i32(0));
       Value word = LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(),
                                         wordAt(e, self.shared.rows, row));
-      Value isOther = e.b.createOrFold<arith::CmpIOp>(
-          e.loc, arith::CmpIPredicate::eq, e.logicalAnd(word, bitOf(e, row)),
-          e.i32(0));
+      Value isOther = e.equal(e.logicalAnd(word, bitOf(e, row)), e.i32(0));
       e.ifThen(isOther, [&] { copy(row, e.rem(turn, copiesOfRow())); });
     });
   });

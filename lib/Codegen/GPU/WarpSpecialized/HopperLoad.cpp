@@ -89,11 +89,8 @@ private:
   }
 
   void copySteps() {
-    auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(1));
-    e.keepLoop(loop);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    issueStep(prepareStep(loop.getInductionVar(), {}));
+    e.keepLoop(e.forEach(begin, end, e.i32(1),
+                         [&](Value s) { issueStep(prepareStep(s, {})); }));
   }
 
   struct Copy {
@@ -390,12 +387,7 @@ private:
       pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Writes,
                                /*bytes=*/0, exists);
     };
-    auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), total, e.i32(1), open);
-    e.keepLoop(loop);
-    {
-      OpBuilder::InsertionGuard guard(e.b);
-      e.b.setInsertionPointToStart(loop.getBody());
-      Value s = loop.getInductionVar();
+    auto streamStep = [&](Value s, ValueRange before) {
       SmallVector<Value> ids;
       for (unsigned i = 0; i < 2; ++i)
         for (int64_t n = 0; n < idsOf(i); ++n) {
@@ -405,14 +397,16 @@ private:
         }
       issueStep(prepareStep(s, ids), [&] { stream->copyAhead(s); });
       stream->endStep();
+      SmallVector<Value> next;
       if (stream->hasElements()) {
-        SmallVector<Value> next = {stage};
-        llvm::append_range(next, loop.getRegionIterArgs());
+        next.push_back(stage);
+        llvm::append_range(next, before);
         store(e.sub(s, e.i32(plan.stepsBehind())), next.pop_back_val());
-        if (!next.empty())
-          scf::YieldOp::create(e.b, e.loc, next);
       }
-    }
+      return next;
+    };
+    scf::ForOp loop = e.loop(e.i32(0), total, e.i32(1), open, streamStep);
+    e.keepLoop(loop);
     for (size_t behind = open.size(); behind > 0; --behind) {
       stream->endStep();
       store(e.sub(total, e.i32(behind)), loop.getResult(behind - 1));
@@ -425,32 +419,27 @@ private:
   /// behind the load of the next ones.
   void gatherSteps() {
     Value total = steps.total(), last = e.sub(total, e.i32(1));
-    auto any = scf::IfOp::create(e.b, e.loc, e.lessThan(e.i32(0), total),
-                                 /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(any.thenBlock());
-    SmallVector<Value> ids = loadIds(e.i32(0));
-    size_t count = ids.size();
-    llvm::append_range(ids, loadIds(e.i32(1)));
-    auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), last, e.i32(2), ids);
-    e.keepLoop(loop);
-    {
-      OpBuilder::InsertionGuard guard(e.b);
-      e.b.setInsertionPointToStart(loop.getBody());
-      SmallVector<Value> following;
-      for (int64_t odd = 0; odd < 2; ++odd) {
-        Value s = e.add(loop.getInductionVar(), odd);
-        Step step = prepareStep(
-            s, ValueRange(loop.getRegionIterArgs()).slice(odd * count, count));
-        // Before the copies: the loads would wait behind them.
-        llvm::append_range(following, loadIds(e.add(s, 2)));
-        issueStep(step);
-      }
-      scf::YieldOp::create(e.b, e.loc, following);
-    }
-    Value isOdd = e.lessThan(e.rem(last, 2), e.i32(1));
-    e.ifThen(isOdd, [&] {
-      issueStep(prepareStep(last, loop.getResults().take_front(count)));
+    e.ifThen(e.lessThan(e.i32(0), total), [&] {
+      SmallVector<Value> ids = loadIds(e.i32(0));
+      size_t count = ids.size();
+      llvm::append_range(ids, loadIds(e.i32(1)));
+      auto gatherTwo = [&](Value even, ValueRange carried) {
+        SmallVector<Value> following;
+        for (int64_t odd = 0; odd < 2; ++odd) {
+          Value s = e.add(even, odd);
+          Step step = prepareStep(s, carried.slice(odd * count, count));
+          // Before the copies: the loads would wait behind them.
+          llvm::append_range(following, loadIds(e.add(s, 2)));
+          issueStep(step);
+        }
+        return following;
+      };
+      scf::ForOp loop = e.loop(e.i32(0), last, e.i32(2), ids, gatherTwo);
+      e.keepLoop(loop);
+      Value isOdd = e.lessThan(e.rem(last, 2), e.i32(1));
+      e.ifThen(isOdd, [&] {
+        issueStep(prepareStep(last, loop.getResults().take_front(count)));
+      });
     });
   }
 

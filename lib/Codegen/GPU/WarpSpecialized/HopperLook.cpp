@@ -9,7 +9,6 @@
 #include "HopperStore.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -34,8 +33,7 @@ Value HopperStore::packBits(Value chunk) {
   TypedAttr background = mainloop.getBackgroundAttr();
   Value packed;
   auto add = [&](Value part) {
-    packed = packed ? arith::OrIOp::create(e.b, e.loc, packed, part).getResult()
-                    : part;
+    packed = packed ? e.bitOr(packed, part) : part;
   };
   auto shift = [&](Value value, int64_t by) -> Value {
     if (by < 0)
@@ -57,13 +55,13 @@ Value HopperStore::packBits(Value chunk) {
       }
       Value carried = e.add(e.bitAnd(word, kRest), e.i32(kRest));
       if (!isPlain) // the sign counts, too
-        carried = arith::OrIOp::create(e.b, e.loc, carried, word);
+        carried = e.bitOr(carried, word);
       carried = e.bitAnd(carried, static_cast<int32_t>(kHighest));
       // To bits 9 + 2 i and 25 + 2 i.
       add(shift(carried, 6 - 2 * i));
     }
-    return arith::OrIOp::create(e.b, e.loc, e.bitAnd(shift(packed, 9), 0x55),
-                                e.bitAnd(shift(packed, 24), 0xAA));
+    return e.bitOr(e.bitAnd(shift(packed, 9), 0x55),
+                   e.bitAnd(shift(packed, 24), 0xAA));
   }
   for (int64_t i = 0; i < count; ++i) {
     Value element = LLVM::ExtractElementOp::create(e.b, e.loc, chunk, e.i32(i));
@@ -83,11 +81,8 @@ void HopperStore::storeBits(Value chunk, Value rowOffset, Value exists,
     Value other = NVVM::ShflOp::create(
         e.b, e.loc, byte.getType(), e.i32(-1), byte, e.i32(1), e.i32(31),
         NVVM::ShflKind::bfly, /*return_value_and_is_valid=*/UnitAttr());
-    other = arith::ShLIOp::create(e.b, e.loc, other, e.i32(4));
-    byte = arith::OrIOp::create(e.b, e.loc, byte, other);
-    Value isFirst = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
-                                          e.rem(lane(), 2), e.i32(0));
-    stores = e.logicalAnd(stores, isFirst);
+    byte = e.bitOr(byte, arith::ShLIOp::create(e.b, e.loc, other, e.i32(4)));
+    stores = e.logicalAnd(stores, e.equal(e.rem(lane(), 2), e.i32(0)));
   }
   e.ifThen(stores, [&] {
     Value narrow = arith::TruncIOp::create(e.b, e.loc, e.b.getI8Type(), byte);
@@ -105,58 +100,58 @@ void HopperStore::lookAt(Value wgmma, Value column, int64_t count) {
   bool alongM = last == plan.mDim;
   int64_t bytes = (alongM ? kWarpRows : count) / kByteBits;
   int64_t lines = alongM ? count : kWarpRows;
-  auto loop = scf::ForOp::create(e.b, e.loc, e.toIndex(lane()),
-                                 e.index(bytes * lines), e.index(32));
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(loop.getBody());
-  Value number = e.toI32(loop.getInductionVar());
-  Value line = e.div(number, bytes);
-  Value first = e.mul(e.rem(number, bytes), kByteBits);
-  Value row = e.add(firstRow(wgmma), alongM ? first : line);
-  Value col = e.add(firstColumn(column), alongM ? line : first);
-  Value from = e.index(0), to = e.index(0), exists;
-  for (int d = 0; d < last; ++d) {
-    Value position = d == plan.mDim   ? e.toIndex(row)
-                     : d == plan.nDim ? e.toIndex(col)
-                                      : e.index(0);
-    auto [at, there] = locate(e, dest.dims[d], position);
-    from = e.add(from, e.mul(at, dest.dims[d].stride));
-    to = e.add(to, e.mul(at, bits.dims[d].stride));
-    exists = exists ? e.logicalAnd(exists, there) : there;
-  }
-  const TileDim &along = dest.dims[last];
-  Value start = e.toIndex(alongM ? row : col);
-  Value byte = arith::DivUIOp::create(e.b, e.loc, e.add(along.start, start),
-                                      e.index(kByteBits));
-  Value has = e.lessThan(byte, bitsBytes);
-  // Of a tile without rows or columns only the first one is a result.
-  for (auto [dim, at] : {std::pair(plan.mDim, row), std::pair(plan.nDim, col)})
-    if (dim < 0)
-      has = e.logicalAnd(has, e.lessThan(at, e.i32(1)));
-  e.ifThen(exists ? e.logicalAnd(exists, has) : has, [&] {
-    Value result = e.i32(0);
-    for (int64_t i = 0; i < kByteBits; ++i) {
-      auto [at, there] = locate(e, along, e.add(start, i));
-      auto load = scf::IfOp::create(e.b, e.loc, e.b.getI32Type(), there,
-                                    /*withElseRegion=*/true);
-      OpBuilder::InsertionGuard guard(e.b);
-      e.b.setInsertionPointToStart(load.thenBlock());
-      Value element =
-          e.load(dest.element,
-                 elementAddress(e, dest, e.add(from, e.mul(at, along.stride))),
-                 elementBytes(dest.element));
-      Value live = isLive(e.b, e.loc, element, mainloop.getBackgroundAttr());
-      live = arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), live);
-      scf::YieldOp::create(
-          e.b, e.loc,
-          arith::ShLIOp::create(e.b, e.loc, live, e.i32(i)).getResult());
-      e.b.setInsertionPointToStart(load.elseBlock());
-      scf::YieldOp::create(e.b, e.loc, e.i32(0));
-      e.b.setInsertionPointAfter(load);
-      result = arith::OrIOp::create(e.b, e.loc, result, load.getResult(0));
+  auto lookAtByte = [&](Value byteNumber) {
+    Value number = e.toI32(byteNumber);
+    Value line = e.div(number, bytes);
+    Value first = e.mul(e.rem(number, bytes), kByteBits);
+    Value row = e.add(firstRow(wgmma), alongM ? first : line);
+    Value col = e.add(firstColumn(column), alongM ? line : first);
+    Value from = e.index(0), to = e.index(0), exists;
+    for (int d = 0; d < last; ++d) {
+      Value position = d == plan.mDim   ? e.toIndex(row)
+                       : d == plan.nDim ? e.toIndex(col)
+                                        : e.index(0);
+      auto [at, there] = locate(e, dest.dims[d], position);
+      from = e.add(from, e.mul(at, dest.dims[d].stride));
+      to = e.add(to, e.mul(at, bits.dims[d].stride));
+      exists = exists ? e.logicalAnd(exists, there) : there;
     }
-    Value narrow = arith::TruncIOp::create(e.b, e.loc, e.b.getI8Type(), result);
-    LLVM::StoreOp::create(e.b, e.loc, narrow,
-                          elementAddress(e, bits, e.add(to, byte)), 1);
-  });
+    const TileDim &along = dest.dims[last];
+    Value start = e.toIndex(alongM ? row : col);
+    Value byte = arith::DivUIOp::create(e.b, e.loc, e.add(along.start, start),
+                                        e.index(kByteBits));
+    Value has = e.lessThan(byte, bitsBytes);
+    // Of a tile without rows or columns only the first one is a result.
+    for (auto [dim, at] :
+         {std::pair(plan.mDim, row), std::pair(plan.nDim, col)})
+      if (dim < 0)
+        has = e.logicalAnd(has, e.lessThan(at, e.i32(1)));
+    e.ifThen(exists ? e.logicalAnd(exists, has) : has, [&] {
+      Value result = e.i32(0);
+      for (int64_t i = 0; i < kByteBits; ++i) {
+        auto [at, there] = locate(e, along, e.add(start, i));
+        Value offset = e.add(from, e.mul(at, along.stride));
+        Value bit = e.choose(
+            there,
+            [&] {
+              Value element =
+                  e.load(dest.element, elementAddress(e, dest, offset),
+                         elementBytes(dest.element));
+              Value live =
+                  isLive(e.b, e.loc, element, mainloop.getBackgroundAttr());
+              live = arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), live);
+              return arith::ShLIOp::create(e.b, e.loc, live, e.i32(i))
+                  .getResult();
+            },
+            [&] { return e.i32(0); });
+        result = e.bitOr(result, bit);
+      }
+      Value narrow =
+          arith::TruncIOp::create(e.b, e.loc, e.b.getI8Type(), result);
+      LLVM::StoreOp::create(e.b, e.loc, narrow,
+                            elementAddress(e, bits, e.add(to, byte)), 1);
+    });
+  };
+  e.forEach(e.toIndex(lane()), e.index(bytes * lines), e.index(kLanes),
+            lookAtByte);
 }

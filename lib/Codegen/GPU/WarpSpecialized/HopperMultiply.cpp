@@ -200,9 +200,7 @@ private:
     Value exists = store.existsAny();
     if (!exists)
       return end;
-    Value none = arith::XOrIOp::create(e.b, e.loc, exists,
-                                       e.constant(e.b.getBoolAttr(true)));
-    e.ifThen(none, [&] {
+    e.ifThen(e.logicalNot(exists), [&] {
       if (!plan.scales.empty())
         return releaseSteps(); // each warp hands stages back by itself
       e.ifThen(e.lessThan(self.warp, e.i32(1)), [&] { releaseSteps(); });
@@ -223,14 +221,8 @@ private:
   scf::ForOp
   forSteps(Value end, ArrayRef<Value> carried,
            function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-    auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(1), carried);
+    scf::ForOp loop = e.loop(begin, end, e.i32(1), carried, body);
     e.keepLoop(loop);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> next =
-        body(loop.getInductionVar(), loop.getRegionIterArgs());
-    if (!carried.empty())
-      scf::YieldOp::create(e.b, e.loc, next);
     return loop;
   }
   /// The use of the ring that a step has.

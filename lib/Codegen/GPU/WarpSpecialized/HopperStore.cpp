@@ -185,22 +185,18 @@ HopperLines HopperStore::locateLines(const TileAccess &tile, int along,
   Value address =
       arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(), tile.start);
   int64_t bytes = elementBytes(tile.element);
-  address = arith::OrIOp::create(e.b, e.loc, address,
-                                 e.mul(tile.dims[along].start, bytes));
+  address = e.bitOr(address, e.mul(tile.dims[along].start, bytes));
   for (auto [d, dim] : llvm::enumerate(tile.dims)) {
     if (static_cast<int>(d) == along)
       continue;
-    address =
-        arith::OrIOp::create(e.b, e.loc, address, e.mul(dim.stride, bytes));
+    address = e.bitOr(address, e.mul(dim.stride, bytes));
     if (static_cast<int>(d) == across)
       continue;
     auto [at, there] = locate(e, dim, e.index(0));
     fixed = e.add(fixed, e.mul(at, dim.stride));
     exists = exists ? e.logicalAnd(exists, there) : there;
   }
-  lines.aligned =
-      arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
-                            e.bitAnd(address, kChunkBytes - 1), e.index(0));
+  lines.aligned = e.equal(e.bitAnd(address, kChunkBytes - 1), e.index(0));
   lines.fixed = fixed;
   lines.exists = exists;
   if (plan.isTransposed())
@@ -463,19 +459,13 @@ void HopperStore::storePart(Value chunk, Value rowOffset, Value exists,
   int64_t count = cast<VectorType>(chunk.getType()).getNumElements();
   Value left = e.sub(colDim.limit, col);
   left = e.min(e.max(left, e.index(0)), e.index(count));
-  Value none = arith::OrIOp::create(
-      e.b, e.loc, whole,
-      arith::XOrIOp::create(
-          e.b, e.loc, exists,
-          arith::ConstantOp::create(e.b, e.loc, e.b.getBoolAttr(true))));
+  Value none = e.bitOr(whole, e.logicalNot(exists));
   left = e.select(none, e.index(0), left);
-  auto loop = scf::ForOp::create(e.b, e.loc, e.index(0), left, e.index(1));
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(loop.getBody());
-  Value i = loop.getInductionVar();
-  storeOrAdd(extract(chunk, e.toI32(i)),
-             elementAddress(e, dest, e.add(offset, i)),
-             elementBytes(dest.element));
+  e.forEach(e.index(0), left, e.index(1), [&](Value i) {
+    storeOrAdd(extract(chunk, e.toI32(i)),
+               elementAddress(e, dest, e.add(offset, i)),
+               elementBytes(dest.element));
+  });
 }
 
 /// Element `i` (i32) of a chunk. Halves are shifted there; words LLVM would put

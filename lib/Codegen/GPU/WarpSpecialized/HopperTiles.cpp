@@ -78,34 +78,32 @@ const HopperOperand *HopperLowering::sharedByIds(MainloopNest nest) const {
 void HopperLowering::shareLists(Emitter &e, TileSpace &space) {
   Value tiles = space.total;
   Value areMany = e.lessThan(workers, e.mul(tiles, blocksOfMemory(hopper)));
-  auto branch = scf::IfOp::create(
-      rewriter, loc, areMany,
-      [&](OpBuilder &b, Location loc) {
-        scf::YieldOp::create(b, loc, ValueRange{e.i32(1), worker, tiles});
-      },
-      [&](OpBuilder &b, Location loc) {
-        MainloopOp mainloop = space.nest.mainloop;
-        const IndexView &index = indices.at(mainloop.getIndex());
-        Value ids = e.toI32(e.min(index.total, e.index(INT32_MAX)));
-        Value lists = e.max(e.toI32(index.groups), e.i32(1));
-        Value steps = e.div(ids, leastStepsOfList(hopper) * hopper.depth);
-        Value parts = e.divRem(steps, lists).first;
-        Value most = e.divRem(workers, e.max(tiles, e.i32(1))).first;
-        parts = e.min(parts, e.min(most, e.i32(hopper.parts)));
-        parts = e.max(parts, e.i32(1));
-        // All blocks that fit were started, but few may have something to do.
-        // These lie apart: neighbours share a way to memory, and took 1.3 times
-        // as long.
-        Value total = e.mul(tiles, parts);
-        Value apart = e.divRem(workers, e.max(total, e.i32(1))).first;
-        auto [first, rest] = e.divRem(worker, e.max(apart, e.i32(1)));
-        first = e.select(e.lessThan(rest, e.i32(1)), first, total);
-        scf::YieldOp::create(b, loc, ValueRange{parts, first, total});
-      });
+  auto share = [&]() -> SmallVector<Value> {
+    MainloopOp mainloop = space.nest.mainloop;
+    const IndexView &index = indices.at(mainloop.getIndex());
+    Value ids = e.toI32(e.min(index.total, e.index(INT32_MAX)));
+    Value lists = e.max(e.toI32(index.groups), e.i32(1));
+    Value steps = e.div(ids, leastStepsOfList(hopper) * hopper.depth);
+    Value parts = e.divRem(steps, lists).first;
+    Value most = e.divRem(workers, e.max(tiles, e.i32(1))).first;
+    parts = e.min(parts, e.min(most, e.i32(hopper.parts)));
+    parts = e.max(parts, e.i32(1));
+    // All blocks that fit were started, but few may have something to do.
+    // These lie apart: neighbours share a way to memory, and took 1.3 times as
+    // long.
+    Value total = e.mul(tiles, parts);
+    Value apart = e.divRem(workers, e.max(total, e.i32(1))).first;
+    auto [first, rest] = e.divRem(worker, e.max(apart, e.i32(1)));
+    first = e.select(e.lessThan(rest, e.i32(1)), first, total);
+    return {parts, first, total};
+  };
+  SmallVector<Value> shared = e.choose(
+      areMany, [&] { return SmallVector<Value>{e.i32(1), worker, tiles}; },
+      share);
   space.whole = e.select(areMany, tiles, e.i32(0));
-  space.shared = branch.getResult(0);
-  space.first = branch.getResult(1);
-  space.total = branch.getResult(2);
+  space.shared = shared[0];
+  space.first = shared[1];
+  space.total = shared[2];
 }
 
 /// Counts the tiles of a group of so many ids (of all, if there are no groups),
@@ -262,41 +260,37 @@ GroupOfTile HopperLowering::listOf(Emitter &e, const TileSpace &space,
       indices.at(mainloop.getIndex()).countAndOffset(rewriter, loc, group);
   if (!part.count)
     return {count, offset};
-  auto branch = scf::IfOp::create(
-      rewriter, loc, e.lessThan(e.i32(1), part.count),
-      [&, count = count, offset = offset](OpBuilder &b, Location loc) {
-        // Parts end where steps do. Numbers stay narrow, so that no step has to
-        // reckon with wide ones.
-        Value ids = e.toI32(count), depth = e.i32(hopper.depth);
-        StreamKWork work;
-        work.count = part.count;
-        work.part = part.part;
-        auto [begin, end] = stepsOfPart(e, work, ceilDiv(ids, depth));
-        Value first = e.mul(begin, depth);
-        Value own = e.sub(e.min(ids, e.mul(end, depth)), first);
-        scf::YieldOp::create(
-            b, loc,
-            ValueRange{e.toIndex(own), e.add(offset, e.toIndex(first))});
-      },
-      [&, count = count, offset = offset](OpBuilder &b, Location loc) {
-        scf::YieldOp::create(b, loc, ValueRange{count, offset});
-      });
-  return {branch.getResult(0), branch.getResult(1)};
+  auto ofPart = [&, count = count, offset = offset]() -> SmallVector<Value> {
+    // Parts end where steps do. Numbers stay narrow, so that no step has to
+    // reckon with wide ones.
+    Value ids = e.toI32(count), depth = e.i32(hopper.depth);
+    StreamKWork work;
+    work.count = part.count;
+    work.part = part.part;
+    auto [begin, end] = stepsOfPart(e, work, ceilDiv(ids, depth));
+    Value first = e.mul(begin, depth);
+    Value own = e.sub(e.min(ids, e.mul(end, depth)), first);
+    return {e.toIndex(own), e.add(offset, e.toIndex(first))};
+  };
+  auto all = [count = count, offset = offset] {
+    return SmallVector<Value>{count, offset};
+  };
+  SmallVector<Value> list =
+      e.choose(e.lessThan(e.i32(1), part.count), ofPart, all);
+  return {list[0], list[1]};
 }
 
 /// The same; none, if there is no such number.
 GroupOfTile HopperLowering::groupOf(Emitter &e, const TileSpace &space,
                                     Value number) {
-  auto branch = scf::IfOp::create(
-      rewriter, loc, e.lessThan(number, space.total),
-      [&](OpBuilder &b, Location loc) {
+  SmallVector<Value> list = e.choose(
+      e.lessThan(number, space.total),
+      [&]() -> SmallVector<Value> {
         auto [count, offset] = listOf(e, space, number);
-        scf::YieldOp::create(b, loc, ValueRange{count, offset});
+        return {count, offset};
       },
-      [&](OpBuilder &b, Location loc) {
-        scf::YieldOp::create(b, loc, ValueRange{e.index(0), e.index(0)});
-      });
-  return {branch.getResult(0), branch.getResult(1)};
+      [&]() -> SmallVector<Value> { return {e.index(0), e.index(0)}; });
+  return {list[0], list[1]};
 }
 
 /// Sets the loops' variables that say which group it is; gives the group's
@@ -539,20 +533,16 @@ HopperLowering::partOf(Emitter &e, const TileSpace &space, Value number) {
             e.select(isWhole, e.i32(1), space.shared), later};
   }
   // Most tiles of lists are whole ones: then nothing is divided.
-  auto branch = scf::IfOp::create(
-      rewriter, loc, isWhole,
-      [&](OpBuilder &b, Location loc) {
-        scf::YieldOp::create(b, loc,
-                             ValueRange{number, e.i32(0), e.i32(1), e.i32(0)});
+  SmallVector<Value> part = e.choose(
+      isWhole,
+      [&]() -> SmallVector<Value> {
+        return {number, e.i32(0), e.i32(1), e.i32(0)};
       },
-      [&](OpBuilder &b, Location loc) {
+      [&]() -> SmallVector<Value> {
         auto [later, part] = e.divRem(e.sub(number, space.whole), space.shared);
-        scf::YieldOp::create(
-            b, loc,
-            ValueRange{e.add(space.whole, later), part, space.shared, later});
+        return {e.add(space.whole, later), part, space.shared, later};
       });
-  return {branch.getResult(0), branch.getResult(1), branch.getResult(2),
-          branch.getResult(3)};
+  return {part[0], part[1], part[2], part[3]};
 }
 
 /// Says who has the parts of the tile: neighbouring clusters. Each of their

@@ -2,6 +2,8 @@
 
 #include "StreamKFixup.h"
 
+#include "Codegen/GPU/Common/PartialSums.h"
+
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -42,10 +44,6 @@ Value StreamKFixup::place(Value first, int64_t sum) {
                              first,
                              ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(
                                  4 * sum * kConsumers * kWarpgroup)});
-}
-
-Value StreamKFixup::isEqual(Value x, Value y) {
-  return e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq, x, y);
 }
 
 void StreamKFixup::write(ArrayRef<Value> sums) {
@@ -101,25 +99,21 @@ Value StreamKFixup::abandonWait(Value counter, Value state) {
       [&](OpBuilder &b, Location loc, ValueRange values) {
         Value old = values[0];
         Value missing = e.lessThan(arrivals(old), self.streamK.count);
-        auto branch = scf::IfOp::create(
-            b, loc, missing,
-            [&](OpBuilder &b, Location loc) {
+        SmallVector<Value> next = e.choose(
+            missing,
+            [&]() -> SmallVector<Value> {
               Value swapped = LLVM::AtomicCmpXchgOp::create(
                   b, loc, counter, old, e.add(old, kArrivals + 1),
                   LLVM::AtomicOrdering::monotonic,
                   LLVM::AtomicOrdering::monotonic, "device");
               Value seen = LLVM::ExtractValueOp::create(b, loc, swapped, 0);
               Value done = LLVM::ExtractValueOp::create(b, loc, swapped, 1);
-              Value again = arith::XOrIOp::create(
-                  b, loc, done, e.constant(b.getBoolAttr(true)));
-              scf::YieldOp::create(b, loc, ValueRange{seen, again});
+              return {seen, e.logicalNot(done)};
             },
-            [&](OpBuilder &b, Location loc) {
-              Value no = e.constant(b.getBoolAttr(false));
-              scf::YieldOp::create(b, loc, ValueRange{old, no});
+            [&]() -> SmallVector<Value> {
+              return {old, e.constant(b.getBoolAttr(false))};
             });
-        scf::ConditionOp::create(b, loc, branch.getResult(1),
-                                 branch.getResult(0));
+        scf::ConditionOp::create(b, loc, next[1], next[0]);
       },
       [&](OpBuilder &b, Location loc, ValueRange values) {
         scf::YieldOp::create(b, loc, values);
@@ -137,7 +131,7 @@ void StreamKFixup::leave(Value counter) {
   Value before = LLVM::AtomicRMWOp::create(
       e.b, e.loc, LLVM::AtomicBinOp::uinc_wrap, second, last,
       LLVM::AtomicOrdering::monotonic, "device");
-  e.ifThen(isEqual(before, last),
+  e.ifThen(e.equal(before, last),
            [&] { LLVM::StoreOp::create(e.b, e.loc, e.i32(0), counter); });
 }
 
@@ -147,11 +141,11 @@ Value StreamKFixup::outcome(Value counter) {
       e.b, e.loc, LLVM::AtomicBinOp::add, counter, e.i32(1),
       LLVM::AtomicOrdering::monotonic, "device");
   Value state = e.add(before, 1);
-  Value isLast = isEqual(arrivals(state), self.streamK.count);
+  Value isLast = e.equal(arrivals(state), self.streamK.count);
   state = abandonWait(counter, poll(counter, state));
   e.deviceFence();
   leave(counter);
-  Value all = isEqual(arrivals(state), self.streamK.count);
+  Value all = e.equal(arrivals(state), self.streamK.count);
   Value none = e.lessThan(state, e.i32(kArrivals + 1)); // gave up
   Value alone = e.select(isLast, e.i32(kAllPieces), e.i32(kNothing));
   return e.select(all, e.select(none, e.i32(kItsPieces), alone),
@@ -165,22 +159,17 @@ StreamKFixup::Share StreamKFixup::awaitPeers() {
       e.globalPointer(self.streamK.counters, e.mul(number, kCounterBytes));
   syncWarp(e);
   e.deviceFence();
-  Value isFirst = isEqual(e.rem(self.thread, 32), e.i32(0));
-  auto branch = scf::IfOp::create(
-      e.b, e.loc, isFirst,
-      [&](OpBuilder &b, Location loc) {
-        scf::YieldOp::create(b, loc, outcome(counter));
-      },
-      [&](OpBuilder &b, Location loc) {
-        scf::YieldOp::create(b, loc, e.i32(kNothing));
-      });
+  Value isFirst = e.equal(e.rem(self.thread, 32), e.i32(0));
+  Value ofFirst = e.choose(
+      isFirst, [&] { return outcome(counter); },
+      [&] { return e.i32(kNothing); });
   syncWarp(e);
   Value what = NVVM::ShflOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1),
-                                    branch.getResult(0), e.i32(0), e.i32(31),
+                                    ofFirst, e.i32(0), e.i32(31),
                                     NVVM::ShflKind::idx, UnitAttr());
   int64_t all = plan.wgmmas() * (plan.perN() / store.pieceColumns());
-  Value isShared = isEqual(what, e.i32(kItsPieces));
-  Value isAlone = isEqual(what, e.i32(kAllPieces));
+  Value isShared = e.equal(what, e.i32(kItsPieces));
+  Value isAlone = e.equal(what, e.i32(kAllPieces));
   return {e.select(isShared, self.streamK.part,
                    e.select(isAlone, e.i32(0), e.i32(all))),
           e.select(isShared, self.streamK.count, e.i32(1))};
@@ -194,35 +183,27 @@ StreamKFixup::Share StreamKFixup::awaitPeers() {
 SmallVector<Value> StreamKFixup::add(Value piece) {
   int64_t count = store.pieceColumns() / 2;
   Value first = e.mul(piece, count);
-  Value zero = e.constant(e.b.getF32FloatAttr(0));
-  auto loop =
-      scf::ForOp::create(e.b, e.loc, e.i32(0), self.streamK.count,
-                         e.i32(kPartsAtOnce), SmallVector<Value>(count, zero));
-  e.keepLoop(loop);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(loop.getBody());
   auto type = VectorType::get(kSumsAtOnce, e.b.getF32Type());
-  Value last = e.sub(self.streamK.count, e.i32(1));
-  SmallVector<Value> chunks, exist;
-  for (int64_t i = 0; i < kPartsAtOnce; ++i) {
-    Value part = e.add(loop.getInductionVar(), i);
-    exist.push_back(e.lessThan(part, self.streamK.count));
-    Value from = firstOf(e.min(part, last), first);
-    // Volatile: what this multiprocessor may have in its cache is old.
-    for (int64_t j = 0; j < count; j += kSumsAtOnce)
-      chunks.push_back(LLVM::LoadOp::create(e.b, e.loc, type, place(from, j),
-                                            kChunkBytes, /*isVolatile=*/true));
-  }
-  SmallVector<Value> sums(loop.getRegionIterArgs());
-  for (int64_t i = 0; i < kPartsAtOnce; ++i)
-    for (auto [j, sum] : llvm::enumerate(sums)) {
-      Value chunk = chunks[(i * count + j) / kSumsAtOnce];
-      Value other = LLVM::ExtractElementOp::create(e.b, e.loc, chunk,
-                                                   e.i32(j % kSumsAtOnce));
-      Value more = arith::AddFOp::create(e.b, e.loc, sum, other);
-      sum = i == 0 ? more : e.select(exist[i], more, sum);
+  // Volatile: what this multiprocessor may have in its cache is old.
+  auto load = [&](Value part, int64_t, int64_t) {
+    Value from = firstOf(part, first);
+    SmallVector<Value> sums;
+    for (int64_t i = 0; i < count; i += kSumsAtOnce) {
+      Value chunk = LLVM::LoadOp::create(e.b, e.loc, type, place(from, i),
+                                         kChunkBytes, /*isVolatile=*/true);
+      for (int64_t n = 0; n < kSumsAtOnce; ++n)
+        sums.push_back(
+            LLVM::ExtractElementOp::create(e.b, e.loc, chunk, e.i32(n)));
     }
-  scf::YieldOp::create(e.b, e.loc, sums);
+    return sums;
+  };
+  auto add = [&](Value x, Value y) -> Value {
+    return arith::AddFOp::create(e.b, e.loc, x, y);
+  };
+  SmallVector<Value> zeros(count, e.constant(e.b.getF32FloatAttr(0)));
+  scf::ForOp loop =
+      addParts(e, self.streamK.count, {kPartsAtOnce, count}, zeros, load, add);
+  e.keepLoop(loop);
   return SmallVector<Value>(loop.getResults());
 }
 
@@ -230,23 +211,21 @@ void StreamKFixup::addPieces() {
   int64_t columns = store.pieceColumns(), inWgmma = plan.perN() / columns;
   auto run = [&] {
     Share share = awaitPeers();
-    auto loop = scf::ForOp::create(e.b, e.loc, share.first,
-                                   e.i32(plan.wgmmas() * inWgmma), share.step);
-    e.keepLoop(loop);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    Value piece = loop.getInductionVar();
-    Value wgmma = e.div(piece, inWgmma);
-    auto addPiece = [&] {
-      HopperRows rows = store.locateRows(wgmma);
-      store.store(rows, add(piece), e.mul(e.rem(piece, inWgmma), columns),
-                  columns);
+    auto addPieceIfAny = [&](Value piece) {
+      Value wgmma = e.div(piece, inWgmma);
+      auto addPiece = [&] {
+        HopperRows rows = store.locateRows(wgmma);
+        store.store(rows, add(piece), e.mul(e.rem(piece, inWgmma), columns),
+                    columns);
+      };
+      Value exists = store.exists(wgmma);
+      if (exists && plan.wgmmas() > 1)
+        e.ifThen(exists, addPiece);
+      else
+        addPiece();
     };
-    Value exists = store.exists(wgmma);
-    if (exists && plan.wgmmas() > 1)
-      e.ifThen(exists, addPiece);
-    else
-      addPiece();
+    e.keepLoop(e.forEach(share.first, e.i32(plan.wgmmas() * inWgmma),
+                         share.step, addPieceIfAny));
   };
   // A warp without rows has nothing to share.
   if (Value exists = store.exists(e.i32(0)))

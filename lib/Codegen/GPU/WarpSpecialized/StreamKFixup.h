@@ -45,7 +45,6 @@ private:
   SmallVector<Value> add(Value piece);
   Value firstOf(Value part, Value sum);
   Value place(Value first, int64_t sum);
-  Value isEqual(Value x, Value y);
   Value arrivals(Value state) { return e.bitAnd(state, kArrivals); }
   int64_t sums() const { return plan.wgmmas() * plan.accumulators(); }
 
