@@ -87,6 +87,10 @@ def block_index(
     last_queries: int = 64, sinks: int | None = None, window: int | None = None,
     causal: bool = False, align: Literal["start", "end"] = "start",
     scale: float | None = None) -> _Array: ...
+def page_index(
+    q: _Array, lows: _AnyArray, highs: _AnyArray, page_table: _Array, lengths: _Array, *,
+    page_size: int, top_k: int, sinks: int | None = None, window: int | None = None,
+    scale: float | None = None) -> tuple[_Array, _Array]: ...
 def paged_attention(
     q: _Array, k_cache: _AnyArray, v_cache: _AnyArray, page_table: _AnyArray, lengths: _AnyArray,
     *, causal: bool = True, window: int | None = None, scale: float | None = None,

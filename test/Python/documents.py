@@ -75,6 +75,7 @@ class Documents(unittest.TestCase):
         decoding = {
             "pit": pit, "q": array(2, 4, 16), "k_cache": array(9, 16, 2, 16),
             "v_cache": array(9, 16, 2, 16), "page_table": np.int32([[3, 1, 8], [0, 2, 7]]),
+            "lows": array(9, 2, 16) - 2, "highs": array(9, 2, 16) + 2,
             "selected": np.int32([[1, 8], [2, -1]]), "lengths": np.int32([20, 1])}
         found = examples((ROOT / "docs" / "Ops.md").read_text())
         for example in found:

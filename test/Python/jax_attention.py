@@ -135,6 +135,12 @@ class Attention(unittest.TestCase):
                     found = jax.jit(lambda q, k: pit.block_index(q, k, **options))(q, k)
                     np.testing.assert_array_equal(np.broadcast_to(found, wanted.shape), wanted)
 
+                arrays, options = block_reference.draw_pages(rng)
+                with self.subTest(shapes=[x.shape for x in arrays], **options):
+                    found = jax.jit(lambda *x: pit.page_index(*x, **options))(*arrays)
+                    for made, right in zip(found, block_reference.page_index(*arrays, **options)):
+                        np.testing.assert_array_equal(made, right)
+
     def test_errors(self):
         q, k, v = (draw(1, 1, 8, 8) for _ in range(3))
         with self.assertRaisesRegex(pit.Error, "the gradient of alibi is not computed"):

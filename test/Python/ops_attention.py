@@ -209,6 +209,45 @@ class Paged(unittest.TestCase):
                 call(**options)
 
 
+class PageIndex(unittest.TestCase):
+    def test_draws(self):
+        """Sequences of no page, pages that are none, fewer than top_k."""
+        seed = int(random.integers(2 ** 31))
+        print("seed", seed)
+        rng = np.random.default_rng(seed)
+        for _ in range(30):
+            arrays, options = block_reference.draw_pages(rng)
+            with self.subTest(shapes=[x.shape for x in arrays], **options):
+                wanted = block_reference.page_index(*arrays, **options)
+                for made, right in zip(pit.page_index(*arrays, **options), wanted):
+                    self.assertEqual(made.dtype, right.dtype)
+                    np.testing.assert_array_equal(made, right)
+
+    def test_attention(self):
+        """All pages, in their order, are the attention of all."""
+        q, k, v = (random.standard_normal(x).astype("f") for x in ((2, 4, 8), (5, 16, 2, 8), (5, 16, 2, 8)))
+        pages, lengths = np.array([[3, 1], [4, 0]], "i4"), np.array([20, 9], "i4")
+        table, places = pit.page_index(q, k.min(1), k.max(1), pages, lengths, page_size=16, top_k=9)
+        np.testing.assert_array_equal(places, lengths)
+        np.testing.assert_array_equal(table, [[3, 1], [4, -1]])
+        np.testing.assert_allclose(pit.paged_attention(q, k, v, table, places),
+                                   pit.paged_attention(q, k, v, pages, lengths), atol=1e-6)
+
+    def test_errors(self):
+        def call(q=(2, 4, 8), lows=(3, 2, 8), highs=(3, 2, 8), pages=(2, 2), lengths=(2,), **options):
+            x = [np.zeros(shape, "f") for shape in (q, lows, highs)]
+            options = {"page_size": 4, "top_k": 1, **options}
+            return pit.page_index(*x, np.zeros(pages, "i4"), np.zeros(lengths, "i4"), **options)
+
+        for error, options in (
+                (r"q has shape \(2, 8\)", {"q": (2, 8)}), ("q has 3 heads, lows has 2", {"q": (2, 3, 8)}),
+                (r"lengths has shape \(2, 1\); it must have rank 1", {"lengths": (2, 1)}),
+                (r"highs \(3, 2, 9\)", {"highs": (3, 2, 9)}), ("top_k is 0", {"top_k": 0}),
+                ("q has a batch of 2, page_table 3", {"pages": (3, 2)})):
+            with self.assertRaisesRegex(pit.Error, error):
+                call(**options)
+
+
 class BlockIndex(unittest.TestCase):
     def test_draws(self):
         """Any options; blocks may be ragged, fewer than top_k, and of other sizes for keys."""

@@ -215,6 +215,14 @@ class Attention(unittest.TestCase):
                 found = call(q, k, **options)
                 self.assertEqual((found.dtype, found.requires_grad), (torch.bool, False))
                 np.testing.assert_array_equal(found.expand(wanted.shape).numpy(), wanted)
+        for i in range(8):
+            arrays, options = block_reference.draw_pages(rng)
+            with self.subTest(shapes=[x.shape for x in arrays], **options):
+                call = pit.page_index if i % 4 else torch.compile(
+                    pit.page_index, fullgraph=True, backend="eager", dynamic=False)
+                wanted = block_reference.page_index(*arrays, **options)
+                for made, right in zip(call(*map(torch.from_numpy, arrays), **options), wanted):
+                    np.testing.assert_array_equal(made.numpy(), right)
         q = torch.zeros(1, 2, 130, 8, dtype=torch.bfloat16)
         self.assertTrue((pit.block_index(q, q, top_k=2).sum(-1) == 2).all())
         with self.assertRaisesRegex(pit.Error, "q is an array of torch, k one of numpy"):

@@ -50,6 +50,12 @@ class Numpy:
         order = self.xp.argsort(-x, -1)
         return self.xp.take_along_axis(x, order, -1), order
 
+    def taken(self, x, order):
+        return self.xp.take_along_axis(x, order, -1)
+
+    def cast(self, x, like):
+        return x.astype(like.dtype)
+
     def put(self, order, values, size):
         """An array of bool that has values[..., i] at place order[..., i] of its last dim."""
         found = self.zeros((*order.shape[:-1], size))
@@ -98,6 +104,12 @@ class Torch(Numpy):
 
     def sorted(self, x):
         return x.sort(-1, descending=True)
+
+    def taken(self, x, order):
+        return x.gather(-1, order)
+
+    def cast(self, x, like):
+        return x.to(like.dtype)
 
     def put(self, order, values, size):
         return self.zeros((*order.shape[:-1], size)).scatter_(-1, order, values)

@@ -63,6 +63,46 @@ def block_index(q, k, *, block_size, top_k=None, top_p=None, vertical=None, slas
     return found
 
 
+def page_index(q, lows, highs, pages, lengths, *, page_size, top_k, sinks=None, window=None,
+               scale=None):
+    (batch, heads, queries, d), groups, count = q.shape, lows.shape[1], pages.shape[1]
+    scale = d ** -0.5 if scale is None else scale
+    table = np.full((batch, min(top_k, count)), -1, pages.dtype)
+    found = np.zeros(batch, lengths.dtype)
+    for b in range(batch):
+        live = [p for p in range(count) if p * page_size < lengths[b] and pages[b, p] >= 0]
+        length = min(int(lengths[b]), count * page_size)
+        expected = np.zeros(len(live))
+        for h, i in np.ndindex(heads, queries):
+            g = h // (heads // groups)
+            most = [np.maximum(q[b, h, i] * lows[pages[b, p], g],
+                               q[b, h, i] * highs[pages[b, p], g]).sum() * scale for p in live]
+            expected += softmax(np.array(most)) if live else 0
+        order = sorted(range(len(live)), key=lambda x: (
+            -((live[x] + 1) * page_size >= length),
+            -(sinks is not None and live[x] * page_size < sinks)
+            - (window is not None and (live[x] + 1) * page_size > length - window), -expected[x]))
+        chosen = sorted(live[x] for x in order[:top_k])
+        table[b, :len(chosen)] = pages[b, chosen]
+        found[b] = sum(min((p + 1) * page_size, length) - p * page_size for p in chosen)
+    return table, found
+
+
+def draw_pages(rng):
+    batch, groups, each, queries, size = (int(rng.integers(1, 4)) for _ in range(5))
+    count, d = int(rng.integers(0, 9)), 8
+    q = rng.standard_normal((batch, groups * each, queries, d))
+    lows, highs = np.sort(rng.standard_normal((2, batch * count + 1, groups, d)), 0)
+    pages = rng.permutation(batch * count).reshape(batch, count).astype(rng.choice(["i4", "i8"]))
+    pages[rng.random(pages.shape) < 0.1] = -1
+    lengths = rng.integers(0, count * size + 2, batch).astype(rng.choice(["i4", "i8"]))
+    options = {"page_size": size, "top_k": int(rng.integers(1, 7))}
+    for name in ("sinks", "window"):
+        if rng.random() < 0.4:
+            options[name] = int(rng.integers(0, 7))
+    return (q, lows, highs, pages, lengths), options
+
+
 def draw(rng, dtype="f4"):
     batch, groups, each = (int(rng.integers(1, 3)) for _ in range(3))
     queries, keys = (int(rng.choice([1, 5, 40, 64, 130])) for _ in range(2))
