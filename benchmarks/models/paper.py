@@ -4,7 +4,7 @@
 
 | row | model | what is sparse; the line for pit |
 |---|---|---|
-| switch | an encoder of Switch-base, 64, 128 or 256 experts, batch 8 and 32 | one expert for a token; pit.moe |
+| switch | an encoder of Switch-base, 64, 128 or 256 experts, batch 8 and 32 | one expert for a token; sparsify |
 | experts | a layer or two of OLMoE, Qwen3-MoE, Mixtral, DeepSeek-V3, batch 8 and 32 | set_experts_implementation |
 | opt | layers of OPT-1.3B and 6.7B: 1 to 16 tokens, padded prompts | zeros behind ReLUs, padding; sparsify |
 | bert | BERT-base and large, lengths as in MRPC and in documents | padding; unpad |
@@ -33,7 +33,6 @@ import torch
 import transformers
 from by_hand import Gathered, Multiplied, Unpadded
 from measure import ALLOWED_ROUTED, SEEDS, fresh, infer, train, ways_of
-from transformers.models.switch_transformers.modeling_switch_transformers import SwitchTransformersExperts
 
 import long_texts
 import pit.torch
@@ -78,39 +77,22 @@ def padded_batches(task, count, words, device):
 
 
 def switch(options, dtype):
-    real = SwitchTransformersExperts.forward
-    small, device = options.small, options.device
-    wide = 128 if small else 768
-
-    def by_pit(experts, hidden_states, selected_experts, routing_weights):
-        chosen = selected_experts[:, 0]
-        chosen = torch.where(chosen.any(-1), chosen.argmax(-1), -1)  # none: the expert has no room
-        return pit.moe(hidden_states, routing_weights, chosen[:, None].int(), None, *experts.stacked,
-                       activation="relu")
-
-    for count in (8, 64) if small else (64, 128, 256):
+    wide = 128 if options.small else 768
+    for count in (8, 64) if options.small else (64, 128, 256):
         config = transformers.SwitchTransformersConfig(
-            d_model=wide, d_ff=4 * wide, num_heads=wide // 64, num_experts=count, num_layers=2 if small else 4,
-            num_sparse_encoder_layers=1 if small else 2, dropout_rate=0.0, vocab_size=4096, expert_capacity=64)
-        model = transformers.SwitchTransformersEncoderModel(config).to(device, dtype).eval()
-        for module in model.modules():
-            if isinstance(module, SwitchTransformersExperts):
-                parts = list(module.values())
-                module.stacked = [torch.stack([getattr(each, name).weight for each in parts]).transpose(1, 2)
-                                  for name in ("wi", "wo")]
-        for batch in (2,) if small else (8, 32):
-            batches = ids_of((batch, 128), 4096, device)
+            d_model=wide, d_ff=4 * wide, num_heads=wide // 64, num_experts=count, vocab_size=4096, expert_capacity=64,
+            num_layers=2 if options.small else 4, num_sparse_encoder_layers=1 if options.small else 2, dropout_rate=0.0)
 
-            def step(i, forward, model=model, batches=batches):
-                SwitchTransformersExperts.forward = forward
-                try:
-                    return infer(model, input_ids=batches[i])
-                finally:
-                    SwitchTransformersExperts.forward = real
+        def make(config=config):
+            return transformers.SwitchTransformersEncoderModel(config).to(options.device, dtype).eval()
 
-            yield (f"{count} experts, batch {batch} x 128",
-                   {"torch": functools.partial(step, forward=real), "pit": functools.partial(step, forward=by_pit)},
-                   ALLOWED_ROUTED)
+        model = make()
+        for batch in (2,) if options.small else (8, 32):
+            batches = [{"input_ids": ids} for ids in ids_of((batch, 128), 4096, options.device)]
+            made, taken = sparsified(model, make, batches)
+            yield (f"{count} experts ({taken} taken), batch {batch} x 128",
+                   ways_of(options, infer, batches, torch=model, pit=made), ALLOWED_ROUTED)
+            del made
 
 
 MIXTURES = {  # and how many layers of it

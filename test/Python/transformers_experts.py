@@ -3,9 +3,11 @@
 """`experts_implementation="pit"` of transformers: every class that takes implementations, values and
 gradients in float64 against the class's own code; what models do with it; and what stays torch's."""
 
+import copy
 import functools
 import importlib
 import os
+import pickle
 import subprocess
 import sys
 import unittest
@@ -17,8 +19,7 @@ from torch_modules import EXPERTS, HIDDEN, WIDE, build, transformers
 
 import pit.transformers  # in the path by torch_modules
 from pit.ops import _op
-from pit.torch import _experts
-from pit.transformers import _choice
+from pit.torch import _choice, _experts, _modules, _switch
 from transformers import GptOssConfig, GptOssForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM
 
 LEAST = 65  # classes: fewer, and the test has lost some
@@ -190,6 +191,81 @@ class Models(unittest.TestCase):
         model.zero_grad()
         run(ids, labels=ids).loss.backward()
         return logits, tokens, {name: p.grad.clone() for name, p in model.named_parameters()}
+
+
+class Switch(unittest.TestCase):
+    """Experts of Switch Transformers, which take no implementations: by sparsify."""
+
+    def made(self, **more):
+        torch.manual_seed(0)
+        return transformers.SwitchTransformersEncoderModel(transformers.SwitchTransformersConfig(
+            d_model=16, d_ff=24, d_kv=8, num_heads=2, num_experts=5, num_layers=2, num_sparse_encoder_layers=1,
+            vocab_size=64, **more)).eval()
+
+    def experts_of(self, model):
+        return next(m for m in model.modules() if _switch.is_switch(m) or isinstance(m, _switch.Switch))
+
+    def calls_of(self, function):
+        """A function's result, and how often experts are one call."""
+        with mock.patch.object(_switch, "moe", wraps=_switch.moe) as moe:
+            return function(), moe.call_count
+
+    def test_model(self):
+        """Also where an expert has no room for all tokens; and what stays of the model."""
+        for capacity in 2, 64:
+            model = self.made(expert_capacity=capacity)
+            ids = torch.randint(4, 64, (3, 20))
+            with torch.no_grad(), _choice.first_way():
+                before, names = model(ids).last_hidden_state, list(model.state_dict())
+                experts = self.experts_of(model)
+                _modules.make_experts_sparse(experts, _switch.Switch)
+                for made in (model, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+                    found, called = self.calls_of(lambda: made(ids).last_hidden_state)
+                    self.assertEqual(called, 1)
+                    torch.testing.assert_close(found, before)
+                self.assertEqual(list(model.state_dict()), names)
+                other = {name: x + 0.01 for name, x in model.state_dict().items()}
+                model.load_state_dict(other)
+                found, called = self.calls_of(lambda: model(ids).last_hidden_state)
+                self.assertEqual(called, 1)
+            pit.torch.densify(model)
+            self.assertIs(type(experts).__name__, "SwitchTransformersExperts")
+            with torch.no_grad():
+                torch.testing.assert_close(model(ids).last_hidden_state, found)
+
+    def test_as_before(self):
+        """What trains, and what is no longer as it was known."""
+        model, ids = self.made(dropout_rate=0.0), torch.randint(4, 64, (3, 20))
+        experts = self.experts_of(model)
+        wanted = model(ids).last_hidden_state
+        wanted.sum().backward()
+        grad = model.get_input_embeddings().weight.grad.clone()
+        _modules.make_experts_sparse(experts, _switch.Switch)
+        model.zero_grad()
+        found, called = self.calls_of(lambda: model(ids).last_hidden_state)
+        found.sum().backward()
+        self.assertEqual(called, 0)
+        torch.testing.assert_close(model.get_input_embeddings().weight.grad, grad)
+        first = next(iter(experts.values()))
+        with torch.no_grad():
+            hook = first.wo.register_forward_hook(lambda *_: None)
+            self.assertFalse(self.calls_of(lambda: model(ids))[1])
+            hook.remove()
+            first.wi.weight.data = first.wi.weight.data.clone()
+            self.assertFalse(self.calls_of(lambda: model(ids))[1])
+        self.assertIsNone(_switch.unknown(experts))
+        first.act = torch.nn.Tanh()
+        self.assertIn("activation", _switch.unknown(experts))
+
+    def test_sparsify(self):
+        model = self.made()
+        with mock.patch("pit.torch._sparsify.GAIN", 0), mock.patch("pit.torch._sparsify.ROUNDS_FASTER", 0), (
+                mock.patch("pit.torch._sparsify.measure_model", lambda *_: 2.0)):
+            table = pit.torch.sparsify(model, [torch.randint(4, 64, (3, 20))], verbose=False)
+        self.assertIn("encoder.block.1.layer.1.mlp.experts", table.taken)
+        self.assertFalse([row.name for row in table if "expert_0" in row.name])
+        training = pit.torch.sparsify(self.made().train(), [torch.randint(4, 64, (3, 20))], verbose=False)
+        self.assertIn("run as they were", next(row.why for row in training if row.kind == "experts"))
 
 
 class Missing(unittest.TestCase):

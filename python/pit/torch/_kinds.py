@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from . import _convolutional, _encoders, _gated, _mixtures, _modules, _pruned
+from . import _convolutional, _encoders, _gated, _mixtures, _modules, _pruned, _switch
 
 FEW_ZEROS = 0.3  # a smaller part of zeros than this is not measured
 LITTLE_PADDING = 0.05  # the same of positions of a batch
@@ -236,6 +236,27 @@ class ExpertsKind(Kind):
         return [lambda: _modules.make_experts_sparse(layer.module, _modules.Experts)]
 
 
+class SwitchKind(Kind):
+    """The experts of a Switch Transformer."""
+
+    name = "experts"
+    holds = True
+    rule = "rows of experts"
+
+    def takes(self, module):
+        return _switch.is_switch(module)
+
+    def shape(self, module):
+        return len(module), *next(iter(module.values())).wi.weight.shape
+
+    def unknown(self, layer, training):
+        return _switch.unknown(layer.module) or (
+            "in training its experts run as they were" if training else None)
+
+    def forms(self, layer, row):
+        return [lambda: _modules.make_experts_sparse(layer.module, _switch.Switch)]
+
+
 class PaddingKind(Kind):
     """A model of transformers without what that has on top of it."""
 
@@ -272,7 +293,8 @@ class PaddingKind(Kind):
 
 
 LINEAR, CONV = LinearKind(), ConvKind()
-KINDS = (LINEAR, CONV, PaddingKind(), BlockKind(), ExpertsKind(), GatedKind(), EncoderKind())
+KINDS = (LINEAR, CONV, PaddingKind(), BlockKind(), ExpertsKind(), SwitchKind(), GatedKind(),
+         EncoderKind())
 
 
 def kind_of(module):
