@@ -5,9 +5,11 @@
 The usual way in torch sorts tokens by expert and runs one product after another, on batches
 of sizes that are known when the router has spoken: the host waits for them. `pit.moe` is one
 call. It gathers the tokens of each expert tile by tile, and pads nothing. A model of
-transformers takes a line for that: docs/YourModel.md.
+transformers takes a line for that (docs/YourModel.md); where transformers is installed, one runs
+both ways, too.
 """
 
+import copy
 import sys
 
 import pit
@@ -40,6 +42,31 @@ def by_all(x, weights, experts, w_gate, w_up, w_down):
     return torch.einsum("te,tef,efn->tn", table, hidden, w_down)
 
 
+def of_transformers(arguments):
+    """A model of OLMoE's kind, as it is and with the line of docs/YourModel.md. Are its results right?"""
+    try:
+        import pit.transformers
+        from transformers import OlmoeConfig, OlmoeModel
+    except ImportError:
+        return True
+    model = OlmoeModel(OlmoeConfig(
+        hidden_size=arguments.width, intermediate_size=arguments.hidden, num_experts=arguments.experts,
+        num_experts_per_tok=2, num_hidden_layers=2, num_attention_heads=4, vocab_size=128, pad_token_id=0,
+        bos_token_id=1, eos_token_id=2, use_cache=False)).eval().requires_grad_(False)
+    before = copy.deepcopy(model)
+    model.set_experts_implementation("pit")
+    ids = torch.randint(3, 128, (4, arguments.tokens // 4))
+
+    exact = copy.deepcopy(before).double()
+    exact.set_experts_implementation("eager")
+    expected = exact(input_ids=ids).last_hidden_state
+    right = shared.check("the model's result", model(input_ids=ids).last_hidden_state, expected, 1e-4)
+    shared.compare({"transformers": lambda: before(input_ids=ids),
+                    'experts_implementation="pit"': lambda: model(input_ids=ids)},
+                   arguments.repeat, arguments.device)
+    return right
+
+
 def main():
     arguments = shared.read_arguments(__doc__, tokens=512, width=128, hidden=256, experts=16)
     torch.manual_seed(arguments.seed)
@@ -65,6 +92,7 @@ def main():
                         x, weights, experts, w_gate, w_up, w_down),
                     "pit.moe": lambda: pit.moe(x, weights, experts, w_gate, w_up, w_down)},
                    arguments.repeat, arguments.device)
+    right &= of_transformers(arguments)
 
     if arguments.picture:
         table = torch.zeros(t, e).scatter_(1, experts, weights).cpu()
