@@ -12,6 +12,7 @@ from unittest import mock
 
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
@@ -119,6 +120,31 @@ class Phases(unittest.TestCase):
                 torch.testing.assert_close(mlp(x), wanted)
         self.assertEqual({kind.faster for kind in mlp.ways.values()}, {0})
         self.assertFalse(any(p.grad is not None for p in mlp.parameters()))
+
+    def test_not_measured(self):
+        """What is traced, transformed, computed twice by a checkpoint, or captured has no phase."""
+        model = nn.Sequential(nn.Linear(24, 32), nn.ReLU(), nn.Linear(32, 16))
+        x = torch.randn(8, 24, requires_grad=True)
+        wanted = model(x)
+        grad, = torch.autograd.grad(wanted.sum(), x)
+        _modules.make_sparse(model[0], "grad")
+        _modules.make_sparse(model[2], "x")
+
+        def check(found):
+            torch.testing.assert_close(found, wanted)
+            self.assertFalse(model[2].ways)
+
+        check(torch.compile(model, fullgraph=True, backend="eager")(x))
+        check(torch.func.vmap(model)(x[None].expand(3, 8, 24))[1])
+        y = checkpoint(model, x, use_reentrant=False)
+        check(y)
+        torch.testing.assert_close(torch.autograd.grad(y.sum(), x)[0], grad)
+        with torch.no_grad():
+            torch.testing.assert_close(torch.jit.trace(model, (x,))(x), wanted)
+        kind = _choice.Kind()
+        with mock.patch.object(torch.cuda, "is_current_stream_capturing", lambda: True):
+            for _ in range(9):
+                self.assertEqual(kind.run((lambda: "pit", lambda: "torch"), self.fail), "pit")
 
     def test_copies(self):
         """Choices are those of a machine, and stay when a layer is replaced again."""

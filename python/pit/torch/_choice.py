@@ -11,6 +11,8 @@ import weakref
 
 import torch
 
+from . import _experts, _run
+
 TIMED = 2  # calls of each way, of which the best counts
 kinds = {}  # Kinds by what they are
 
@@ -56,6 +58,7 @@ def run(kind, *ways, wait=nothing):
 # Layers that sparsify has replaced
 # --------------------------------------------------------------------------
 
+top_hooks = torch._C._autograd._top_saved_tensors_default_hooks
 is_any_autocast = torch._C._is_any_autocast_enabled
 is_first_wanted = contextvars.ContextVar("is_first_wanted", default=False)
 of_layers = weakref.WeakKeyDictionary()  # Ways by layers, and by what the layer was made
@@ -91,6 +94,12 @@ def first_way():
         is_first_wanted.reset(token)
 
 
+def can_choose(x, weight):
+    """Whether a call computes at once, on tensors that are memory: nothing traces or transforms it."""
+    return (type(weight) in _run.PLAIN and _experts.is_made_at_once(x) and not _run.is_jit_tracing()
+            and not _run.in_transform())
+
+
 def of_layer(ways, x, parameters, by_pit, by_torch, step):
     """The result of a layer for x, by the faster way for so many rows. `step` computes it and its gradients
     in one way, 0 or 1, of copies: in training it is what is measured."""
@@ -98,6 +107,9 @@ def of_layer(ways, x, parameters, by_pit, by_torch, step):
         return by_pit()
     trained = torch.is_grad_enabled() and any(
         each is not None and each.requires_grad for each in (x, *parameters))
+    if trained and top_hooks(True) is not None:
+        # Checkpoints compute a layer twice, and have to find the same tensors both times.
+        return by_pit()
     kind = ((x.numel() // x.shape[-1]).bit_length(), trained, x.dtype, x.device, torch.get_num_threads(),
             is_any_autocast())
     found = ways.get(kind)

@@ -6,8 +6,7 @@ import torch
 from torch import nn
 
 from ..ops._products import linear
-from . import _choice, _experts, _known
-from ._run import in_transform
+from . import _choice, _known
 
 NAMES = ("gate_proj", "up_proj", "down_proj")
 ACTIVATIONS = {"act_fn", "activation_fn", "act"}
@@ -53,7 +52,7 @@ class Gated:
         if not isinstance(self, Gated) or changed(self):
             return getattr(type(self), "dense", type(self)).forward(self, *args, **kwargs)
         x, = (*args, *kwargs.values())
-        if not _experts.is_made_at_once(x) or in_transform() or _experts.is_distributed(self.up_proj.weight):
+        if not _choice.can_choose(x, self.up_proj.weight):
             return self.by_pit(x)
         dense = super().forward
 

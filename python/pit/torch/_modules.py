@@ -7,10 +7,9 @@ from torch import fx, nn
 from .._library import Error
 from ..ops._einsum import einsum
 from ..ops._products import linear, matmul
-from . import _choice, _experts
+from . import _choice
 from ._mixtures import Block, Experts, make_experts_sparse
 from ._relu import is_behind_relu
-from ._run import PLAIN, in_transform
 
 __all__ = ["Block", "Experts", "Linear", "make_dense", "make_experts_sparse", "make_sparse"]
 
@@ -53,7 +52,7 @@ class Linear(nn.Linear):
         if not isinstance(self, Linear):  # of densify, by a hook that has kept this method
             return nn.functional.linear(x, self.weight, self.bias)
         ways, weight, bias = self.__dict__.get("ways"), self.weight, self.bias
-        if ways is not None and (not _experts.is_made_at_once(x) or type(weight) not in PLAIN or in_transform()):
+        if ways is not None and not _choice.can_choose(x, weight):
             ways = None
         if self.sparse == "grad":
             return of_sparse_gradient(x, weight, bias, ways)
@@ -85,6 +84,8 @@ class Linear(nn.Linear):
 
 class OfSparseGradient(torch.autograd.Function):
     """x weight.T + bias of torch, whose gradients skip zeros of the incoming one."""
+
+    generate_vmap_rule = True
 
     @staticmethod
     def forward(x, weight, bias, ways):

@@ -8,7 +8,7 @@ from torch.nn.modules import module as torch_module
 from ..ops._moe import moe
 from . import _choice, _experts, _known
 from ._mixtures import Block, as_one, restore, stack_again
-from ._run import any_autocast, in_transform
+from ._run import any_autocast
 
 NAMES = ("wi", "wo")
 # The classes whose code is known: of the experts, and of one expert.
@@ -85,8 +85,9 @@ class Switch(Block):
         if not isinstance(self, Switch):  # of densify, by a hook that has kept this method
             return type(self).forward(self, *given)
         dense = super(Block, self).forward
-        if (self.training or _experts.is_trained(self, given) or any_autocast() or in_transform()
-                or not _experts.is_made_at_once(hidden_states) or selected_experts.dim() != 3):
+        if (self.training or _experts.is_trained(self, given) or any_autocast()
+                or not _choice.can_choose(hidden_states, next(iter(self.values())).wi.weight)
+                or selected_experts.dim() != 3):
             return dense(*given)
         weights = self.weights()
         wholes = [as_one(each) for each in weights or ()]
