@@ -65,8 +65,8 @@ def reference(activation, x, scales, choices, weights, dy):
 
 def check(pit_run, rng, sizes, activation, layouts):
     tokens, top, experts, width, hidden = sizes
-    joined = "g" in layouts[0]
-    gated = joined or len(layouts) == 3
+    joined = "halves" if "g" in layouts[0] else ""
+    gated = bool(joined) or len(layouts) == 3
     letters = {"t": tokens, "top": top, "e": experts, "k": width, "n": width, "f": hidden,
                "g": 2 * hidden, "r": tokens * top}
     choices = np.stack([rng.permutation(experts)[:top] for _ in range(tokens)]).astype(np.int32)
