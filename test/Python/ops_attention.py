@@ -128,12 +128,18 @@ class Attention(unittest.TestCase):
                 (r"mask has shape \(1, 1, 1, 7\); it broadcasts to", {"mask": np.ones(7, bool)}),
                 ("sinks are keys outside of a window", {"sinks": 4}),
                 ("lengths and cu_seqlens are given", {"lengths": np.ones(1, "i4"),
-                                                      "cu_seqlens": np.ones(2, "i4")}),
+                                                      "cu_seqlens": np.zeros(2, "i4")}),
+                ("cu_seqlens of queries is int 0; it is an array", {"cu_seqlens": [0, 8]}),
+                (r"cu_seqlens of queries is \[0, 9\]; .* ends with 8 at most", {
+                    "cu_seqlens": np.array([0, 9])}),
+                (r"cu_seqlens of keys is \[0, 5, 4\]; it begins with 0, does not decrease", {
+                    "cu_seqlens": (np.array([0, 5, 6]), np.array([0, 5, 4]))}),
+                (r"cu_seqlens of queries is \[1, 8\]; it begins with 0", {"cu_seqlens": np.array([1, 8])}),
                 ("cu_seqlens has 3 arrays", {"cu_seqlens": [np.ones(2, "i4")] * 3}),
                 (r"cu_seqlens of keys has shape \(2, 1\); it has rank 1", {
-                    "cu_seqlens": (np.ones(2, "i4"), np.ones((2, 1), "i4"))}),
+                    "cu_seqlens": (np.zeros(2, "i4"), np.ones((2, 1), "i4"))}),
                 ("cu_seqlens has 1 sequences of queries, 2 of keys", {
-                    "cu_seqlens": (np.ones(2, "i4"), np.ones(3, "i4"))}),
+                    "cu_seqlens": (np.zeros(2, "i4"), np.zeros(3, "i4"))}),
                 ("align is 'left'", {"align": "left"})):
             with self.assertRaisesRegex(pit.Error, error):
                 pit.attention(q, k, v, **options)

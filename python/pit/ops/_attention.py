@@ -485,7 +485,7 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
         if lengths is not None:
             raise Error("attention: lengths and cu_seqlens are given; one of them says which keys "
                         "are there")
-        sequences = _sequences.of_argument("attention", cu_seqlens)
+        sequences = _sequences.of_argument("attention", cu_seqlens, sizes[2:])
     arrays += [x for x in (alibi, lengths, *sequences, sink_logits) if x is not None]
     if given is not None:
         arrays.append(given)

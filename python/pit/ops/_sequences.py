@@ -2,6 +2,8 @@
 places of the other side belong to a place's sequence. Programs compute it of the cumulative lengths,
 so that the host does not read these."""
 
+import numpy as np
+
 from .._library import Error
 
 NONE = 2 ** 31 - 1  # the end of no sequence
@@ -49,16 +51,23 @@ def ranges(builder, own, other, places, end):
     return begin, elements([limit], ended), elements(from_, moved), here
 
 
-def of_argument(name, given):
-    """The cumulative lengths of queries and of keys."""
+def of_argument(name, given, sizes):
+    """The cumulative lengths of queries and of keys, of which there are `sizes`. Values are looked
+    at in arrays of numpy alone, since others may lie on a device."""
     found = given if isinstance(given, (tuple, list)) else (given, given)
     if len(found) != 2:
         raise Error(f"{name}: cu_seqlens has {len(found)} arrays; it is one, or a pair: of queries and "
                     "of keys")
-    for x, what in zip(found, ("queries", "keys")):
+    for x, what, size in zip(found, ("queries", "keys"), sizes):
+        if not hasattr(x, "shape"):
+            raise Error(f"{name}: cu_seqlens of {what} is {type(x).__name__} {x}; it is an array")
         if len(x.shape) != 1 or x.shape[0] == 0:
             raise Error(f"{name}: cu_seqlens of {what} has shape {tuple(x.shape)}; it has rank 1 and "
                         "begins with 0: (sequences + 1)")
+        if isinstance(x, np.ndarray) and np.issubdtype(x.dtype, np.integer) and (
+                x[0] != 0 or x[-1] > size or (x[1:] < x[:-1]).any()):
+            raise Error(f"{name}: cu_seqlens of {what} is {x.tolist()[:8]}; it begins with 0, does not "
+                        f"decrease, and ends with {size} at most, as there are so many {what}")
     if found[0].shape != found[1].shape:
         raise Error(f"{name}: cu_seqlens has {found[0].shape[0] - 1} sequences of queries, "
                     f"{found[1].shape[0] - 1} of keys; they are as many")
