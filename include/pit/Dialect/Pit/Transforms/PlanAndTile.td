@@ -410,7 +410,9 @@ def PitTileOnlineReductions
     one or is built of its mask. All ops of the chain gather by it. If
     the mask is one of blocks, whose elements other ops repeat, ids are numbers of
     blocks, and a step reads a block, or a part of it, where it lies. Lengths end
-    the loop early, and so do comparisons of places: a causal mask, a window.
+    the loop early, and so do comparisons of places, also with integers in memory: a
+    causal mask, packed sequences, a window. Of two comparisons of which one has to
+    hold, the loop goes through what both leave: first keys, and then a window.
 
     Example:
 
