@@ -181,6 +181,8 @@ struct PitLowerMath : pit::impl::PitLowerMathBase<PitLowerMath> {
 
   void runOnOperation() override {
     MLIRContext *context = &getContext();
+    if (device && failed(checkDialects()))
+      return signalPassFailure();
     RewritePatternSet patterns(context);
     populateMathExpansionPatterns(patterns);
     patterns.add<LowerNarrowFma>(context, device);
@@ -188,6 +190,20 @@ struct PitLowerMath : pit::impl::PitLowerMathBase<PitLowerMath> {
       addHostPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
+  }
+
+  /// Passes of MLIR that lower kernels behind this one ask the dialect of each
+  /// op.
+  LogicalResult checkDialects() {
+    WalkResult found = getOperation()->walk([](Operation *op) {
+      if (op->getDialect())
+        return WalkResult::advance();
+      op->emitError() << "'" << op->getName()
+                      << "' op is of no dialect that is known, so a kernel "
+                         "cannot have it";
+      return WalkResult::interrupt();
+    });
+    return failure(found.wasInterrupted());
   }
 
   static void addHostPatterns(RewritePatternSet &patterns) {
