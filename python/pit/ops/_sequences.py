@@ -2,8 +2,6 @@
 places of the other side belong to a place's sequence. Programs compute it of the cumulative lengths,
 so that the host does not read these."""
 
-import numpy as np
-
 from .._library import Error
 
 NONE = 2 ** 31 - 1  # the end of no sequence
@@ -64,7 +62,7 @@ def of_argument(name, given, sizes):
         if len(x.shape) != 1 or x.shape[0] == 0:
             raise Error(f"{name}: cu_seqlens of {what} has shape {tuple(x.shape)}; it has rank 1 and "
                         "begins with 0: (sequences + 1)")
-        if isinstance(x, np.ndarray) and np.issubdtype(x.dtype, np.integer) and (
+        if type(x).__module__ == "numpy" and x.dtype.kind in "iu" and (
                 x[0] != 0 or x[-1] > size or (x[1:] < x[:-1]).any()):
             raise Error(f"{name}: cu_seqlens of {what} is {x.tolist()[:8]}; it begins with 0, does not "
                         f"decrease, and ends with {size} at most, as there are so many {what}")
