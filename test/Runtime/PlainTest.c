@@ -6,6 +6,7 @@
 #include "Reference.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /// As a module has them: its context, and an address for each function.
@@ -43,7 +44,8 @@ enum { THREADS = 8 };
 
 static void *open_and_leave(void *context) {
   pit_frame *frame = pit_rt_open(&calls[0], &calls[1]);
-  *(void **)context = calls[0];
+  // Others may be about to make it.
+  *(void **)context = atomic_load((_Atomic(void *) *)&calls[0]);
   pit_rt_leave(frame, PIT_OK);
   return NULL;
 }
