@@ -99,6 +99,14 @@ class Differentiated(torch.autograd.Function):
         return None, *grads
 
 
+def run_all(op, tensors, out):
+    found = torch.ops.pit.run_all(list(tensors), op)
+    if out is not None:
+        outs = out if isinstance(out, (tuple, list)) else [out]
+        found = [to.copy_(x) for to, x in zip(outs, found)]
+    return tuple(found) if returns_logs(op) else found[0]
+
+
 def run(op, tensors, index, differentiated, out):
     """The result, or with the logarithms, by the op's string."""
     if differentiated:
@@ -111,11 +119,7 @@ def run(op, tensors, index, differentiated, out):
         return (result, logs) if returns_logs(op) else result
     if index is not None:
         return _op.call(_op.decode(op), [*tensors, index], out)
-    found = torch.ops.pit.run_all(list(tensors), op)
-    if out is not None:
-        outs = out if isinstance(out, (tuple, list)) else [out]
-        found = [to.copy_(x) for to, x in zip(outs, found)]
-    return tuple(found) if returns_logs(op) else found[0]
+    return run_all(op, tensors, out)
 
 
 @constant_in_graphs
@@ -126,8 +130,4 @@ def is_paged(op):
 def run_paged(op, tensors, differentiated, out):
     if differentiated:
         raise Error("paged_attention: it has no gradients; call it under torch.no_grad()")
-    found = torch.ops.pit.run_all(list(tensors), op)
-    if out is not None:
-        outs = out if isinstance(out, (tuple, list)) else [out]
-        found = [to.copy_(x) for to, x in zip(outs, found)]
-    return tuple(found) if returns_logs(op) else found[0]
+    return run_all(op, tensors, out)

@@ -4,6 +4,7 @@ A kind is what is computed, and how many rows there are, as a power of two. Call
 was timed twice; so the layers of a model decide in its first pass. Both ways compute the same, up to
 rounding."""
 
+import collections
 import contextlib
 import contextvars
 import time
@@ -14,7 +15,15 @@ import torch
 from . import _experts, _run
 
 TIMED = 2  # calls of each way, of which the best counts
-kinds = {}  # Kinds by what they are
+
+
+def timed(call, wait):
+    """The result of a call, and its seconds."""
+    wait()
+    start = time.perf_counter()
+    result = call()
+    wait()
+    return result, time.perf_counter() - start
 
 
 class Kind:
@@ -32,14 +41,14 @@ class Kind:
             self.started = True
             return ways[0]()
         which = int(len(self.times[1]) <= len(self.times[0]))
-        wait()
-        start = time.perf_counter()
-        result = ways[which]()
-        wait()
-        self.times[which].append(time.perf_counter() - start)
+        result, seconds = timed(ways[which], wait)
+        self.times[which].append(seconds)
         if min(map(len, self.times)) >= TIMED:
             self.faster = int(min(self.times[1]) < min(self.times[0]))
         return result
+
+
+kinds = collections.defaultdict(Kind)  # by what they are
 
 
 def nothing():
@@ -48,10 +57,7 @@ def nothing():
 
 def run(kind, *ways, wait=nothing):
     """Calls one of two functions; `wait` returns when all has been computed."""
-    found = kinds.get(kind)
-    if found is None:
-        found = kinds[kind] = Kind()
-    return found.run(ways, wait)
+    return kinds[kind].run(ways, wait)
 
 
 # --------------------------------------------------------------------------
@@ -66,6 +72,10 @@ of_layers = weakref.WeakKeyDictionary()  # Ways by layers, and by what the layer
 
 class Ways(dict):
     """Kinds of the calls of one layer. A copy of it, perhaps on another machine, has its own."""
+
+    def __missing__(self, kind):
+        found = self[kind] = Kind()
+        return found
 
     def __deepcopy__(self, memo):
         return Ways()
@@ -112,9 +122,7 @@ def of_layer(ways, x, parameters, by_pit, by_torch, step):
         return by_pit()
     kind = ((x.numel() // x.shape[-1]).bit_length(), trained, x.dtype, x.device, torch.get_num_threads(),
             is_any_autocast())
-    found = ways.get(kind)
-    if found is None:
-        found = ways[kind] = Kind()
+    found = ways[kind]
     wait = torch.cuda.synchronize if x.is_cuda else nothing
     if trained and found.faster is None:
         if wait is not nothing and torch.cuda.is_current_stream_capturing():
@@ -122,11 +130,7 @@ def of_layer(ways, x, parameters, by_pit, by_torch, step):
         times = ([], [])
         for _ in range(1 + TIMED):
             for which in range(2):
-                wait()
-                start = time.perf_counter()
-                step(which)
-                wait()
-                times[which].append(time.perf_counter() - start)
+                times[which].append(timed(lambda: step(which), wait)[1])
         found.faster = int(min(times[1][1:]) < min(times[0][1:]))
     return found.run((by_pit, by_torch), wait)
 
@@ -136,7 +140,4 @@ def of_gradient(ways, rows, wanted, by_pit, by_torch):
     if is_first_wanted.get():
         return by_pit()
     kind = (len(rows).bit_length(), wanted, rows.dtype, rows.device, torch.get_num_threads())
-    found = ways.get(kind)
-    if found is None:
-        found = ways[kind] = Kind()
-    return found.run((by_pit, by_torch), torch.cuda.synchronize if rows.is_cuda else nothing)
+    return ways[kind].run((by_pit, by_torch), torch.cuda.synchronize if rows.is_cuda else nothing)
