@@ -1,6 +1,7 @@
 //===- Bufferize.cpp - How pipelines bufferize ----------------------------===//
 
 #include "Bufferize.h"
+#include "CleanUp.h"
 
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Frontend/Passes.h"
@@ -28,6 +29,5 @@ void pit::addBufferization(OpPassManager &pm, bool inPlace) {
   bufferize.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addCleanUp(pm);
 }

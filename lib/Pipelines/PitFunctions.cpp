@@ -1,5 +1,6 @@
 //===- PitFunctions.cpp - Functions of which pit lowers its part ----------===//
 
+#include "CleanUp.h"
 #include "CpuLoops.h"
 #include "Planning.h"
 
@@ -64,10 +65,7 @@ void pit::buildPitFunctionsToTiles(OpPassManager &pm,
 void pit::buildPitFunctionsToLoops(OpPassManager &pm,
                                    const PitFunctionsOptions &options) {
   // Copies of memory to itself are none, and each buffer has one name.
-  onFunctions(pm, [](OpPassManager &functions) {
-    functions.addPass(createCanonicalizerPass());
-    functions.addPass(createCSEPass());
-  });
+  onFunctions(pm, addCleanUp);
   pm.addPass(createPitAbiOpenFrames());
   addCpuLoops(pm, options, /*amx=*/false);
   // There is scratch for one worker only.

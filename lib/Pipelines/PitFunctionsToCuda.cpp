@@ -1,6 +1,7 @@
 //===- PitFunctionsToCuda.cpp - Functions of which a GPU does pit's part --===//
 
 #include "Bufferize.h"
+#include "CleanUp.h"
 #include "CudaKernels.h"
 #include "KernelsToNVVM.h"
 #include "Planning.h"
@@ -43,11 +44,6 @@ static void onKernels(OpPassManager &pm,
       pit::createPitRunWhere(pit::kKernelsAttrName, kernels));
 }
 
-static void cleanUp(OpPassManager &pm) {
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-}
-
 void pit::buildPitFunctionsToKernels(OpPassManager &pm,
                                      const PitToCudaOptions &options) {
   // Marks are labelled here, as the functions have them.
@@ -73,13 +69,13 @@ void pit::buildPitFunctionsToKernels(OpPassManager &pm,
   outline.claimed = true;
   pm.addPass(createPitOutlineKernels(outline));
   onFunctions(pm, [](OpPassManager &functions) {
-    cleanUp(functions);
+    addCleanUp(functions);
     // For any bufferization, as addBufferization has it.
     functions.addPass(createPitSeparateInits());
     functions.addPass(createPitCarryTensors());
   });
   onKernels(pm, [&](OpPassManager &kernels) {
-    cleanUp(kernels);
+    addCleanUp(kernels);
     addMainloops(kernels, options);
     addBufferization(kernels);
   });
@@ -89,7 +85,7 @@ void pit::buildPitFunctionsToCuda(OpPassManager &pm,
                                   const PitToCudaOptions &options) {
   // Copies of memory to itself are none.
   onFunctions(pm, [](OpPassManager &functions) {
-    cleanUp(functions);
+    addCleanUp(functions);
     functions.addPass(createPitForwardCopies());
   });
   pm.addPass(createPitKernelLayouts());
@@ -98,10 +94,10 @@ void pit::buildPitFunctionsToCuda(OpPassManager &pm,
   outline.claimed = true;
   pm.addPass(createPitOutlineKernels(outline));
   onFunctions(pm, [](OpPassManager &functions) {
-    cleanUp(functions);
+    addCleanUp(functions);
     functions.addPass(createPitPredicateVariants());
   });
-  onKernels(pm, cleanUp);
+  onKernels(pm, addCleanUp);
   PitAbiOpenFramesOptions frames;
   frames.device = "cuda";
   pm.addPass(createPitAbiOpenFrames(frames));

@@ -1,5 +1,6 @@
 //===- PitKernels.cpp - From kernels to nvvm and PTX ----------------------===//
 
+#include "CleanUp.h"
 #include "KernelsToNVVM.h"
 
 #include "pit/Codegen/Common/Passes.h"
@@ -21,11 +22,7 @@ using namespace mlir;
 void pit::addKernelsToNVVM(OpPassManager &device) {
   device.addPass(createConvertPitGPUToNVVM());
   device.addPass(memref::createFoldMemRefAliasOpsPass());
-  // Kernels have few blocks here and LLVM merges them later.
-  GreedyRewriteConfig config;
-  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-  device.addPass(createCanonicalizerPass(config));
-  device.addPass(createCSEPass());
+  addCleanUp(device);
   PitLowerMathOptions math;
   math.device = true;
   device.addPass(createPitLowerMath(math));

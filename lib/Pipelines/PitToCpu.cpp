@@ -1,6 +1,7 @@
 //===- PitToCpu.cpp - From a marked program to the llvm dialect -----------===//
 
 #include "Bufferize.h"
+#include "CleanUp.h"
 #include "CpuLoops.h"
 #include "FrontendPasses.h"
 #include "Planning.h"
@@ -63,8 +64,7 @@ void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {
   // Bounds are checked in functions that can report an error.
   if (!options.checkBounds)
     pm.addPass(createPitShareLoops());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addCleanUp(pm);
 }
 
 void pit::buildPitToCpu(OpPassManager &pm, const PitToCpuOptions &options) {

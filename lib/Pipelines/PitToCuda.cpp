@@ -1,6 +1,7 @@
 //===- PitToCuda.cpp - From a marked program to host code and PTX ---------===//
 
 #include "Bufferize.h"
+#include "CleanUp.h"
 #include "CudaKernels.h"
 
 #include "pit/Pipelines/PitToCuda.h"
@@ -45,8 +46,7 @@ void pit::buildTilesToKernels(OpPassManager &pm,
   // This pass comes before fills become kernels.
   pm.addNestedPass<func::FuncOp>(createPitSeparateInits());
   pm.addPass(createPitOutlineKernels());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addCleanUp(pm);
   OpPassManager &kernels = pm.nest<ModuleOp>();
   addMainloops(kernels, options);
   addBufferization(kernels);
@@ -58,8 +58,7 @@ void pit::buildTilesToKernels(OpPassManager &pm,
   pm.addPass(createPitKernelLayouts());
   // The copies that bufferization made.
   pm.addPass(createPitOutlineKernels());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addCleanUp(pm);
   pm.addNestedPass<func::FuncOp>(createPitPredicateVariants());
 }
 

@@ -1,5 +1,7 @@
 //===- PitToLLVM.cpp - From loops over vectors and tiles to llvm ----------===//
 
+#include "CleanUp.h"
+
 #include "pit/Codegen/CPU/Passes.h"
 #include "pit/Codegen/Common/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
@@ -24,8 +26,7 @@ void pit::buildPitToControlFlow(OpPassManager &pm,
   vectorize.parallel = options.openmp;
   func.addPass(createPitVectorize(vectorize));
   func.addPass(createPitInlineAllocaScopes());
-  func.addPass(createCanonicalizerPass());
-  func.addPass(createCSEPass());
+  addCleanUp(func);
   // Transfers of several dimensions come from the caller only; they are as
   // large as he made them.
   VectorTransferToSCFOptions transfers;
@@ -49,8 +50,7 @@ void pit::buildPitToControlFlow(OpPassManager &pm,
     pm.addPass(createForallToForLoopPass());
   }
   pm.addNestedPass<func::FuncOp>(pit::createPitInlineAllocaScopes());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addCleanUp(pm);
   // Powers become loops.
   pm.addPass(pit::createPitLowerMath());
   pm.addPass(createSCFToControlFlowPass());
@@ -91,11 +91,7 @@ void pit::buildControlFlowToLLVM(OpPassManager &pm,
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
-  // LLVM merges blocks itself, in less time.
-  GreedyRewriteConfig config;
-  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-  pm.addPass(createCanonicalizerPass(config));
-  pm.addPass(createCSEPass());
+  addCleanUp(pm);
 }
 
 void pit::buildPitToLLVM(OpPassManager &pm, const PitToLLVMOptions &options) {

@@ -59,9 +59,31 @@ static bool access_words(emu_instruction *i, const emu_words *words, char *kind,
 // Loads and stores
 //===----------------------------------------------------------------------===//
 
+/// A value of few bytes. A memcpy into a part of 64 bits would make the reader
+/// of the whole wait for the cache.
+static uint64_t unsigned_element(const char *from, unsigned bytes) {
+  uint8_t byte;
+  uint16_t half;
+  uint32_t word;
+  uint64_t both;
+  switch (bytes) {
+  case 1:
+    memcpy(&byte, from, sizeof(byte));
+    return byte;
+  case 2:
+    memcpy(&half, from, sizeof(half));
+    return half;
+  case 4:
+    memcpy(&word, from, sizeof(word));
+    return word;
+  default:
+    memcpy(&both, from, sizeof(both));
+    return both;
+  }
+}
+
 static uint64_t element(const char *from, unsigned bytes, bool is_signed) {
-  uint64_t value = 0;
-  memcpy(&value, from, bytes);
+  uint64_t value = unsigned_element(from, bytes);
   unsigned rest = 64 - 8 * bytes;
   return is_signed ? (uint64_t)((int64_t)(value << rest) >> rest) : value;
 }

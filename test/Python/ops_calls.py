@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %quick_python %s
 # REQUIRES: pit-compile
 """Calls of ops on arrays like those of earlier calls, and on others, against numpy in
 float64: what was planned for some arrays has to fit those that it is taken for."""

@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %quick_python %s
 # REQUIRES: pit-compile
 """Operands and results that an index has packed into vectors (packed=True), against numpy in
 float64."""

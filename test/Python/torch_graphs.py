@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %quick_python %s
 # REQUIRES: pit-compile, torch
 """Ops by meaning where torch holds graphs: torch.compile, torch.export, opcheck, fake
 tensors, torch.func, autocast. With PIT_TEST_DEVICE=cuda on a GPU."""

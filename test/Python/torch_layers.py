@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %quick_python %s
 # REQUIRES: pit-compile, torch
 """Layers with few weights, pit.torch.FixedFanInLinear and MaskedLinear, and products of packed
 weights with gradients, against torch's dense ones in float64."""

@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %quick_python %s
 # REQUIRES: pit-compile, torch, transformers
 """Layers of transformers that sparsify may replace, forward and backward against the
 unmodified ones, on inputs ten times larger than the usual ones, too. Classes are built

@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %quick_python %s
 # REQUIRES: pit-compile, torch
 """Two layers of padded batches in training, whose gradients are one program: against torch in
 float64, in the ways in which people train. With PIT_TEST_DEVICE=cuda on a GPU."""

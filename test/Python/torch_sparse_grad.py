@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %quick_python %s
 # REQUIRES: pit-compile, torch
 """Products whose operand has no gradient where it is zero: against torch in float64, and what
 is not wanted is 0, or right. With PIT_TEST_DEVICE=cuda on a GPU."""

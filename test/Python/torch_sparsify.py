@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %quick_python %s
 # REQUIRES: pit-compile, torch
 """pit.torch.sparsify: what it measures, takes and gives back. With PIT_TEST_DEVICE=cuda
 on a GPU."""
