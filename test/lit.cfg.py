@@ -53,6 +53,9 @@ is_long = "long" in lit_config.params
 for number in range(2, 10):
     config.substitutions.append((f"%one-of:{number}", f"--one-of={1 if is_long else number}"))
 
+# `%unoptimized` is for a run of a program whose optimized code another run of the same test has.
+config.substitutions.append(("%unoptimized", "" if is_long else "--opt-level=0"))
+
 for chip in ["sm_80", "sm_90"]:
     config.substitutions.append(
         (f"%pit_index_{chip}", os.path.join(config.pit_index_dir, f"Index-{chip}.ptx")))

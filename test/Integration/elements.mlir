@@ -5,15 +5,15 @@
 // DEFINE: %{a} = --arg='random(75x190,f32,sparsity=0.6,micro=32x1,seed=1)'
 // RUN: pit-run %s --entry=one %{a} --arg='random(190x1,f32,seed=2)' --arg='random(75x1,f32,seed=3)' --check | FileCheck %s
 // RUN: pit-run %s --entry=one %{a} --arg='random(190x1,f32,seed=2)' --arg='random(75x1,f32,seed=3)' --check --threads=2 --cpu=x86-64 | FileCheck %s
-// RUN: pit-run %s --entry=one --arg='random(75x190,f32,sparsity=1)' --arg='random(190x1,f32,seed=2)' --arg='random(75x1,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=one --arg='random(1x1,f32,seed=1)' --arg='random(1x1,f32,seed=2)' --arg='random(1x1,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=one --arg='zeros(75x0,f32)' --arg='zeros(0x1,f32)' --arg='random(75x1,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=one --arg='zeros(0x9,f32)' --arg='random(9x1,f32,seed=2)' --arg='zeros(0x1,f32)' --check | FileCheck %s
+// RUN: pit-run %s --entry=one --arg='random(75x190,f32,sparsity=1)' --arg='random(190x1,f32,seed=2)' --arg='random(75x1,f32,seed=3)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=one --arg='random(1x1,f32,seed=1)' --arg='random(1x1,f32,seed=2)' --arg='random(1x1,f32,seed=3)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=one --arg='zeros(75x0,f32)' --arg='zeros(0x1,f32)' --arg='random(75x1,f32,seed=3)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=one --arg='zeros(0x9,f32)' --arg='random(9x1,f32,seed=2)' --arg='zeros(0x1,f32)' --check %unoptimized | FileCheck %s
 // RUN: pit-run %s --entry=three %{a} --arg='random(190x3,f32,seed=2)' --arg='random(75x3,f32,seed=3)' --check | FileCheck %s
 // RUN: pit-run %s --entry=three_bf16 --arg='random(75x190,bf16,sparsity=0.6,micro=32x1,seed=1)' --arg='random(190x3,bf16,seed=2)' --check | FileCheck %s
 // RUN: pit-run %s --entry=two_i8 --arg='random(75x190,i8,sparsity=0.6,micro=32x1,seed=1)' --arg='random(190x2,i8,seed=2)' --arg='random(75x2,i32,seed=3)' --check | FileCheck %s
 // RUN: pit-run %s --entry=vector %{a} --arg='random(190,f32,seed=2)' --arg='random(75,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=vector --arg='random(1x3,f32,seed=1)' --arg='random(3,f32,seed=2)' --arg='random(1,f32,seed=3)' --check | FileCheck %s
+// RUN: pit-run %s --entry=vector --arg='random(1x3,f32,seed=1)' --arg='random(3,f32,seed=2)' --arg='random(1,f32,seed=3)' --check %unoptimized | FileCheck %s
 // RUN: pit-run %s --entry=batches --arg='random(3x40x70,f64,sparsity=0.6,seed=1)' --arg='random(3x70,f64,seed=2)' --arg='random(3x40,f64,seed=3)' --check --threads=2 | FileCheck %s
 // RUN: pit-run %s --entry=columns_of_b --arg='random(1x190,f32,seed=1)' --arg='random(75x190,f32,sparsity=0.6,micro=32x1,seed=2)' --arg='random(1x75,f32,seed=3)' --check | FileCheck %s
 // CHECK: check: result 0: {{.*}}: ok

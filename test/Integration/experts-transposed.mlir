@@ -3,10 +3,10 @@
 // Which, a call decides.
 
 // RUN: pit-run %s --check --arg='random(1x4,f32,seed=2)' --arg='random(1x2,i32,low=0,high=3,seed=3)' --arg='random(1x70,f32,seed=1)' --arg='random(4x131x70,f32,seed=4)' --arg='random(4x131x70,f32,seed=5)' --arg='random(4x70x131,f32,seed=6)' | FileCheck %s
-// RUN: pit-run %s --check --threads=2 --arg='random(3x4,f32,seed=2)' --arg='random(3x2,i32,low=0,high=3,seed=3)' --arg='random(3x70,f32,seed=1)' --arg='random(4x131x70,f32,seed=4)' --arg='random(4x131x70,f32,seed=5)' --arg='random(4x70x131,f32,seed=6)' | FileCheck %s
-// RUN: pit-run %s --check --arg='random(65x4,f32,seed=2)' --arg='random(65x2,i32,low=0,high=3,seed=3)' --arg='random(65x70,f32,seed=1)' --arg='random(4x131x70,f32,seed=4)' --arg='random(4x131x70,f32,seed=5)' --arg='random(4x70x131,f32,seed=6)' | FileCheck %s
+// RUN: pit-run %s --check %unoptimized --threads=2 --arg='random(3x4,f32,seed=2)' --arg='random(3x2,i32,low=0,high=3,seed=3)' --arg='random(3x70,f32,seed=1)' --arg='random(4x131x70,f32,seed=4)' --arg='random(4x131x70,f32,seed=5)' --arg='random(4x70x131,f32,seed=6)' | FileCheck %s
+// RUN: pit-run %s --check %unoptimized --arg='random(65x4,f32,seed=2)' --arg='random(65x2,i32,low=0,high=3,seed=3)' --arg='random(65x70,f32,seed=1)' --arg='random(4x131x70,f32,seed=4)' --arg='random(4x131x70,f32,seed=5)' --arg='random(4x70x131,f32,seed=6)' | FileCheck %s
 // RUN: pit-run %s --check --cpu=x86-64-v3 --arg='random(200x4,f32,seed=2)' --arg='random(200x2,i32,low=0,high=3,seed=3)' --arg='random(200x70,f32,seed=1)' --arg='random(4x131x70,f32,seed=4)' --arg='random(4x131x70,f32,seed=5)' --arg='random(4x70x131,f32,seed=6)' | FileCheck %s
-// RUN: pit-run %s --check --arg='random(1300x4,f32,seed=2)' --arg='random(1300x2,i32,low=0,high=3,seed=3)' --arg='random(1300x70,f32,seed=1)' --arg='random(4x131x70,f32,seed=4)' --arg='random(4x131x70,f32,seed=5)' --arg='random(4x70x131,f32,seed=6)' | FileCheck %s
+// RUN: pit-run %s --check %unoptimized --arg='random(1300x4,f32,seed=2)' --arg='random(1300x2,i32,low=0,high=3,seed=3)' --arg='random(1300x70,f32,seed=1)' --arg='random(4x131x70,f32,seed=4)' --arg='random(4x131x70,f32,seed=5)' --arg='random(4x70x131,f32,seed=6)' | FileCheck %s
 // RUN: pit-run %s --check --cpu=x86-64 --threads=2 --arg='random(1300x4,f32,seed=2)' --arg='random(1300x2,i32,low=0,high=3,seed=3)' --arg='random(1300x70,f32,seed=1)' --arg='random(4x131x70,f32,seed=4)' --arg='random(4x131x70,f32,seed=5)' --arg='random(4x70x131,f32,seed=6)' | FileCheck %s
 // CHECK: check: result 0: {{.*}}: ok
 

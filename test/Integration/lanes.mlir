@@ -7,39 +7,39 @@
 // DEFINE: %{f32} = --arg='random(75x90,f32,sparsity=0.6,micro=32x1,seed=1)' --arg='random(77x90,f32,seed=2)' --arg='random(75x77,f32,seed=3)'
 // RUN: pit-run %s --entry=rows_of_b %{f32} --check | FileCheck %s
 // RUN: pit-run %s --entry=rows_of_b %{f32} --check --threads=2 --cpu=x86-64 | FileCheck %s
-// RUN: pit-run %s --entry=rows_of_b --arg='random(75x0,f32,seed=1)' --arg='random(77x0,f32,seed=2)' --arg='random(75x77,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=rows_of_b --arg='random(75x3,f32,seed=1)' --arg='random(1x3,f32,seed=2)' --arg='random(75x1,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=rows_of_b --arg='random(5x71,f32,seed=1)' --arg='random(0x71,f32,seed=2)' --arg='random(5x0,f32,seed=3)' --check | FileCheck %s
+// RUN: pit-run %s --entry=rows_of_b --arg='random(75x0,f32,seed=1)' --arg='random(77x0,f32,seed=2)' --arg='random(75x77,f32,seed=3)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=rows_of_b --arg='random(75x3,f32,seed=1)' --arg='random(1x3,f32,seed=2)' --arg='random(75x1,f32,seed=3)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=rows_of_b --arg='random(5x71,f32,seed=1)' --arg='random(0x71,f32,seed=2)' --arg='random(5x0,f32,seed=3)' --check %unoptimized | FileCheck %s
 // RUN: pit-run %s --entry=rows_of_b_i8 --arg='random(75x133,i8,sparsity=0.6,micro=32x1,seed=1)' --arg='random(77x133,i8,seed=2)' --arg='random(75x77,i32,seed=3)' --check | FileCheck %s
 // RUN: pit-run %s --entry=rows_of_b_bf16 --arg='random(75x133,bf16,sparsity=0.6,micro=32x1,seed=1)' --arg='random(77x133,bf16,seed=2)' --arg='random(75x77,f32,seed=3)' --check | FileCheck %s
 // RUN: pit-run %s --entry=batches_of_b --arg='random(3x40x70,f64,sparsity=0.6,seed=1)' --arg='random(3x50x70,f64,seed=2)' --arg='random(3x40x50,f64,seed=3)' --check | FileCheck %s
 
 // DEFINE: %{wanted} = --arg='random(75x90,f32,seed=1)' --arg='random(90x277,f32,seed=2)' --arg='random(277,f32,seed=4)'
 // RUN: pit-run %s --entry=wanted %{wanted} --arg='random(75x277,i8,sparsity=0.5,micro=32x1,seed=3,low=1,high=1)' --check | FileCheck %s
-// RUN: pit-run %s --entry=wanted %{wanted} --arg='random(75x277,i8,sparsity=0.98,micro=32x1,seed=3,low=1,high=1)' --check --threads=2 | FileCheck %s
+// RUN: pit-run %s --entry=wanted %{wanted} --arg='random(75x277,i8,sparsity=0.98,micro=32x1,seed=3,low=1,high=1)' --check %unoptimized --threads=2 | FileCheck %s
 // RUN: pit-run %s --entry=wanted %{wanted} --arg='random(75x277,i8,sparsity=0.9,seed=3,low=1,high=1)' --check --cpu=x86-64 | FileCheck %s
-// RUN: pit-run %s --entry=wanted %{wanted} --arg='random(75x277,i8,sparsity=1,seed=3,low=1,high=1)' --check | FileCheck %s
-// RUN: pit-run %s --entry=wanted --arg='random(75x0,f32,seed=1)' --arg='random(0x277,f32,seed=2)' --arg='random(277,f32,seed=4)' --arg='random(75x277,i8,sparsity=0.5,seed=3,low=1,high=1)' --check | FileCheck %s
-// RUN: pit-run %s --entry=wanted --arg='random(0x9,f32,seed=1)' --arg='random(9x277,f32,seed=2)' --arg='random(277,f32,seed=4)' --arg='random(0x277,i8,sparsity=0.5,seed=3,low=1,high=1)' --check | FileCheck %s
+// RUN: pit-run %s --entry=wanted %{wanted} --arg='random(75x277,i8,sparsity=1,seed=3,low=1,high=1)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=wanted --arg='random(75x0,f32,seed=1)' --arg='random(0x277,f32,seed=2)' --arg='random(277,f32,seed=4)' --arg='random(75x277,i8,sparsity=0.5,seed=3,low=1,high=1)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=wanted --arg='random(0x9,f32,seed=1)' --arg='random(9x277,f32,seed=2)' --arg='random(277,f32,seed=4)' --arg='random(0x277,i8,sparsity=0.5,seed=3,low=1,high=1)' --check %unoptimized | FileCheck %s
 // RUN: pit-run %s --entry=wanted_f16 --arg='random(75x90,f16,seed=1)' --arg='random(90x277,f16,seed=2)' --arg='random(75x277,i8,sparsity=0.5,micro=32x1,seed=3,low=1,high=1)' --check | FileCheck %s
 // RUN: pit-run %s --entry=wanted_i8 --arg='random(75x90,i8,seed=1)' --arg='random(90x277,i8,seed=2)' --arg='random(75x277,i8,sparsity=0.5,micro=32x1,seed=3,low=1,high=1)' --check | FileCheck %s
-// RUN: pit-run %s --entry=wanted_i8 --arg='random(75x90,i8,seed=1)' --arg='random(90x277,i8,seed=2)' --arg='random(75x277,i8,sparsity=0.99,micro=32x1,seed=3,low=1,high=1)' --check | FileCheck %s
+// RUN: pit-run %s --entry=wanted_i8 --arg='random(75x90,i8,seed=1)' --arg='random(90x277,i8,seed=2)' --arg='random(75x277,i8,sparsity=0.99,micro=32x1,seed=3,low=1,high=1)' --check %unoptimized | FileCheck %s
 
 // DEFINE: %{b} = --arg='random(270x133,f32,sparsity=0.6,micro=64x1,seed=2)' --arg='random(75x133,f32,seed=3)'
 // RUN: pit-run %s --entry=along_n --arg='random(75x270,f32,seed=1)' %{b} --check | FileCheck %s
 // RUN: pit-run %s --entry=along_n --arg='random(75x270,f32,seed=1)' %{b} --check --threads=2 --cpu=x86-64 | FileCheck %s
-// RUN: pit-run %s --entry=along_n --arg='random(75x0,f32,seed=1)' --arg='zeros(0x133,f32)' --arg='random(75x133,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=along_n --arg='random(1x70,f32,seed=1)' --arg='random(70x1,f32,seed=2)' --arg='random(1x1,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=along_n --arg='random(9x70,f32,seed=1)' --arg='random(70x0,f32,seed=2)' --arg='random(9x0,f32,seed=3)' --check | FileCheck %s
+// RUN: pit-run %s --entry=along_n --arg='random(75x0,f32,seed=1)' --arg='zeros(0x133,f32)' --arg='random(75x133,f32,seed=3)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=along_n --arg='random(1x70,f32,seed=1)' --arg='random(70x1,f32,seed=2)' --arg='random(1x1,f32,seed=3)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=along_n --arg='random(9x70,f32,seed=1)' --arg='random(70x0,f32,seed=2)' --arg='random(9x0,f32,seed=3)' --check %unoptimized | FileCheck %s
 // RUN: pit-run %s --entry=along_n_bf16 --arg='random(175x270,bf16,seed=1)' --arg='random(270x133,bf16,sparsity=0.6,micro=64x1,seed=2)' --check | FileCheck %s
 // RUN: pit-run %s --entry=along_n_i8 --arg='random(75x270,i8,seed=1)' --arg='random(270x133,i8,sparsity=0.6,micro=64x1,seed=2)' --check --threads=2 | FileCheck %s
 
 // RUN: pit-run %s --entry=along_n_weighted --arg='random(75x3,f32,seed=4)' --arg='random(75x64,f32,seed=1)' --arg='random(3x64x70,f32,sparsity=0.5,seed=2)' --check --pipeline=check-bounds=true | FileCheck %s
 // RUN: pit-run %s --entry=along_k --arg='random(75x90,f32,seed=1)' --arg='random(90x277,f32,sparsity=0.5,micro=1x64,seed=2)' --arg='random(75x277,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=along_k --arg='random(75x90,f32,seed=1)' --arg='random(90x277,f32,sparsity=0.99,micro=1x64,seed=2)' --arg='random(75x277,f32,seed=3)' --check --threads=2 | FileCheck %s
+// RUN: pit-run %s --entry=along_k --arg='random(75x90,f32,seed=1)' --arg='random(90x277,f32,sparsity=0.99,micro=1x64,seed=2)' --arg='random(75x277,f32,seed=3)' --check %unoptimized --threads=2 | FileCheck %s
 // RUN: pit-run %s --entry=along_k --arg='random(75x90,f32,seed=1)' --arg='random(90x277,f32,sparsity=0.5,micro=1x64,seed=2)' --arg='random(75x277,f32,seed=3)' --check --cpu=x86-64 | FileCheck %s
-// RUN: pit-run %s --entry=along_k --arg='random(75x0,f32,seed=1)' --arg='zeros(0x277,f32)' --arg='random(75x277,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=along_k --arg='random(1x3,f32,seed=1)' --arg='random(3x66,f32,seed=2)' --arg='random(1x66,f32,seed=3)' --check | FileCheck %s
+// RUN: pit-run %s --entry=along_k --arg='random(75x0,f32,seed=1)' --arg='zeros(0x277,f32)' --arg='random(75x277,f32,seed=3)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=along_k --arg='random(1x3,f32,seed=1)' --arg='random(3x66,f32,seed=2)' --arg='random(1x66,f32,seed=3)' --check %unoptimized | FileCheck %s
 // RUN: pit-run %s --entry=along_k_bf16 --arg='random(75x190,bf16,seed=1)' --arg='random(190x277,bf16,sparsity=0.5,micro=1x64,seed=2)' --check | FileCheck %s
 // RUN: pit-run %s --entry=along_k_i8 --arg='random(75x190,i8,seed=1)' --arg='random(190x277,i8,sparsity=0.5,micro=1x64,seed=2)' --check | FileCheck %s
 // RUN: pit-run %s --entry=along_k_batches --arg='random(3x40x70,f64,seed=1)' --arg='random(3x70x130,f64,sparsity=0.5,seed=2)' --arg='random(3x40x130,f64,seed=3)' --check | FileCheck %s

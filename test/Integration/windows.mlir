@@ -3,22 +3,22 @@
 // all dense, lanes along windows, and pixels with ids of their own.
 
 // RUN: pit-run %s --entry=nhwc --arg='random(2x7x35x37,f32,sparsity=0.7,seed=1)' --arg='random(3x3x37x33,f32,seed=2)' --arg='random(2x2x33x33,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=nhwc --arg='random(2x7x35x37,f32,sparsity=1,seed=1)' --arg='random(3x3x37x33,f32,seed=2)' --arg='random(2x2x33x33,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=nhwc --arg='random(2x7x35x37,f32,sparsity=0,seed=1)' --arg='random(3x3x37x33,f32,seed=2)' --arg='random(2x2x33x33,f32,seed=3)' --check --threads=2 | FileCheck %s
-// RUN: pit-run %s --entry=nhwc --arg='zeros(0x7x35x37,f32)' --arg='random(3x3x37x33,f32,seed=2)' --arg='zeros(0x2x33x33,f32)' --check | FileCheck %s
-// RUN: pit-run %s --entry=nhwc --arg='zeros(1x7x35x0,f32)' --arg='zeros(3x3x0x33,f32)' --arg='random(1x2x33x33,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=nhwc --arg='random(1x5x3x1,f32,seed=1)' --arg='random(3x3x1x16,f32,seed=2)' --arg='random(1x1x1x16,f32,seed=3)' --check | FileCheck %s
+// RUN: pit-run %s --entry=nhwc --arg='random(2x7x35x37,f32,sparsity=1,seed=1)' --arg='random(3x3x37x33,f32,seed=2)' --arg='random(2x2x33x33,f32,seed=3)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=nhwc --arg='random(2x7x35x37,f32,sparsity=0,seed=1)' --arg='random(3x3x37x33,f32,seed=2)' --arg='random(2x2x33x33,f32,seed=3)' --check %unoptimized --threads=2 | FileCheck %s
+// RUN: pit-run %s --entry=nhwc --arg='zeros(0x7x35x37,f32)' --arg='random(3x3x37x33,f32,seed=2)' --arg='zeros(0x2x33x33,f32)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=nhwc --arg='zeros(1x7x35x0,f32)' --arg='zeros(3x3x0x33,f32)' --arg='random(1x2x33x33,f32,seed=3)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=nhwc --arg='random(1x5x3x1,f32,seed=1)' --arg='random(3x3x1x16,f32,seed=2)' --arg='random(1x1x1x16,f32,seed=3)' --check %unoptimized | FileCheck %s
 // RUN: pit-run %s --entry=nchw --arg='random(1x19x6x40,bf16,sparsity=0.7,seed=1)' --arg='random(9x19x3x3,bf16,seed=2)' --arg='random(1x9x4x38,f32,seed=3)' --check | FileCheck %s
 // RUN: pit-run %s --entry=rows --arg='random(21x33,f32,sparsity=0.5,seed=1)' --arg='random(3x33x80,f32,seed=2)' --arg='random(10x80,f32,seed=3)' --check | FileCheck %s
 // RUN: pit-run %s --entry=pixels --arg='random(2x7x35x37,f32,sparsity=0.7,seed=1)' --arg='random(3x3x37x133,f32,seed=2)' --arg='random(2x2x33x133,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=pixels --arg='random(2x7x35x37,f32,sparsity=1,seed=1)' --arg='random(3x3x37x33,f32,seed=2)' --arg='random(2x2x33x33,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=pixels --arg='random(2x7x35x137,f32,sparsity=0,seed=1)' --arg='random(3x3x137x33,f32,seed=2)' --arg='random(2x2x33x33,f32,seed=3)' --check --threads=2 | FileCheck %s
-// RUN: pit-run %s --entry=pixels --arg='zeros(0x7x35x37,f32)' --arg='random(3x3x37x33,f32,seed=2)' --arg='zeros(0x2x33x33,f32)' --check | FileCheck %s
-// RUN: pit-run %s --entry=pixels --arg='zeros(1x7x35x0,f32)' --arg='zeros(3x3x0x33,f32)' --arg='random(1x2x33x33,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=pixels --arg='random(1x5x3x1,f32,seed=1)' --arg='random(3x3x1x1,f32,seed=2)' --arg='random(1x1x1x1,f32,seed=3)' --check | FileCheck %s
+// RUN: pit-run %s --entry=pixels --arg='random(2x7x35x37,f32,sparsity=1,seed=1)' --arg='random(3x3x37x33,f32,seed=2)' --arg='random(2x2x33x33,f32,seed=3)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=pixels --arg='random(2x7x35x137,f32,sparsity=0,seed=1)' --arg='random(3x3x137x33,f32,seed=2)' --arg='random(2x2x33x33,f32,seed=3)' --check %unoptimized --threads=2 | FileCheck %s
+// RUN: pit-run %s --entry=pixels --arg='zeros(0x7x35x37,f32)' --arg='random(3x3x37x33,f32,seed=2)' --arg='zeros(0x2x33x33,f32)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=pixels --arg='zeros(1x7x35x0,f32)' --arg='zeros(3x3x0x33,f32)' --arg='random(1x2x33x33,f32,seed=3)' --check %unoptimized | FileCheck %s
+// RUN: pit-run %s --entry=pixels --arg='random(1x5x3x1,f32,seed=1)' --arg='random(3x3x1x1,f32,seed=2)' --arg='random(1x1x1x1,f32,seed=3)' --check %unoptimized | FileCheck %s
 // RUN: pit-run %s --entry=pixels_bf16 --arg='random(1x19x6x40,bf16,sparsity=0.7,seed=1)' --arg='random(9x19x3x3,bf16,seed=2)' --arg='random(1x9x4x38,f32,seed=3)' --check | FileCheck %s
 // RUN: pit-run %s --entry=blocks --arg='random(37x5x70,f32,sparsity=0.7,seed=1)' --arg='random(5x70x40,f32,seed=2)' --arg='random(37x40,f32,seed=3)' --check | FileCheck %s
-// RUN: pit-run %s --entry=blocks --arg='zeros(37x0x70,f32)' --arg='zeros(0x70x40,f32)' --arg='random(37x40,f32,seed=3)' --check | FileCheck %s
+// RUN: pit-run %s --entry=blocks --arg='zeros(37x0x70,f32)' --arg='zeros(0x70x40,f32)' --arg='random(37x40,f32,seed=3)' --check %unoptimized | FileCheck %s
 // CHECK: check: result 0: {{.*}}: ok
 
 func.func @nhwc(%x: tensor<?x?x?x?xf32>, %w: tensor<3x3x?x?xf32>, %c: tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32> {
