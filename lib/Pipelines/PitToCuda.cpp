@@ -3,6 +3,8 @@
 #include "Bufferize.h"
 #include "CleanUp.h"
 #include "CudaKernels.h"
+#include "FrontendPasses.h"
+#include "Planning.h"
 
 #include "pit/Pipelines/PitToCuda.h"
 
@@ -23,22 +25,10 @@ using namespace mlir;
 
 void pit::buildPitToCudaTiles(OpPassManager &pm,
                               const PitToCudaOptions &options) {
-  PitToGpuTilesOptions tiles;
-  tiles.samples = llvm::to_vector_of<std::string>(options.samples);
-  tiles.profile = options.profile;
-  tiles.dense = options.dense;
-  tiles.tileTable = options.tileTable;
-  tiles.strict = options.strict;
-  tiles.unordered = options.unordered;
-  tiles.explain = options.explain;
-  tiles.deterministic = options.deterministic;
-  tiles.roundParts = options.roundParts;
-  tiles.tileVersions = options.tileVersions;
-  tiles.chip = options.chip;
-  tiles.tf32 = options.tf32 && options.mainloops;
-  tiles.choice = options.choice;
-  tiles.fuseSiblings = options.fuseSiblings;
-  buildPitToGpuTiles(pm, tiles);
+  addFrontend(pm, options, /*kernels=*/true);
+  addGpuTiling(pm.nest<func::FuncOp>(), options,
+               options.tf32 && options.mainloops);
+  pm.addPass(createPitVerifyStage());
 }
 
 void pit::buildTilesToKernels(OpPassManager &pm,

@@ -151,12 +151,14 @@ struct PitToCpuOptions : public TilingOptions<PitToCpuOptions> {
       llvm::cl::init(true)};
 };
 
-/// Options of `pit-to-gpu-tiles`.
-struct PitToGpuTilesOptions : public TilingOptions<PitToGpuTilesOptions> {
+/// The options that decide on the tiles of a program for an NVIDIA GPU.
+template <typename T> struct GpuTilingOptions : public TilingOptions<T> {
+  using PassOptions = ::mlir::detail::PassOptions;
+
   PassOptions::Option<std::string> chip{
       *this, "chip",
-      llvm::cl::desc("The oldest GPU the tiles are for. Those with wgmma have "
-                     "a table of their own."),
+      llvm::cl::desc("The oldest GPU the program is for, sm_80 or newer. Those "
+                     "with wgmma have a table of tiles of their own."),
       llvm::cl::init("sm_80")};
   PassOptions::Option<bool> tileVersions{
       *this, "tile-versions",
@@ -171,7 +173,9 @@ struct PitToGpuTilesOptions : public TilingOptions<PitToGpuTilesOptions> {
                      "rounded to its type first, and is then added in f32."),
       llvm::cl::init(false)};
   PassOptions::Option<bool> tf32{
-      *this, "tf32", llvm::cl::desc("Tiles that suit f32 multiplied as tf32."),
+      *this, "tf32",
+      llvm::cl::desc("Contractions may round f32 operands to tf32, for tensor "
+                     "cores; sums stay f32."),
       llvm::cl::init(false)};
   PassOptions::Option<bool> deterministic{
       *this, "deterministic",
@@ -180,6 +184,9 @@ struct PitToGpuTilesOptions : public TilingOptions<PitToGpuTilesOptions> {
                      "another, where memory allows in a loop of its own."),
       llvm::cl::init(false)};
 };
+
+/// Options of `pit-to-gpu-tiles`.
+struct PitToGpuTilesOptions : public GpuTilingOptions<PitToGpuTilesOptions> {};
 
 /// Appends `pit-to-cpu`: from func and linalg on tensors with marks (level 1),
 /// planned ops (level 2), tile programs (level 3), or any mix of them, to the

@@ -9,32 +9,7 @@
 namespace mlir::pit {
 
 /// Options of `pit-to-cuda` and its parts.
-struct PitToCudaOptions : public TilingOptions<PitToCudaOptions> {
-  PassOptions::Option<std::string> chip{
-      *this, "chip",
-      llvm::cl::desc("The oldest GPU the kernels run on: sm_80 or newer."),
-      llvm::cl::init("sm_80")};
-  PassOptions::Option<bool> deterministic{
-      *this, "deterministic",
-      llvm::cl::desc("Only rules that give the same bits every time."),
-      llvm::cl::init(false)};
-  PassOptions::Option<bool> tileVersions{
-      *this, "tile-versions",
-      llvm::cl::desc("A contraction of which a call alone knows an extent, as "
-                     "how many rows a batch has, gets up to three kernels, for "
-                     "few and for many of them (pit-version-tiles), which "
-                     "takes longer to compile. Not with strict."),
-      llvm::cl::init(true)};
-  PassOptions::Option<bool> roundParts{
-      *this, "round-parts",
-      llvm::cl::desc("What groups add to a result, as experts do, may be "
-                     "rounded to its type first, and is then added in f32."),
-      llvm::cl::init(false)};
-  PassOptions::Option<bool> tf32{
-      *this, "tf32",
-      llvm::cl::desc("Contractions may round f32 operands to tf32, for tensor "
-                     "cores; sums stay f32."),
-      llvm::cl::init(false)};
+struct PitToCudaOptions : public GpuTilingOptions<PitToCudaOptions> {
   PassOptions::Option<bool> mainloops{
       *this, "mainloops",
       llvm::cl::desc("Pipeline contractions of tiles (pit-form-mainloops). "
