@@ -120,47 +120,40 @@ Value pit::getYielded(linalg::LinalgOp op, unsigned result) {
   return op.getBlock()->getTerminator()->getOperand(result);
 }
 
-FailureOr<Combiner> pit::matchCombiner(linalg::LinalgOp op, unsigned result,
-                                       std::string *why) {
+OrRefusal<Combiner> pit::matchCombiner(linalg::LinalgOp op, unsigned result) {
   std::string ofResult = " of result " + std::to_string(result);
-  auto fail = [&](const Twine &text) -> FailureOr<Combiner> {
-    if (why)
-      *why = text.str();
-    return failure();
-  };
-
   Operation *yield = op.getBlock()->getTerminator();
   Value current = getAccumulator(op, result);
   if (current.use_empty())
-    return fail("every iteration overwrites the accumulator" + ofResult);
+    return refuse("every iteration overwrites the accumulator" + ofResult);
   Combiner combiner;
   while (true) {
     if (!current.hasOneUse()) {
       auto uses = std::distance(current.use_begin(), current.use_end());
       if (combiner.ops.empty())
-        return fail("the accumulator" + ofResult + " is used " + Twine(uses) +
-                    " times");
-      return fail("the combined value" + ofResult + " is used " + Twine(uses) +
-                  " times");
+        return refuse("the accumulator" + ofResult + " is used " + Twine(uses) +
+                      " times");
+      return refuse("the combined value" + ofResult + " is used " +
+                    Twine(uses) + " times");
     }
     OpOperand &use = *current.use_begin();
     Operation *user = use.getOwner();
     if (user == yield) {
       if (use.getOperandNumber() != result)
-        return fail("the accumulator" + ofResult + " is yielded as result " +
-                    Twine(use.getOperandNumber()));
+        return refuse("the accumulator" + ofResult + " is yielded as result " +
+                      Twine(use.getOperandNumber()));
       if (combiner.ops.empty())
-        return fail("the accumulator" + ofResult + " is yielded uncombined");
+        return refuse("the accumulator" + ofResult + " is yielded uncombined");
       return combiner;
     }
     StringRef name = user->getName().getStringRef();
     if (!isCombiner(user) || user->getBlock() != op.getBlock())
-      return fail(name + " uses the accumulator" + ofResult +
-                  ", which is no commutative and associative combiner");
+      return refuse(name + " uses the accumulator" + ofResult +
+                    ", which is no commutative and associative combiner");
     if (!combiner.ops.empty() &&
         combiner.ops.front()->getName() != user->getName())
-      return fail(combiner.ops.front()->getName().getStringRef() + " and " +
-                  name + " both combine the accumulator" + ofResult);
+      return refuse(combiner.ops.front()->getName().getStringRef() + " and " +
+                    name + " both combine the accumulator" + ofResult);
     combiner.ops.push_back(user);
     combiner.contributions.push_back(
         user->getOperand(1 - use.getOperandNumber()));

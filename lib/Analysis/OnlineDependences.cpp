@@ -315,34 +315,31 @@ static bool holdsInSteps(const OnlineChain &chain, Value value, double sign) {
          holdsInSteps(chain, op->inputs[0].value, sign * linear->second);
 }
 
-bool mlir::pit::findDependences(OnlineChain &chain, std::string &why) {
+Refused mlir::pit::findDependences(OnlineChain &chain) {
   for (auto [number, op] : llvm::enumerate(chain.ops)) {
     if (op.isSelection()) {
       if (const ChainOp *from = chain.find(op.inputs[0].value))
         op.dependence = from->dependence;
       if (op.dependence.isNone())
         continue;
-      why = code(OnlineCondition::Selection) +
-            "a mark selects what uses an earlier reduction";
-      return false;
+      return refuse(code(OnlineCondition::Selection) +
+                    "a mark selects what uses an earlier reduction");
     }
     if (op.role == ChainRole::Rows)
       continue;
     BodyDependences body(chain, number);
-    if (!body.run()) {
-      why = body.why;
-      return false;
-    }
+    if (!body.run())
+      return Refusal{body.why};
     linalg::LinalgOp computed = op.linalgOp();
     if (op.role == ChainRole::Elements && !isInnerContraction(op)) {
       Scalar yielded = body.lookup(getYielded(computed, 0));
       op.dependence = yielded.dependence;
       if (yielded.isRow) {
-        why = code(OnlineCondition::Rescalable) +
-              op.op->getName().getStringRef().str() +
-              " repeats what it computes of an earlier reduction along the "
-              "reduced dim";
-        return false;
+        return refuse(
+            code(OnlineCondition::Rescalable) +
+            op.op->getName().getStringRef().str() +
+            " repeats what it computes of an earlier reduction along the "
+            "reduced dim");
       }
     } else {
       FailureOr<Combiner> combiner = matchCombiner(computed, 0);
@@ -350,27 +347,24 @@ bool mlir::pit::findDependences(OnlineChain &chain, std::string &why) {
         Scalar scalar = body.lookup(contribution);
         if (scalar.isRow || (!scalar.dependence.isNone() &&
                              combiner->contributions.size() > 1)) {
-          why = code(OnlineCondition::Rescalable) +
-                "a reduction combines an earlier one's result";
-          return false;
+          return refuse(code(OnlineCondition::Rescalable) +
+                        "a reduction combines an earlier one's result");
         }
         op.dependence = scalar.dependence;
       }
       if (!op.dependence.isNone() &&
           (!isa<arith::AddFOp>(combiner->ops.front()) || op.dependence.shift ||
-           isInnerContraction(op))) {
-        why = code(OnlineCondition::RescaledSum) +
-              combiner->ops.front()->getName().getStringRef().str() +
-              " combines what uses an earlier reduction; only sums of floats "
-              "are rescaled";
-        return false;
-      }
+           isInnerContraction(op)))
+        return refuse(
+            code(OnlineCondition::RescaledSum) +
+            combiner->ops.front()->getName().getStringRef().str() +
+            " combines what uses an earlier reduction; only sums of floats "
+            "are rescaled");
       // It starts from nothing.
       Attribute start = getUniformConstant(computed.getDpsInits()[0]);
       if (!op.dependence.isNone() && !isZero(start)) {
-        why = code(OnlineCondition::RescaledSum) +
-              "a sum that is rescaled does not start from 0";
-        return false;
+        return refuse(code(OnlineCondition::RescaledSum) +
+                      "a sum that is rescaled does not start from 0");
       }
     }
     if (!op.dependence.shift)
@@ -378,10 +372,10 @@ bool mlir::pit::findDependences(OnlineChain &chain, std::string &why) {
     const ChainInput &input =
         chain.ops[op.dependence.shift->op].inputs[op.dependence.shift->input];
     if (!holdsInSteps(chain, input.value, op.dependence.shift->coefficient)) {
-      why = code(OnlineCondition::Rescalable) +
-            "exponents use something else than what a maximum subtracts from "
-            "them, or a minimum adds";
-      return false;
+      return refuse(
+          code(OnlineCondition::Rescalable) +
+          "exponents use something else than what a maximum subtracts from "
+          "them, or a minimum adds");
     }
   }
   for (const ChainOp &op : chain.ops)
@@ -389,13 +383,13 @@ bool mlir::pit::findDependences(OnlineChain &chain, std::string &why) {
       const ChainInput &input =
           chain.ops[power.shift.op].inputs[power.shift.input];
       if (!holdsInSteps(chain, input.value, power.shift.coefficient)) {
-        why = code(OnlineCondition::Rescalable) +
-              "exponents use something else than what a maximum subtracts from "
-              "them, or a minimum adds";
-        return false;
+        return refuse(
+            code(OnlineCondition::Rescalable) +
+            "exponents use something else than what a maximum subtracts from "
+            "them, or a minimum adds");
       }
     }
-  return true;
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -471,7 +465,7 @@ static SmallVector<TypedAttr> listPads(linalg::LinalgOp op, Type element) {
   return found;
 }
 
-bool mlir::pit::findPads(OnlineChain &chain, std::string &why) {
+Refused mlir::pit::findPads(OnlineChain &chain) {
   // Elements beyond the end are read as 0. They do not count: products with
   // them are computed, and the other factor may be infinite.
   llvm::MapVector<Value, TypedAttr> known;
@@ -482,9 +476,8 @@ bool mlir::pit::findPads(OnlineChain &chain, std::string &why) {
     const ChainOp &op = chain.ops[*chain.selection];
     selected[op.result()] = chain.background;
     if (!isNeutral(chain, selected)) {
-      why = code(OnlineCondition::Selection) +
-            "what a mark does not select contributes something";
-      return false;
+      return refuse(code(OnlineCondition::Selection) +
+                    "what a mark does not select contributes something");
     }
     known[op.result()] = chain.background;
   }
@@ -511,11 +504,10 @@ bool mlir::pit::findPads(OnlineChain &chain, std::string &why) {
       }
     }
     if (!found) {
-      why = code(OnlineCondition::Padding) +
-            "no constant beyond the end makes " +
-            op.op->getName().getStringRef().str() + " contribute nothing";
-      return false;
+      return refuse(
+          code(OnlineCondition::Padding) + "no constant beyond the end makes " +
+          op.op->getName().getStringRef().str() + " contribute nothing");
     }
   }
-  return true;
+  return std::nullopt;
 }

@@ -7,13 +7,13 @@
 
 namespace mlir::pit {
 
-/// How each op uses results of earlier reductions. False if it cannot be
+/// How each op uses results of earlier reductions. Refused if it cannot be
 /// rescaled (O2, O3).
-bool findDependences(OnlineChain &chain, std::string &why);
+Refused findDependences(OnlineChain &chain);
 
 /// Constants beyond the end of the axis, with which nothing is contributed; and
 /// whether nothing is where the selection gives its background (O6, O7).
-bool findPads(OnlineChain &chain, std::string &why);
+Refused findPads(OnlineChain &chain);
 
 /// Do all reductions contribute nothing where these values are constants?
 bool isNeutral(const OnlineChain &chain,

@@ -60,9 +60,8 @@ static bool takesPlainDims(AffineMap map) {
 }
 
 static bool hasPlainMaps(linalg::LinalgOp op) {
-  std::string why;
   return op && op->getNumResults() == 1 && op.hasPureTensorSemantics() &&
-         checkBody(op, why) == AxisCondition::None &&
+         !checkBody(op) &&
          llvm::all_of(op.getIndexingMapsArray(), takesPlainDims);
 }
 
@@ -132,11 +131,15 @@ class ChainFinder {
 public:
   /// Ops in `stored` are not computed in the loop.
   ChainFinder(FindSelection findSelection,
-              const llvm::SmallDenseSet<Operation *> &stored, std::string &why)
-      : findSelection(findSelection), stored(stored), why(why) {}
+              const llvm::SmallDenseSet<Operation *> &stored)
+      : findSelection(findSelection), stored(stored) {}
 
-  /// Sets `culprit` to an op that others use, too, if there is one.
-  std::optional<OnlineChain> run(linalg::LinalgOp last, Operation *&culprit);
+  /// None if there is no chain; then `refused` says why, if there is a reason.
+  std::optional<OnlineChain> run(linalg::LinalgOp last);
+
+  Refused refused;
+  /// An op that others use, too, if that is the reason.
+  Operation *culprit = nullptr;
 
 private:
   /// Adds an op whose result has these dims of the chain.
@@ -153,18 +156,17 @@ private:
   bool readsAxis(AffineMap map, ArrayRef<int64_t> loops) const;
   bool addFollowing();
   bool dependsOnChain(Value value);
-  bool checkUses(Operation *&culprit);
+  bool checkUses();
   bool checkOps();
   void sort();
 
   bool refuse(OnlineCondition condition, const Twine &reason) {
-    why = ("[O" + Twine(unsigned(condition)) + "] " + reason).str();
+    refused = pit::refuse("[O", unsigned(condition), "] ", reason);
     return false;
   }
 
   FindSelection findSelection;
   const llvm::SmallDenseSet<Operation *> &stored;
-  std::string &why;
   OnlineChain chain;
   Block *block = nullptr;
 };
@@ -477,7 +479,7 @@ bool OnlineChain::isUsedOutside(Value value) const {
 }
 
 /// O4, and that no other op stands between two of the chain.
-bool ChainFinder::checkUses(Operation *&culprit) {
+bool ChainFinder::checkUses() {
   for (const ChainOp &op : chain.ops) {
     if (op.role == ChainRole::Elements && chain.isUsedOutside(op.result())) {
       culprit = op.op;
@@ -526,8 +528,7 @@ void ChainFinder::sort() {
     chain.numbers[op.op] = number;
 }
 
-std::optional<OnlineChain> ChainFinder::run(linalg::LinalgOp last,
-                                            Operation *&culprit) {
+std::optional<OnlineChain> ChainFinder::run(linalg::LinalgOp last) {
   block = last->getBlock();
   if (!isReduction(last) || last.getNumReductionLoops() != 1)
     return std::nullopt;
@@ -566,7 +567,7 @@ std::optional<OnlineChain> ChainFinder::run(linalg::LinalgOp last,
   bool powers = llvm::any_of(chain.ops, isInnerContraction) &&
                 llvm::any_of(chain.ops, hasRelativePowers);
   if (!powers && (reductions < 2 || !uses)) {
-    why.clear();
+    refused = std::nullopt;
     return std::nullopt;
   }
   for (size_t before = 0; before != chain.ops.size();) {
@@ -574,25 +575,29 @@ std::optional<OnlineChain> ChainFinder::run(linalg::LinalgOp last,
     if (!addFollowing())
       return std::nullopt;
   }
-  if (!checkUses(culprit))
+  if (!checkUses())
     return std::nullopt;
   sort();
-  if (!checkOps() || !findDependences(chain, why) || !findPads(chain, why))
+  if (!checkOps())
+    return std::nullopt;
+  refused = findDependences(chain);
+  if (!refused)
+    refused = findPads(chain);
+  if (refused)
     return std::nullopt;
   findBounds(chain);
   return chain;
 }
 
-std::optional<OnlineChain>
-mlir::pit::findOnlineChain(linalg::LinalgOp op, FindSelection findSelection,
-                           std::string &why) {
+OrRefusal<std::optional<OnlineChain>>
+mlir::pit::findOnlineChain(linalg::LinalgOp op, FindSelection findSelection) {
   llvm::SmallDenseSet<Operation *> stored;
   while (true) {
-    why.clear();
-    Operation *culprit = nullptr;
-    std::optional<OnlineChain> chain =
-        ChainFinder(findSelection, stored, why).run(op, culprit);
-    if (chain || !culprit || !stored.insert(culprit).second)
-      return chain;
+    ChainFinder finder(findSelection, stored);
+    std::optional<OnlineChain> chain = finder.run(op);
+    if (chain || !finder.culprit || !stored.insert(finder.culprit).second)
+      return finder.refused
+                 ? OrRefusal<std::optional<OnlineChain>>(*finder.refused)
+                 : chain;
   }
 }

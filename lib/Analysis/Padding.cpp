@@ -41,9 +41,9 @@ bool pit::mayTrap(Operation *op) {
   return !isSpeculatable(op);
 }
 
-/// [P2] True if no operation of the body can trap where `dim` is padded.
-static bool cannotTrap(linalg::LinalgOp op, unsigned dim,
-                       const BodyEvaluator &body, std::string &why) {
+/// [P2] No operation of the body can trap where `dim` is padded.
+static Refused checkTraps(linalg::LinalgOp op, unsigned dim,
+                          const BodyEvaluator &body) {
   // Values that padding changes.
   llvm::DenseSet<Value> padded;
   for (OpOperand *input : op.getDpsInputOperands())
@@ -79,18 +79,16 @@ static bool cannotTrap(linalg::LinalgOp op, unsigned dim,
                    : !padded.contains(divisor))
         continue;
     }
-    why = "[P2]: " + inner.getName().getStringRef().str() +
-          " may trap beyond the end of d" + std::to_string(dim);
-    return false;
+    return refuse("[P2]: " + inner.getName().getStringRef() +
+                  " may trap beyond the end of d" + Twine(dim));
   }
-  return true;
+  return std::nullopt;
 }
 
 /// P1 and P2 for the points beyond the end of `dim`, which may lie beyond the
 /// ends of other dims of `dims` as well.
-static bool isHarmlessAlong(linalg::LinalgOp op, unsigned dim,
-                            ArrayRef<unsigned> dims, ArrayRef<TypedAttr> pads,
-                            std::string &why) {
+static Refused checkAlong(linalg::LinalgOp op, unsigned dim,
+                          ArrayRef<unsigned> dims, ArrayRef<TypedAttr> pads) {
   BodyEvaluator body(op, Arithmetic::Computed);
   for (OpOperand *input : op.getDpsInputOperands()) {
     unsigned number = input->getOperandNumber();
@@ -104,8 +102,8 @@ static bool isHarmlessAlong(linalg::LinalgOp op, unsigned dim,
   }
   body.run();
 
-  if (!cannotTrap(op, dim, body, why))
-    return false;
+  if (Refused refused = checkTraps(op, dim, body))
+    return refused;
   for (unsigned result = 0, e = op.getNumDpsInits(); result != e; ++result) {
     // If the result has the dim, the points beyond its end are dropped.
     if (seesPadding(op, op.getDpsInitOperand(result), dim))
@@ -114,24 +112,20 @@ static bool isHarmlessAlong(linalg::LinalgOp op, unsigned dim,
     if (body.lookup(getYielded(op, result)) ==
         Known(getAccumulator(op, result)))
       continue;
-    why = "[P1]: padding of d" + std::to_string(dim) +
-          " contributes to result " + std::to_string(result);
-    return false;
+    return refuse("[P1]: padding of d" + Twine(dim) +
+                  " contributes to result " + Twine(result));
   }
-  return true;
+  return std::nullopt;
 }
 
-bool pit::isPaddingHarmless(linalg::LinalgOp op, ArrayRef<unsigned> dims,
-                            ArrayRef<TypedAttr> pads, std::string *why) {
+Refused pit::checkPadding(linalg::LinalgOp op, ArrayRef<unsigned> dims,
+                          ArrayRef<TypedAttr> pads) {
   assert(pads.size() == static_cast<size_t>(op.getNumDpsInputs()) &&
          "one pad per input");
-  std::string reason;
-  bool isHarmless = llvm::all_of(dims, [&](unsigned dim) {
-    return isHarmlessAlong(op, dim, dims, pads, reason);
-  });
-  if (why)
-    *why = reason;
-  return isHarmless;
+  for (unsigned dim : dims)
+    if (Refused refused = checkAlong(op, dim, dims, pads))
+      return refused;
+  return std::nullopt;
 }
 
 /// The constants to try for one input, the best first.
@@ -162,10 +156,9 @@ candidatesFor(linalg::LinalgOp op, OpOperand *input, TypedAttr background) {
   return candidates;
 }
 
-std::optional<SmallVector<TypedAttr>>
+OrRefusal<SmallVector<TypedAttr>>
 pit::findPadding(linalg::LinalgOp op, ArrayRef<unsigned> dims,
-                 std::optional<unsigned> marked, TypedAttr background,
-                 std::string *why) {
+                 std::optional<unsigned> marked, TypedAttr background) {
   SmallVector<SmallVector<TypedAttr>> candidates;
   // The inputs among whose candidates there is a choice.
   SmallVector<unsigned> searched;
@@ -174,11 +167,8 @@ pit::findPadding(linalg::LinalgOp op, ArrayRef<unsigned> dims,
     unsigned number = input->getOperandNumber();
     candidates.push_back(
         candidatesFor(op, input, marked == number ? background : TypedAttr()));
-    if (candidates.back().empty()) {
-      if (why)
-        *why = "operand " + std::to_string(number) + " has no constant to try";
-      return std::nullopt;
-    }
+    if (candidates.back().empty())
+      return refuse("operand " + Twine(number) + " has no constant to try");
     pads.push_back(candidates.back().front());
     if (llvm::any_of(dims,
                      [&](unsigned dim) { return seesPadding(op, input, dim); }))
@@ -189,13 +179,13 @@ pit::findPadding(linalg::LinalgOp op, ArrayRef<unsigned> dims,
   // keep their first candidate. Ops of many inputs are left to peeling.
   constexpr unsigned maxAttempts = 1024;
   SmallVector<unsigned> choice(candidates.size(), 0);
-  std::string first;
+  Refused first;
   for (unsigned attempt = 0; attempt != maxAttempts; ++attempt) {
-    std::string reason;
-    if (isPaddingHarmless(op, dims, pads, &reason))
+    Refused refused = checkPadding(op, dims, pads);
+    if (!refused)
       return pads;
-    if (first.empty())
-      first = reason;
+    if (!first)
+      first = refused;
     auto next = llvm::find_if(llvm::reverse(searched), [&](unsigned number) {
       choice[number] = (choice[number] + 1) % candidates[number].size();
       pads[number] = candidates[number][choice[number]];
@@ -204,7 +194,5 @@ pit::findPadding(linalg::LinalgOp op, ArrayRef<unsigned> dims,
     if (next == searched.rend())
       break;
   }
-  if (why)
-    *why = first;
-  return std::nullopt;
+  return *first;
 }

@@ -11,6 +11,10 @@ using namespace mlir::pit;
 
 namespace {
 
+BrokenCondition broken(AxisCondition condition, const Twine &why) {
+  return {condition, why.str()};
+}
+
 std::string str(AffineExpr expr) {
   std::string text;
   llvm::raw_string_ostream(text) << expr;
@@ -32,33 +36,32 @@ std::string nameOfMap(linalg::LinalgOp op, unsigned map) {
 }
 
 /// C1 and C2: how the maps may use a dim.
-AxisCondition checkMaps(linalg::LinalgOp op, unsigned dim, std::string &why) {
+std::optional<BrokenCondition> checkMaps(linalg::LinalgOp op, unsigned dim) {
   for (auto [number, map] : llvm::enumerate(op.getIndexingMapsArray())) {
     unsigned occurrences = 0;
     for (AffineExpr expr : map.getResults()) {
       if (!expr.isFunctionOfDim(dim))
         continue;
       // [C1] A result that contains d is exactly d.
-      if (!isa<AffineDimExpr>(expr)) {
-        why = nameOfMap(op, number) + " contains it as " + str(expr);
-        return AxisCondition::ExactDim;
-      }
+      if (!isa<AffineDimExpr>(expr))
+        return broken(AxisCondition::ExactDim,
+                      nameOfMap(op, number) + " contains it as " + str(expr));
       ++occurrences;
     }
     // [C2] At most once per map.
-    if (occurrences > 1) {
-      why = nameOfMap(op, number) + " contains it " +
-            std::to_string(occurrences) + " times";
-      return AxisCondition::OncePerMap;
-    }
+    if (occurrences > 1)
+      return broken(AxisCondition::OncePerMap,
+                    nameOfMap(op, number) + " contains it " +
+                        Twine(occurrences) + " times");
   }
-  return AxisCondition::None;
+  return std::nullopt;
 }
 
 /// C3 and C4: the results whose map lacks a dim. Fills in the verdict's
 /// reducedResults and isExact.
-AxisCondition checkResults(linalg::LinalgOp op, AxisVerdict &verdict,
-                           std::string &why, std::string &combiners) {
+std::optional<BrokenCondition> checkResults(linalg::LinalgOp op,
+                                            AxisVerdict &verdict,
+                                            std::string &combiners) {
   bool isParallel =
       op.getIteratorTypesArray()[verdict.dim] == utils::IteratorType::parallel;
   for (unsigned result = 0, e = op.getNumDpsInits(); result != e; ++result) {
@@ -66,47 +69,46 @@ AxisCondition checkResults(linalg::LinalgOp op, AxisVerdict &verdict,
     if (op.getMatchingIndexingMap(init).isFunctionOfDim(verdict.dim))
       continue;
     // [C3] A parallel d is in every result's map.
-    if (isParallel) {
-      why = nameOfMap(op, init->getOperandNumber()) +
-            " lacks it, yet its iterator is parallel";
-      return AxisCondition::ParallelInResults;
-    }
+    if (isParallel)
+      return broken(AxisCondition::ParallelInResults,
+                    nameOfMap(op, init->getOperandNumber()) +
+                        " lacks it, yet its iterator is parallel");
     // [C4] An absent d is combined commutatively and associatively.
-    FailureOr<Combiner> combiner = matchCombiner(op, result, &why);
-    if (failed(combiner))
-      return AxisCondition::Combiner;
+    OrRefusal<Combiner> combiner = matchCombiner(op, result);
+    if (!combiner)
+      return broken(AxisCondition::Combiner, combiner.refusal().why);
     verdict.isExact &= combiner->isExact();
     verdict.reducedResults.push_back(result);
     combiners += (combiners.empty() ? "" : ", ") +
                  combiner->ops.front()->getName().getStringRef().str() +
                  " combines result " + std::to_string(result);
   }
-  return AxisCondition::None;
+  return std::nullopt;
 }
 
 } // namespace
 
-AxisCondition pit::checkBody(linalg::LinalgOp op, std::string &why) {
+std::optional<BrokenCondition> pit::checkBody(linalg::LinalgOp op) {
   // [C8] Tensors, and maps that do not depend on attributes still to be set.
-  if (!op.hasPureTensorSemantics()) {
-    why = "the op does not work on tensors alone";
-    return AxisCondition::TensorOp;
-  }
+  if (!op.hasPureTensorSemantics())
+    return broken(AxisCondition::TensorOp,
+                  "the op does not work on tensors alone");
   if (op.hasDynamicIndexingMaps() &&
-      failed(op.verifyIndexingMapRequiredAttributes())) {
-    why = "the op's indexing maps are not known";
-    return AxisCondition::TensorOp;
-  }
+      failed(op.verifyIndexingMapRequiredAttributes()))
+    return broken(AxisCondition::TensorOp,
+                  "the op's indexing maps are not known");
   // [C5] No side effects, nested regions included.
-  WalkResult pure = op.getBlock()->walk([&](Operation *inner) {
+  std::optional<BrokenCondition> impure;
+  op.getBlock()->walk([&](Operation *inner) {
     if (isMemoryEffectFree(inner))
       return WalkResult::advance();
-    why = "the body contains " + inner->getName().getStringRef().str() +
-          ", which may have side effects";
+    impure = broken(AxisCondition::PureBody,
+                    "the body contains " + inner->getName().getStringRef() +
+                        ", which may have side effects");
     return WalkResult::interrupt();
   });
-  if (pure.wasInterrupted())
-    return AxisCondition::PureBody;
+  if (impure)
+    return impure;
   // [C6] A captured scalar is the same in every iteration; what is read from a
   // captured tensor need not be.
   for (Region &region : op->getRegions()) {
@@ -116,35 +118,35 @@ AxisCondition pit::checkBody(linalg::LinalgOp op, std::string &why) {
       if (value.getType().isIntOrIndexOrFloat() ||
           isa<ComplexType>(value.getType()))
         continue;
-      why = "the body captures a value of type " + str(value.getType());
+      std::string why =
+          "the body captures a value of type " + str(value.getType());
       for (Operation *user : value.getUsers())
         if (region.isAncestor(user->getParentRegion()))
           why += ", used by " + user->getName().getStringRef().str();
-      return AxisCondition::ScalarCaptures;
+      return broken(AxisCondition::ScalarCaptures, why);
     }
   }
-  return AxisCondition::None;
+  return std::nullopt;
 }
 
 AxisVerdict pit::analyzeAxis(linalg::LinalgOp op, unsigned dim) {
   AxisVerdict verdict;
   verdict.dim = dim;
-  std::string why, combiners;
-  verdict.condition = checkBody(op, why);
-  if (verdict.condition == AxisCondition::None)
-    verdict.condition = checkMaps(op, dim, why);
-  if (verdict.condition == AxisCondition::None)
-    verdict.condition = checkResults(op, verdict, why, combiners);
-  if (verdict.condition == AxisCondition::None) {
+  std::string combiners;
+  std::optional<BrokenCondition> found = checkBody(op);
+  if (!found)
+    found = checkMaps(op, dim);
+  if (!found)
+    found = checkResults(op, verdict, combiners);
+  if (!found)
     // [C7] The body does not ask where along d it is.
     op.getBlock()->walk([&](linalg::IndexOp index) {
       if (index.getDim() == dim)
-        verdict.condition = AxisCondition::NoIndex;
+        found = broken(AxisCondition::NoIndex,
+                       "the body reads linalg.index " + Twine(dim));
     });
-    why = "the body reads linalg.index " + std::to_string(dim);
-  }
 
-  verdict.isAxis = verdict.condition == AxisCondition::None;
+  verdict.isAxis = !found;
   std::string name = "d" + std::to_string(dim);
   if (verdict.isAxis) {
     verdict.reason =
@@ -152,9 +154,10 @@ AxisVerdict pit::analyzeAxis(linalg::LinalgOp op, unsigned dim) {
         (combiners.empty() ? "it indexes every result" : combiners);
   } else {
     verdict.isExact = false;
+    verdict.condition = found->condition;
     verdict.reason = name + " is no PIT axis [C" +
                      std::to_string(static_cast<unsigned>(verdict.condition)) +
-                     "]: " + why;
+                     "]: " + found->why;
   }
   return verdict;
 }

@@ -3,6 +3,7 @@
 #include "pit/Analysis/Skipping.h"
 #include "pit/Analysis/Combiner.h"
 #include "pit/Analysis/PitAxis.h"
+#include "pit/Analysis/Refusal.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -61,65 +62,62 @@ static bool isWrittenOnce(linalg::LinalgOp op, unsigned result) {
   return seen.all();
 }
 
-/// S3 to S6 for one result that is `known` at the skipped points. `why` gets
-/// what happens, or what is wrong.
-static SkipCondition judgeResult(linalg::LinalgOp op, unsigned result,
-                                 Known known, ResultEffect &effect,
-                                 std::string &why) {
+namespace {
+/// S3 to S6 for one result.
+struct ResultVerdict {
+  SkipCondition condition = SkipCondition::None;
+  std::string text; ///< what happens, or what is wrong
+  ResultEffect effect = {};
+};
+} // namespace
+
+/// Judges one result that is `known` at the skipped points.
+static ResultVerdict judgeResult(linalg::LinalgOp op, unsigned result,
+                                 Known known) {
   BlockArgument accumulator = getAccumulator(op, result);
   // [S3a] Nothing is contributed.
-  if (known == Known(accumulator)) {
-    effect.kind = ResultEffect::Kind::Identity;
-    why = "is kept";
-    return SkipCondition::None;
-  }
+  if (known == Known(accumulator))
+    return {
+        SkipCondition::None, "is kept", {ResultEffect::Kind::Identity, {}, 0}};
   // [S3b] A constant, or [S3c] a copy of another input.
   auto argument = dyn_cast_or_null<BlockArgument>(known.getValue());
   bool isInput = argument && argument.getOwner() == op.getBlock() &&
                  argument.getArgNumber() < op.getNumDpsInputs();
   Type elementType = accumulator.getType();
   bool isConstant = typeOf(known.getConstant()) == elementType;
-  if (!isConstant && !isInput) {
-    why = "yields " + describe(op, known);
-    return SkipCondition::NothingContributed;
-  }
+  if (!isConstant && !isInput)
+    return {SkipCondition::NothingContributed, "yields " + describe(op, known)};
   // [S4] Without a reduction.
   if (!isWrittenOnce(op, result)) {
     FailureOr<Combiner> combiner = matchCombiner(op, result);
-    why = "yields " + describe(op, known) +
-          " where it is not written exactly once per element";
+    std::string why = "yields " + describe(op, known) +
+                      " where it is not written exactly once per element";
     if (succeeded(combiner))
       why += " (" + combiner->ops.front()->getName().getStringRef().str() +
              " combines it)";
-    return SkipCondition::WrittenOnce;
+    return {SkipCondition::WrittenOnce, why};
   }
   // [S5] The fill or the copy would destroy what live points still read.
-  if (!accumulator.use_empty()) {
-    why = "yields " + describe(op, known) +
-          ", yet the body reads its prior "
-          "value";
-    return SkipCondition::PriorUnread;
-  }
-  if (isConstant) {
-    effect.kind = ResultEffect::Kind::Constant;
-    effect.constant = known.getConstant();
-    why = "becomes " + describe(op, known);
-    return SkipCondition::None;
-  }
+  if (!accumulator.use_empty())
+    return {SkipCondition::PriorUnread,
+            "yields " + describe(op, known) +
+                ", yet the body reads its prior value"};
+  if (isConstant)
+    return {SkipCondition::None,
+            "becomes " + describe(op, known),
+            {ResultEffect::Kind::Constant, known.getConstant(), 0}};
   // [S6] Copying takes the same place in both tensors.
   unsigned input = argument.getArgNumber();
   OpOperand *init = op.getDpsInitOperand(result);
   if (op.getMatchingIndexingMap(&op->getOpOperand(input)) !=
           op.getMatchingIndexingMap(init) ||
-      op->getOperand(input).getType() != init->get().getType()) {
-    why = "yields operand " + std::to_string(input) +
-          ", whose map or type is not its own";
-    return SkipCondition::CopyMatches;
-  }
-  effect.kind = ResultEffect::Kind::Copy;
-  effect.operand = input;
-  why = "becomes operand " + std::to_string(input);
-  return SkipCondition::None;
+      op->getOperand(input).getType() != init->get().getType())
+    return {SkipCondition::CopyMatches,
+            "yields operand " + std::to_string(input) +
+                ", whose map or type is not its own"};
+  return {SkipCondition::None,
+          "becomes operand " + std::to_string(input),
+          {ResultEffect::Kind::Copy, {}, input}};
 }
 
 static std::string code(SkipCondition condition) {
@@ -127,29 +125,21 @@ static std::string code(SkipCondition condition) {
 }
 
 /// S1: what may be marked, with which background.
-static bool checkBackground(linalg::LinalgOp op, unsigned operand,
-                            Attribute background, std::string &why) {
-  llvm::raw_string_ostream os(why);
-  if (operand >= op.getNumDpsInputs()) {
-    os << "it is no input; the op has " << op.getNumDpsInputs();
-    return false;
-  }
+static Refused checkBackground(linalg::LinalgOp op, unsigned operand,
+                               Attribute background) {
+  if (operand >= op.getNumDpsInputs())
+    return refuse("it is no input; the op has " + Twine(op.getNumDpsInputs()));
   auto type = dyn_cast<RankedTensorType>(op->getOperand(operand).getType());
-  if (!type) {
-    os << "its type " << op->getOperand(operand).getType()
-       << " is no ranked tensor";
-    return false;
-  }
-  if (typeOf(background) != type.getElementType()) {
-    os << "its elements are " << type.getElementType()
-       << ", the background is ";
-    if (background)
-      os << background;
-    else
-      os << "missing";
-    return false;
-  }
-  return true;
+  if (!type)
+    return refuse("its type ", op->getOperand(operand).getType(),
+                  " is no ranked tensor");
+  if (!background)
+    return refuse("its elements are ", type.getElementType(),
+                  ", the background is missing");
+  if (typeOf(background) != type.getElementType())
+    return refuse("its elements are ", type.getElementType(),
+                  ", the background is ", background);
+  return std::nullopt;
 }
 
 SkippingVerdict pit::analyzeSkipping(linalg::LinalgOp op, unsigned operand,
@@ -162,13 +152,12 @@ SkippingVerdict pit::analyzeSkipping(linalg::LinalgOp op, unsigned operand,
     return verdict;
   };
 
-  std::string why;
   // [S1] A tensor input and a background of its element type.
-  if (!checkBackground(op, operand, background, why))
-    return refuse(SkipCondition::Background, why);
+  if (Refused refused = checkBackground(op, operand, background))
+    return refuse(SkipCondition::Background, refused->why);
   // [S2] C5, C6 and C8.
-  if (checkBody(op, why) != AxisCondition::None)
-    return refuse(SkipCondition::Body, why);
+  if (std::optional<BrokenCondition> broken = checkBody(op))
+    return refuse(SkipCondition::Body, broken->why);
 
   BodyEvaluator body(op, strict ? Arithmetic::Strict : Arithmetic::Skipped);
   OpOperand &marked = op->getOpOperand(operand);
@@ -181,14 +170,13 @@ SkippingVerdict pit::analyzeSkipping(linalg::LinalgOp op, unsigned operand,
 
   std::string effects;
   for (unsigned result = 0, e = op.getNumDpsInits(); result != e; ++result) {
-    ResultEffect effect;
-    SkipCondition condition = judgeResult(
-        op, result, body.lookup(getYielded(op, result)), effect, why);
-    verdict.results.push_back(effect);
-    std::string text = "result " + std::to_string(result) + " " + why;
-    if (condition != SkipCondition::None) {
+    ResultVerdict judged =
+        judgeResult(op, result, body.lookup(getYielded(op, result)));
+    verdict.results.push_back(judged.effect);
+    std::string text = "result " + std::to_string(result) + " " + judged.text;
+    if (judged.condition != SkipCondition::None) {
       if (verdict.condition == SkipCondition::None)
-        refuse(condition, text);
+        refuse(judged.condition, text);
       continue;
     }
     effects += (effects.empty() ? "" : ", ") + text;
@@ -209,10 +197,9 @@ SkippingVerdict pit::analyzeResultSkipping(linalg::LinalgOp op,
     return verdict;
   };
 
-  std::string why;
   // [S2] C5, C6 and C8.
-  if (checkBody(op, why) != AxisCondition::None)
-    return refuse(SkipCondition::Body, why);
+  if (std::optional<BrokenCondition> broken = checkBody(op))
+    return refuse(SkipCondition::Body, broken->why);
   // [S7] What is not computed for one result is not there for another.
   if (op.getNumDpsInits() != 1)
     return refuse(SkipCondition::SingleResult,
@@ -221,7 +208,7 @@ SkippingVerdict pit::analyzeResultSkipping(linalg::LinalgOp op,
   // [S8] Each element has iterations of its own.
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
   if (!map.isProjectedPermutation()) {
-    why = "its map ";
+    std::string why = "its map ";
     llvm::raw_string_ostream(why) << map << " is no projected permutation";
     return refuse(SkipCondition::ProjectedResult, why);
   }

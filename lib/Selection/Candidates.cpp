@@ -69,10 +69,10 @@ private:
     return std::nullopt;
   }
 
-  bool refuse(int64_t axis, const Twine &why) {
-    std::string reason =
-        ("operand " + Twine(operand) + ", axis " + Twine(axis) + ": " + why)
-            .str();
+  bool refuse(int64_t axis, const Refusal &refusal) {
+    std::string reason = ("operand " + Twine(operand) + ", axis " +
+                          Twine(axis) + ": " + refusal.why)
+                             .str();
     // Blocks and whole rows often fail alike.
     if (!llvm::is_contained(found.refused, reason))
       found.refused.push_back(reason);
@@ -82,9 +82,8 @@ private:
   void tryAxis(int64_t axis) {
     auto dim = dyn_cast<AffineDimExpr>(map.getResult(axis));
     if (!dim) {
-      std::string expr;
-      llvm::raw_string_ostream(expr) << map.getResult(axis);
-      refuse(axis, "it is indexed by " + expr + ", not by one dim [C1]");
+      refuse(axis, pit::refuse("it is indexed by ", map.getResult(axis),
+                               ", not by one dim [C1]"));
       return;
     }
     SmallVector<bool> whole(map.getNumResults(), false);
@@ -144,82 +143,74 @@ private:
       FailureOr<SparsityIndexType> type =
           getIndexType(op, map, axis, tile, whole);
       if (failed(type))
-        return refuse(axis, "its groups cannot be cut out by tiles");
+        return refuse(axis, {"its groups cannot be cut out by tiles"});
       index = *type;
     }
     Conflicts how = conflicts(axis, index);
     if (user && user.getConflicts() != Conflicts::None &&
         user.getConflicts() != how)
-      return refuse(axis, "groups are kept apart by " +
-                              stringifyConflicts(how) + ", not by " +
-                              stringifyConflicts(user.getConflicts()));
+      return refuse(axis, pit::refuse("groups are kept apart by ",
+                                      stringifyConflicts(how), ", not by ",
+                                      stringifyConflicts(user.getConflicts())));
     auto rule = RuleAttr::get(op->getContext(), operand, axis,
                               index.getMicroTile(), tile, how);
-    std::string why;
     TypedAttr background = mark.getBackgroundOrZero();
-    if (failed(checkTileable(op, rule, index, background, why)))
-      return refuse(axis, why);
-    if (target.strict && !isExact(dim, background, why))
-      return refuse(axis, why);
+    if (Refused refused = checkTileable(op, rule, index, background))
+      return refuse(axis, *refused);
+    if (target.strict)
+      if (Refused refused = checkExact(dim, background))
+        return refuse(axis, *refused);
     if (user && !user.getMicroTile().empty() &&
-        user.getMicroTile() != index.getMicroTile()) {
-      llvm::raw_string_ostream os(why);
-      os << "its tile makes an index of type " << index
-         << ", whose micro-tile is not the rule's";
-      return refuse(axis, why);
-    }
+        user.getMicroTile() != index.getMicroTile())
+      return refuse(axis, pit::refuse("its tile makes an index of type ", index,
+                                      ", whose micro-tile is not the rule's"));
     found.legal.push_back({{rule, mark, index, cost(dim, tile, whole, how)},
                            elements(dim, tile, whole),
                            choice});
     return true;
   }
 
-  bool isExact(unsigned dim, TypedAttr background, std::string &why) {
-    if (!analyzeAxis(op, dim).isExact) {
-      why = "summing floats in another order changes bits (strict)";
-      return false;
-    }
+  Refused checkExact(unsigned dim, TypedAttr background) {
+    if (!analyzeAxis(op, dim).isExact)
+      return pit::refuse(
+          "summing floats in another order changes bits (strict)");
     for (unsigned r = 0; r < op.getNumDpsInits(); ++r)
-      if (!sumsExactly(r, why))
-        return false;
+      if (Refused refused = checkSum(r))
+        return refused;
     if (op.isDpsInit(&op->getOpOperand(operand)))
-      return true;
+      return std::nullopt;
     SkippingVerdict verdict =
         analyzeSkipping(op, operand, background, /*strict=*/true);
-    why = verdict.reason;
-    return verdict.isLegal;
+    if (!verdict.isLegal)
+      return pit::refuse(verdict.reason);
+    return std::nullopt;
   }
 
   /// Do tiles sum result r in the dense program's order and precision?
-  bool sumsExactly(unsigned r, std::string &why) {
+  Refused checkSum(unsigned r) {
     FailureOr<Combiner> combiner = matchCombiner(op, r);
     if (failed(combiner) || combiner->isExact())
-      return true;
+      return std::nullopt;
     OpOperand *init = op.getDpsInitOperand(r);
     SmallVector<unsigned> reduced;
     for (unsigned d = 0; d < op.getNumLoops(); ++d)
       if (!op.getMatchingIndexingMap(init).isFunctionOfDim(d))
         reduced.push_back(d);
     if (reduced.empty())
-      return true;
-    if (reduced.size() > 1) {
-      why =
-          "tiles of several reduced dims are summed in another order (strict)";
-      return false;
-    }
+      return std::nullopt;
+    if (reduced.size() > 1)
+      return pit::refuse(
+          "tiles of several reduced dims are summed in another order (strict)");
     auto element = dyn_cast<FloatType>(getElementTypeOrSelf(init->get()));
-    if (element && element.getWidth() < 32) {
-      why = "narrow floats are summed in f32 (strict)";
-      return false;
-    }
+    if (element && element.getWidth() < 32)
+      return pit::refuse("narrow floats are summed in f32 (strict)");
     FailureOr<SumOfProducts> sum = matchSumOfProducts(op, r);
     if (succeeded(sum) && llvm::any_of(sum->factors, [&](const Factor &factor) {
           return !variesAlong(op, factor, reduced.front());
-        })) {
-      why = "a factor leaves the sum, which rounds differently (strict)";
-      return false;
-    }
-    return true;
+        }))
+      return pit::refuse(
+          "a factor leaves the sum, which rounds differently (strict)");
+    return std::nullopt;
   }
 
   /// How groups that write the same outputs are kept apart, none if they do
@@ -230,9 +221,8 @@ private:
     };
     if (!hasConflicts(op, ruleWith(Conflicts::None), index))
       return Conflicts::None;
-    std::string why;
     auto can = [&](Conflicts how) {
-      return succeeded(checkConflicts(op, ruleWith(how), index, why));
+      return !checkConflicts(op, ruleWith(how), index);
     };
     bool insists = user && user.getConflicts() != Conflicts::None;
     if (insists ? user.getConflicts() == Conflicts::Disjoint : hasOneSlot(axis))

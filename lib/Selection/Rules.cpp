@@ -29,38 +29,32 @@ SparseOp mlir::pit::getMark(linalg::LinalgOp op, OpOperand &operand) {
 }
 
 /// Checks the parts of a rule, before it is looked at as a whole.
-static LogicalResult checkParts(linalg::LinalgOp op, RuleAttr rule,
-                                std::string &why) {
-  auto fail = [&](const Twine &what) {
-    why = what.str();
-    return failure();
-  };
+static Refused checkParts(linalg::LinalgOp op, RuleAttr rule) {
   int64_t number = rule.getOperand(), operands = op->getNumOperands();
   if (number < 0 || number >= operands)
-    return fail("the rule is of operand " + Twine(number) + "; the op has " +
-                Twine(operands));
+    return refuse("the rule is of operand " + Twine(number) + "; the op has " +
+                  Twine(operands));
   OpOperand &operand = op->getOpOperand(number);
   if (!getMark(op, operand))
-    return fail("operand " + Twine(number) + " has no mark");
+    return refuse("operand " + Twine(number) + " has no mark");
   int64_t rank = op.getMatchingIndexingMap(&operand).getNumResults();
   if (rule.getAxis() < 0 || rule.getAxis() >= rank)
-    return fail("the rule is of axis " + Twine(rule.getAxis()) +
-                "; the operand has rank " + Twine(rank));
+    return refuse("the rule is of axis " + Twine(rule.getAxis()) +
+                  "; the operand has rank " + Twine(rank));
   int64_t extents = rule.getMicroTile().size();
   if (extents && extents != rank)
-    return fail("the micro-tile has " + Twine(extents) +
-                " dimensions; the operand has rank " + Twine(rank));
+    return refuse("the micro-tile has " + Twine(extents) +
+                  " dimensions; the operand has rank " + Twine(rank));
   if (rule.getTile().size() != op.getNumLoops())
-    return fail("the tile has " + Twine(rule.getTile().size()) +
-                " dimensions; the op has " + Twine(op.getNumLoops()) +
-                " loops");
-  return success();
+    return refuse("the tile has " + Twine(rule.getTile().size()) +
+                  " dimensions; the op has " + Twine(op.getNumLoops()) +
+                  " loops");
+  return std::nullopt;
 }
 
-FailureOr<LegalRule> mlir::pit::checkRule(linalg::LinalgOp op, RuleAttr rule,
-                                          std::string &why) {
-  if (failed(checkParts(op, rule, why)))
-    return failure();
+OrRefusal<LegalRule> mlir::pit::checkRule(linalg::LinalgOp op, RuleAttr rule) {
+  if (Refused refused = checkParts(op, rule))
+    return *refused;
   OpOperand &operand = op->getOpOperand(rule.getOperand());
   SparseOp mark = getMark(op, operand);
   FailureOr<SparsityIndexType> index;
@@ -72,12 +66,11 @@ FailureOr<LegalRule> mlir::pit::checkRule(linalg::LinalgOp op, RuleAttr rule,
     for (auto [d, extent] : llvm::enumerate(rule.getMicroTile()))
       whole[d] = ShapedType::isDynamic(extent);
     index = getIndexType(op, map, rule.getAxis(), rule.getTile(), whole);
-    if (failed(index)) {
-      why = "its groups cannot be cut out by tiles";
-      return failure();
-    }
+    if (failed(index))
+      return refuse("its groups cannot be cut out by tiles");
   }
-  if (failed(checkTileable(op, rule, *index, mark.getBackgroundOrZero(), why)))
-    return failure();
+  if (Refused refused =
+          checkTileable(op, rule, *index, mark.getBackgroundOrZero()))
+    return *refused;
   return LegalRule{rule, mark, *index};
 }

@@ -165,56 +165,46 @@ bool mlir::pit::hasConflicts(linalg::LinalgOp op, RuleAttr rule,
 }
 
 /// Can partial results be combined with the outputs in memory?
-static LogicalResult checkCombiners(linalg::LinalgOp op, std::string &why) {
+static Refused checkCombiners(linalg::LinalgOp op) {
   for (auto [r, init] : llvm::enumerate(op.getDpsInits())) {
     Type element = getElementTypeOrSelf(init.getType());
     std::string of = (" of result " + Twine(r)).str();
-    FailureOr<Combiner> combiner = matchCombiner(op, r, &why);
-    if (failed(combiner))
-      return failure();
+    OrRefusal<Combiner> combiner = matchCombiner(op, r);
+    if (!combiner)
+      return combiner.refusal();
     Operation *combine = combiner->ops.front();
-    if (!atomicKindOf(combine)) {
-      why = (combine->getName().getStringRef() + of +
-             " is no atomic operation; groups have to be sequential")
-                .str();
-      return failure();
-    }
+    if (!atomicKindOf(combine))
+      return refuse(combine->getName().getStringRef() + of +
+                    " is no atomic operation; groups have to be sequential");
     // The value that partial results start from.
-    if (element.isInteger(1) || !identityOf(combine, element)) {
-      llvm::raw_string_ostream(why)
-          << element << of << " cannot be combined in memory by "
-          << combine->getName() << "; groups have to be sequential";
-      return failure();
-    }
+    if (element.isInteger(1) || !identityOf(combine, element))
+      return refuse(element, of, " cannot be combined in memory by ",
+                    combine->getName(), "; groups have to be sequential");
   }
-  return success();
+  return std::nullopt;
 }
 
-LogicalResult mlir::pit::checkConflicts(linalg::LinalgOp op, RuleAttr rule,
-                                        SparsityIndexType index,
-                                        std::string &why) {
+Refused mlir::pit::checkConflicts(linalg::LinalgOp op, RuleAttr rule,
+                                  SparsityIndexType index) {
   if (rule.getConflicts() <= Conflicts::Sequential ||
       rule.getConflicts() == Conflicts::Disjoint ||
       !hasConflicts(op, rule, index))
-    return success();
-  if (failed(checkCombiners(op, why)))
-    return failure();
+    return std::nullopt;
+  if (Refused refused = checkCombiners(op))
+    return refused;
   if (rule.getConflicts() == Conflicts::Atomic)
-    return success();
+    return std::nullopt;
   // Positions are all that tells parts of different groups apart.
   AffineMap map =
       op.getMatchingIndexingMap(&op->getOpOperand(rule.getOperand()));
   for (int64_t dim : index.getGroupDims())
     for (unsigned d = 0; d < op.getNumLoops(); ++d)
       if (map.getResult(dim).isFunctionOfDim(d) &&
-          !isConflicting(op, rule, index, d)) {
-        why = ("d" + Twine(d) + " numbers groups, but they do not conflict " +
-               "along it, so there are no two phases; groups have to be " +
-               "sequential")
-                  .str();
-        return failure();
-      }
-  return success();
+          !isConflicting(op, rule, index, d))
+        return refuse("d" + Twine(d) +
+                      " numbers groups, but they do not conflict along it, so "
+                      "there are no two phases; groups have to be sequential");
+  return std::nullopt;
 }
 
 bool mlir::pit::isSingleTile(linalg::LinalgOp op, unsigned dim, int64_t tile) {
@@ -241,170 +231,128 @@ mlir::pit::findParallelPadding(linalg::LinalgOp op, RuleAttr rule,
   if (rule.getOperand() >= 0 &&
       !op.isDpsInit(&op->getOpOperand(rule.getOperand())))
     marked = rule.getOperand();
-  return findPadding(op, dims, marked, background);
+  FailureOr<SmallVector<TypedAttr>> found =
+      findPadding(op, dims, marked, background);
+  return succeeded(found) ? std::optional(*found) : std::nullopt;
 }
 
-static std::string str(const Twine &text) { return text.str(); }
-
 /// The groups of an index have to be just the tiles of the group dimensions.
-static LogicalResult checkGroups(linalg::LinalgOp op, RuleAttr rule,
-                                 AffineMap map, SparsityIndexType index,
-                                 std::string &why) {
+static Refused checkGroups(linalg::LinalgOp op, RuleAttr rule, AffineMap map,
+                           SparsityIndexType index) {
   for (int64_t d : index.getGroupDims()) {
     LinearExpr linear = *matchLinear(map.getResult(d));
-    if (linear.constant != 0) {
-      why = str("dimension " + Twine(d) +
-                " of the sparse operand starts at an offset of " +
-                Twine(linear.constant));
-      return failure();
-    }
+    if (linear.constant != 0)
+      return refuse("dimension " + Twine(d) +
+                    " of the sparse operand starts at an offset of " +
+                    Twine(linear.constant));
     unsigned looped = 0;
     bool single = true, elements = visitsElements(op, linear, rule.getTile());
     for (auto [i, term] : llvm::enumerate(linear.terms)) {
       if (isSingleTile(op, term.first, rule.getTile()[term.first]))
         continue;
       single = false;
-      if (!elements && (i > 0 || ++looped > 1)) {
-        why = str("a micro-tile is a window along dimension " + Twine(d) +
-                  " of the sparse operand, so dim d" + Twine(term.first) +
-                  " has to fit in one tile; its tile is " +
-                  Twine(rule.getTile()[term.first]));
-        return failure();
-      }
+      if (!elements && (i > 0 || ++looped > 1))
+        return refuse("a micro-tile is a window along dimension " + Twine(d) +
+                      " of the sparse operand, so dim d" + Twine(term.first) +
+                      " has to fit in one tile; its tile is " +
+                      Twine(rule.getTile()[term.first]));
     }
     int64_t extent = linear.extent(rule.getTile());
     int64_t step = getStep(op, linear, rule.getTile());
     if (!single &&
-        (index.getMicroTile()[d] != extent || index.getStep()[d] != step)) {
-      why = str("a tile touches " + Twine(extent) + " elements every " +
-                Twine(step) + " along dimension " + Twine(d) +
-                " of the sparse operand, a micro-tile of the index " +
-                Twine(index.getMicroTile()[d]) + " every " +
-                Twine(index.getStep()[d]));
-      return failure();
-    }
-    if (single && index.getMicroTile()[d] < extent) {
-      why = str("a micro-tile of " + Twine(index.getMicroTile()[d]) +
-                " along dimension " + Twine(d) +
-                " does not cover the single tile of " + Twine(extent));
-      return failure();
-    }
+        (index.getMicroTile()[d] != extent || index.getStep()[d] != step))
+      return refuse("a tile touches " + Twine(extent) + " elements every " +
+                    Twine(step) + " along dimension " + Twine(d) +
+                    " of the sparse operand, a micro-tile of the index " +
+                    Twine(index.getMicroTile()[d]) + " every " +
+                    Twine(index.getStep()[d]));
+    if (single && index.getMicroTile()[d] < extent)
+      return refuse("a micro-tile of " + Twine(index.getMicroTile()[d]) +
+                    " along dimension " + Twine(d) +
+                    " does not cover the single tile of " + Twine(extent));
   }
-  return success();
+  return std::nullopt;
 }
 
 /// Can tiles of the operands be cut out and the results be written by them?
-static LogicalResult checkTiles(linalg::LinalgOp op, ArrayRef<int64_t> tile,
-                                std::string &why) {
-  if (!op.hasPureTensorSemantics()) {
-    why = "the op does not work on tensors";
-    return failure();
-  }
-  if (static_cast<int64_t>(tile.size()) != op.getNumLoops()) {
-    why = str("the rule's tile has " + Twine(tile.size()) +
-              " extents, the op iterates over " + Twine(op.getNumLoops()) +
-              " dims");
-    return failure();
-  }
+static Refused checkTiles(linalg::LinalgOp op, ArrayRef<int64_t> tile) {
+  if (!op.hasPureTensorSemantics())
+    return refuse("the op does not work on tensors");
+  if (static_cast<int64_t>(tile.size()) != op.getNumLoops())
+    return refuse("the rule's tile has " + Twine(tile.size()) +
+                  " extents, the op iterates over " + Twine(op.getNumLoops()) +
+                  " dims");
   for (int64_t extent : tile)
-    if (extent > kMaxTileElements) {
-      why = str("a tile of " + Twine(extent) + " along one dim has more than " +
-                Twine(kMaxTileElements) + " elements");
-      return failure();
-    }
+    if (extent > kMaxTileElements)
+      return refuse("a tile of " + Twine(extent) +
+                    " along one dim has more than " + Twine(kMaxTileElements) +
+                    " elements");
   for (AffineMap map : op.getIndexingMapsArray())
     for (AffineExpr expr : map.getResults())
-      if (!matchLinear(expr)) {
-        llvm::raw_string_ostream os(why);
-        os << "a tile cannot be cut out by " << expr;
-        return failure();
-      }
+      if (!matchLinear(expr))
+        return refuse("a tile cannot be cut out by ", expr);
   for (OpOperand &any : op->getOpOperands()) {
     int64_t elements = tileElements(op.getMatchingIndexingMap(&any), tile);
-    if (elements > kMaxTileElements) {
-      why = str("a tile of operand " + Twine(any.getOperandNumber()) + " has " +
-                Twine(elements) + " elements, more than " +
-                Twine(kMaxTileElements));
-      return failure();
-    }
+    if (elements > kMaxTileElements)
+      return refuse("a tile of operand " + Twine(any.getOperandNumber()) +
+                    " has " + Twine(elements) + " elements, more than " +
+                    Twine(kMaxTileElements));
   }
   // All results are written tile by tile over the same dims.
   AffineMap first = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   for (OpOperand &init : op.getDpsInitsMutable()) {
     AffineMap map = op.getMatchingIndexingMap(&init);
-    if (!map.isProjectedPermutation()) {
-      why = "a result is not indexed by plain dims";
-      return failure();
-    }
+    if (!map.isProjectedPermutation())
+      return refuse("a result is not indexed by plain dims");
     for (unsigned d = 0; d < op.getNumLoops(); ++d)
-      if (map.isFunctionOfDim(d) != first.isFunctionOfDim(d)) {
-        why = "its results are reduced over different dims";
-        return failure();
-      }
+      if (map.isFunctionOfDim(d) != first.isFunctionOfDim(d))
+        return refuse("its results are reduced over different dims");
   }
-  return success();
+  return std::nullopt;
 }
 
-LogicalResult mlir::pit::checkDense(linalg::LinalgOp op, ArrayRef<int64_t> tile,
-                                    std::string &why) {
-  if (failed(checkTiles(op, tile, why)))
-    return failure();
+Refused mlir::pit::checkDense(linalg::LinalgOp op, ArrayRef<int64_t> tile) {
+  if (Refused refused = checkTiles(op, tile))
+    return refused;
   // All conditions of an axis but one: dense tiles know where they are.
   for (const AxisVerdict &dim : analyzeAxes(op))
-    if (!dim.isAxis && dim.condition != AxisCondition::NoIndex) {
-      why = dim.reason;
-      return failure();
-    }
-  if (!findParallelPadding(op, getDenseRule(op, tile), TypedAttr())) {
-    why = kMayTrap.str();
-    return failure();
-  }
-  return success();
+    if (!dim.isAxis && dim.condition != AxisCondition::NoIndex)
+      return refuse(dim.reason);
+  if (!findParallelPadding(op, getDenseRule(op, tile), TypedAttr()))
+    return refuse(kMayTrap);
+  return std::nullopt;
 }
 
-LogicalResult mlir::pit::checkTileable(linalg::LinalgOp op, RuleAttr rule,
-                                       SparsityIndexType index,
-                                       TypedAttr background, std::string &why) {
-  if (failed(checkTiles(op, rule.getTile(), why)))
-    return failure();
+Refused mlir::pit::checkTileable(linalg::LinalgOp op, RuleAttr rule,
+                                 SparsityIndexType index,
+                                 TypedAttr background) {
+  if (Refused refused = checkTiles(op, rule.getTile()))
+    return refused;
   std::optional<unsigned> axis = getAxisDim(op, rule);
-  if (!axis) {
-    why = str("operand " + Twine(rule.getOperand()) + " has no plain dim at " +
-              "axis " + Twine(rule.getAxis()));
-    return failure();
-  }
+  if (!axis)
+    return refuse("operand " + Twine(rule.getOperand()) +
+                  " has no plain dim at " + "axis " + Twine(rule.getAxis()));
   AxisVerdict axisVerdict = analyzeAxis(op, *axis);
-  if (!axisVerdict.isAxis) {
-    why = axisVerdict.reason;
-    return failure();
-  }
+  if (!axisVerdict.isAxis)
+    return refuse(axisVerdict.reason);
   OpOperand &operand = op->getOpOperand(rule.getOperand());
   SkippingVerdict skipping =
       op.isDpsInit(&operand)
           ? analyzeResultSkipping(op, rule.getOperand() - op.getNumDpsInputs())
           : analyzeSkipping(op, rule.getOperand(), background);
-  if (!skipping.isLegal) {
-    why = skipping.reason;
-    return failure();
-  }
+  if (!skipping.isLegal)
+    return refuse(skipping.reason);
   AffineMap map = op.getMatchingIndexingMap(&operand);
   if (index.getRank() != map.getNumResults() ||
-      index.getAxis() != rule.getAxis()) {
-    why = str("the index is of axis " + Twine(index.getAxis()) + " of a rank-" +
-              Twine(index.getRank()) + " tensor");
-    return failure();
-  }
+      index.getAxis() != rule.getAxis())
+    return refuse("the index is of axis " + Twine(index.getAxis()) +
+                  " of a rank-" + Twine(index.getRank()) + " tensor");
   if (!rule.getMicroTile().empty() &&
-      rule.getMicroTile() != index.getMicroTile()) {
-    llvm::raw_string_ostream os(why);
-    os << "the micro-tile of " << rule << " is not that of " << index;
-    return failure();
-  }
-  if (failed(checkConflicts(op, rule, index, why)))
-    return failure();
-  if (!findParallelPadding(op, rule, background)) {
-    why = kMayTrap.str();
-    return failure();
-  }
-  return checkGroups(op, rule, map, index, why);
+      rule.getMicroTile() != index.getMicroTile())
+    return refuse("the micro-tile of ", rule, " is not that of ", index);
+  if (Refused refused = checkConflicts(op, rule, index))
+    return refused;
+  if (!findParallelPadding(op, rule, background))
+    return refuse(kMayTrap);
+  return checkGroups(op, rule, map, index);
 }

@@ -9,6 +9,7 @@
 #ifndef PIT_LIB_SELECTION_TILEGEOMETRY_H
 #define PIT_LIB_SELECTION_TILEGEOMETRY_H
 
+#include "pit/Analysis/Refusal.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -58,10 +59,9 @@ bool isConflicting(linalg::LinalgOp op, RuleAttr rule, SparsityIndexType index,
 /// Does any dim?
 bool hasConflicts(linalg::LinalgOp op, RuleAttr rule, SparsityIndexType index);
 
-/// Can groups that write the same outputs be kept apart as `rule` says? If not,
-/// `why` says in one line what is in the way.
-LogicalResult checkConflicts(linalg::LinalgOp op, RuleAttr rule,
-                             SparsityIndexType index, std::string &why);
+/// Can groups that write the same outputs be kept apart as `rule` says?
+Refused checkConflicts(linalg::LinalgOp op, RuleAttr rule,
+                       SparsityIndexType index);
 
 /// True if dim's extent is known and not larger than its tile, so that it takes
 /// no loop.
@@ -76,16 +76,12 @@ bool overhangs(linalg::LinalgOp op, RuleAttr rule, unsigned dim);
 std::optional<SmallVector<TypedAttr>>
 findParallelPadding(linalg::LinalgOp op, RuleAttr rule, TypedAttr background);
 
-/// Can `op` be tiled along all dims, gathering along none? If not, `why` says
-/// in one line what is in the way.
-LogicalResult checkDense(linalg::LinalgOp op, ArrayRef<int64_t> tile,
-                         std::string &why);
+/// Can `op` be tiled along all dims, gathering along none?
+Refused checkDense(linalg::LinalgOp op, ArrayRef<int64_t> tile);
 
-/// Can `op` be tiled by `rule` with an index of type `index`? If not, `why`
-/// says in one line what is in the way.
-LogicalResult checkTileable(linalg::LinalgOp op, RuleAttr rule,
-                            SparsityIndexType index, TypedAttr background,
-                            std::string &why);
+/// Can `op` be tiled by `rule` with an index of type `index`?
+Refused checkTileable(linalg::LinalgOp op, RuleAttr rule,
+                      SparsityIndexType index, TypedAttr background);
 
 } // namespace mlir::pit
 

@@ -8,11 +8,11 @@
 #ifndef PIT_ANALYSIS_COMBINER_H
 #define PIT_ANALYSIS_COMBINER_H
 
+#include "pit/Analysis/Refusal.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
-
-#include <string>
 
 namespace mlir::pit {
 
@@ -55,10 +55,8 @@ BlockArgument getAccumulator(linalg::LinalgOp op, unsigned result);
 Value getYielded(linalg::LinalgOp op, unsigned result);
 
 /// Matches the combiner of one result. The accumulator has to be used exactly
-/// once, by a combiner, and the combined value only by the yield. Otherwise
-/// fails, and says why in `why` if that is given.
-FailureOr<Combiner> matchCombiner(linalg::LinalgOp op, unsigned result,
-                                  std::string *why = nullptr);
+/// once, by a combiner, and the combined value only by the yield.
+OrRefusal<Combiner> matchCombiner(linalg::LinalgOp op, unsigned result);
 
 } // namespace mlir::pit
 

@@ -165,12 +165,10 @@ struct OnlineChain {
   bool isUsedOutside(Value value) const;
 };
 
-/// Finds the chain whose last reduction may be `op`. If it reduces nothing that
-/// uses an earlier reduction, the result is empty and `why` stays empty; if a
-/// condition fails, `why` says which.
-std::optional<OnlineChain> findOnlineChain(linalg::LinalgOp op,
-                                           FindSelection findSelection,
-                                           std::string &why);
+/// Finds the chain whose last reduction may be `op`: none if it reduces nothing
+/// that uses an earlier reduction.
+OrRefusal<std::optional<OnlineChain>>
+findOnlineChain(linalg::LinalgOp op, FindSelection findSelection);
 
 /// Goes from a value, read by `map`, to what it is moved from by ops that only
 /// broadcast, transpose or reshape by dims of one element.

@@ -11,11 +11,12 @@
 #ifndef PIT_ANALYSIS_PADDING_H
 #define PIT_ANALYSIS_PADDING_H
 
+#include "pit/Analysis/Refusal.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 
 #include <optional>
-#include <string>
 
 namespace mlir::pit {
 
@@ -23,25 +24,24 @@ namespace mlir::pit {
 /// and rounded quotients for ops that cannot.
 bool mayTrap(Operation *op);
 
-/// True if computing the points beyond the ends of iteration dims `dims` is
+/// Passes if computing the points beyond the ends of iteration dims `dims` is
 /// harmless when operand number i reads `pads[i]` there: every result that is
 /// reduced over one of the dims yields its accumulator [P1], and no integer
 /// division traps [P2]. Points of results that contain the dim are dropped on
 /// the way out. `pads` has one entry per input of `op`; those of inputs that
-/// none of the dims indexes by itself are not looked at. If false and `why` is
-/// given, it says what is wrong.
-bool isPaddingHarmless(linalg::LinalgOp op, ArrayRef<unsigned> dims,
-                       ArrayRef<TypedAttr> pads, std::string *why = nullptr);
+/// none of the dims indexes by itself are not looked at.
+Refused checkPadding(linalg::LinalgOp op, ArrayRef<unsigned> dims,
+                     ArrayRef<TypedAttr> pads);
 
 /// Searches pad constants that make padding harmless along each of `dims` at
 /// once: for each input zero, then the combiners' identities, one, -inf and
 /// +inf; for the input `marked`, if any, its background before all. Returns one
-/// constant per input, or nothing, and then the tails along `dims` have to be
+/// constant per input; if there are none, the tails along `dims` have to be
 /// peeled.
-std::optional<SmallVector<TypedAttr>>
+OrRefusal<SmallVector<TypedAttr>>
 findPadding(linalg::LinalgOp op, ArrayRef<unsigned> dims,
             std::optional<unsigned> marked = std::nullopt,
-            TypedAttr background = {}, std::string *why = nullptr);
+            TypedAttr background = {});
 
 } // namespace mlir::pit
 

@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
+#include <optional>
 #include <string>
 
 namespace mlir::pit {
@@ -60,9 +61,15 @@ AxisVerdict analyzeAxis(linalg::LinalgOp op, unsigned dim);
 /// Judges every iteration dim of `op`, in order.
 SmallVector<AxisVerdict> analyzeAxes(linalg::LinalgOp op);
 
+/// A condition that does not hold, and what is wrong.
+struct BrokenCondition {
+  AxisCondition condition;
+  std::string why;
+};
+
 /// A condition of `op` as a whole (C5, C6 or C8), without which nothing else
-/// is worth asking. None if all hold; otherwise `why` says what is wrong.
-AxisCondition checkBody(linalg::LinalgOp op, std::string &why);
+/// is worth asking. None if all hold.
+std::optional<BrokenCondition> checkBody(linalg::LinalgOp op);
 
 } // namespace mlir::pit
 

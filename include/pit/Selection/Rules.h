@@ -3,7 +3,7 @@
 // Passes of other projects ask this before they plan or tile an op themselves:
 //
 //   std::string why;
-//   FailureOr<LegalRule> legal = checkRule(op, rule, why);
+//   OrRefusal<LegalRule> legal = checkRule(op, rule);
 //   if (failed(legal))
 //     return op.emitRemark() << "stays dense: " << why;
 //   planByRule(rewriter, op, *legal);   // pit/Dialect/Pit/Transforms/Rules.h
@@ -14,6 +14,7 @@
 #ifndef PIT_SELECTION_RULES_H
 #define PIT_SELECTION_RULES_H
 
+#include "pit/Analysis/Refusal.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -46,11 +47,9 @@ struct LegalRule {
   std::optional<ExpectedTime> expected = {}; ///< of findRules, with `zeros`
 };
 
-/// Can `op` be tiled by `rule`, which has an operand, an axis and a tile? If
-/// not, `why` says in one line what is in the way. The op may be planned
-/// already.
-FailureOr<LegalRule> checkRule(linalg::LinalgOp op, RuleAttr rule,
-                               std::string &why);
+/// Can `op` be tiled by `rule`, which has an operand, an axis and a tile? The
+/// op may be planned already.
+OrRefusal<LegalRule> checkRule(linalg::LinalgOp op, RuleAttr rule);
 
 } // namespace mlir::pit
 

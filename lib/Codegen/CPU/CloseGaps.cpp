@@ -42,9 +42,8 @@ public:
     // Gaps that are known are read in place where that is planned.
     bool isPlanned = true;
     nest->walk([&](MainloopOp mainloop) {
-      std::string why;
       isPlanned &= bool(mainloop.getScheduleAttr()) ||
-                   planMainloop(mainloop, target, why).has_value();
+                   bool(planMainloop(mainloop, target));
     });
     if (!isPlanned)
       replace(Gaps::Some);

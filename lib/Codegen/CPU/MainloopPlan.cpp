@@ -8,7 +8,6 @@
 #include "Codegen/Common/RuntimeCalls.h"
 
 #include "pit/Codegen/CPU/Mainloops.h"
-#include "pit/Dialect/Pit/IR/NotTaken.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -40,15 +39,19 @@ bool isSameRange(Value x, Value y) {
 
 class Planner {
 public:
-  Planner(MainloopOp mainloop, const CpuTarget &target, std::string &why,
-          unsigned accumulator)
-      : mainloop(mainloop), target(target), why(why), acc(mainloop.getMap(2)) {
+  Planner(MainloopOp mainloop, const CpuTarget &target, unsigned accumulator)
+      : mainloop(mainloop), target(target), acc(mainloop.getMap(2)) {
     plan.accumulator = accumulator;
   }
 
-  std::optional<MainloopPlan> run() {
-    if (!isForCpu() || !fitsVectors() || !chooseLanes())
-      return std::nullopt;
+  OrRefusal<MainloopPlan> run() {
+    OrRefusal<int64_t> vector = lanesOfVector();
+    if (!vector)
+      return vector.refusal();
+    OrRefusal<LanePlan> lanes = chooseLanes(*vector);
+    if (!lanes)
+      return lanes.refusal();
+    static_cast<LanePlan &>(plan) = *lanes;
     classifyDims();
     if (plan.lanes > 1)
       plan.dots = planDots(mainloop, plan, target);
@@ -62,10 +65,15 @@ public:
 
   /// The plan with the lanes, the block and the kind of instructions of a
   /// schedule; all else follows from the mainloop.
-  std::optional<MainloopPlan> take(CpuScheduleAttr schedule) {
-    if (!isForCpu() || !fitsVectors() ||
-        !takeLanes(schedule.getN(), schedule.getLanes()))
-      return std::nullopt;
+  OrRefusal<MainloopPlan> take(CpuScheduleAttr schedule) {
+    OrRefusal<int64_t> vector = lanesOfVector();
+    if (!vector)
+      return vector.refusal();
+    OrRefusal<LanePlan> lanes =
+        takeLanes(schedule.getN(), schedule.getLanes(), *vector);
+    if (!lanes)
+      return lanes.refusal();
+    static_cast<LanePlan &>(plan) = *lanes;
     classifyDims();
     if (plan.lanes > 1 && schedule.getDots())
       plan.dots = planDots(mainloop, plan, target);
@@ -74,28 +82,14 @@ public:
     if (plan.rows > 1)
       takeWide(takeRows(mainloop, wideDims(), plan.rows));
     choosePacking();
-    if (!fitsBlock())
-      return std::nullopt;
+    if (Refused refused = checkBlock())
+      return *refused;
     return plan;
   }
 
 private:
   ViewOp view(unsigned operand) {
     return mainloop.getOperandView(operand, plan.accumulator);
-  }
-
-  bool fail(const Twine &reason) {
-    return succeeded(LogicalResult(notTaken(why, reason)));
-  }
-
-  bool isForCpu() {
-    if (mainloop.getAtomic() || mainloop.getTf32())
-      return fail("atomic combination and tf32 are for GPUs");
-    if (mainloop.getNumScales() > 0)
-      return fail("scales are for GPUs");
-    if (!acc.isProjectedPermutation() || acc.getNumResults() == 0)
-      return fail("its accumulator has no dimension");
-    return true;
   }
 
   /// Every tile that has dimension `dim` of the accumulator covers the same
@@ -129,26 +123,33 @@ private:
            });
   }
 
-  /// The dimension of B that goes on by one from lane to lane, if one does and
-  /// the others stay.
-  std::optional<unsigned> findLanes(AffineMap map) {
-    AffineExpr lane = getAffineDimExpr(plan.n, map.getContext());
+  /// The dimension of B that goes on by one from lane to lane along n, if one
+  /// does and the others stay.
+  static std::optional<unsigned> findLanes(AffineMap map, unsigned n) {
+    AffineExpr lane = getAffineDimExpr(n, map.getContext());
     std::optional<unsigned> found;
     for (auto [d, result] : llvm::enumerate(map.getResults())) {
-      if (!result.isFunctionOfDim(plan.n))
+      if (!result.isFunctionOfDim(n))
         continue;
       AffineExpr rest = simplifyAffineExpr(result - lane, map.getNumDims(), 0);
-      if (found || rest.isFunctionOfDim(plan.n))
+      if (found || rest.isFunctionOfDim(n))
         return std::nullopt;
       found = d;
     }
     return found;
   }
 
-  /// Can vectors compute it, whatever dimension the lanes run along?
-  bool fitsVectors() {
+  /// The elements of a vector, if a CPU can compute it by vectors, whatever
+  /// dimension the lanes run along.
+  OrRefusal<int64_t> lanesOfVector() {
+    if (mainloop.getAtomic() || mainloop.getTf32())
+      return refuse("atomic combination and tf32 are for GPUs");
+    if (mainloop.getNumScales() > 0)
+      return refuse("scales are for GPUs");
+    if (!acc.isProjectedPermutation() || acc.getNumResults() == 0)
+      return refuse("its accumulator has no dimension");
     if (readsBits())
-      return fail("an operand lies in memory as i1, a byte for each element");
+      return refuse("an operand lies in memory as i1, a byte for each element");
     Region &product = mainloop.getContraction().getBody();
     int64_t bits =
         std::max({regionBits(product), regionBits(mainloop.getInit()),
@@ -157,137 +158,145 @@ private:
                                               &mainloop.getFinish()},
                      [](Region *region) { return !regionBits(*region); }) ||
         !laneBits(getElementTypeOrSelf(mainloop.getDest())))
-      return fail("what it computes is not element-wise on floats or integers "
-                  "of 8, 16, 32 or 64 bits");
-    plan.lanes = target.vectorBits / bits;
+      return refuse(
+          "what it computes is not element-wise on floats or integers "
+          "of 8, 16, 32 or 64 bits");
     for (unsigned dim = 0; dim < mainloop.getTile().size(); ++dim)
       if (findDim(acc, dim) && !isAligned(dim))
-        return fail("along dimension " + Twine(dim) +
-                    " of its tile, an operand is read in other places than "
-                    "the result is written");
+        return refuse("along dimension " + Twine(dim) +
+                      " of its tile, an operand is read in other places than "
+                      "the result is written");
     for (auto [extra, attr] :
          llvm::zip(mainloop.getExtras(), mainloop.getExtraMaps()))
       if (!cast<AffineMapAttr>(attr).getValue().isProjectedPermutation(
               /*allowZeroInResults=*/true))
-        return fail("an operand of its first values or its epilogue is read by "
-                    "windows");
-    return true;
+        return refuse(
+            "an operand of its first values or its epilogue is read by "
+            "windows");
+    return target.vectorBits / bits;
   }
 
-  bool chooseLanes() {
+  OrRefusal<LanePlan> chooseLanes(int64_t lanes) {
     unsigned rank = acc.getNumResults();
-    if (fitsLanes(rank - 1) && isInPlace(rank - 1))
-      return true;
+    if (auto found = vectorsAlong(rank - 1, lanes);
+        found && isInPlace(*found, rank - 1))
+      return *found;
     for (unsigned d = rank; d-- > 0;)
-      if (fitsLanes(d) && canTranspose(d) && isTransposeProfitable())
-        return true;
-    return fitsElements() ||
-           fail("no dimension of its tile is in one piece in the destination "
-                "and in one operand, and missing in the other");
+      if (auto found = vectorsAlong(d, lanes);
+          found && canTranspose(*found, d) && isTransposeProfitable(*found))
+        return *found;
+    if (auto found = elementsOneByOne())
+      return *found;
+    return refuse("no dimension of its tile is in one piece in the destination "
+                  "and in one operand, and missing in the other");
   }
 
-  /// Lanes that a schedule has.
-  bool takeLanes(int64_t n, int64_t lanes) {
+  /// Lanes that a schedule has; a vector has `vector` of them.
+  OrRefusal<LanePlan> takeLanes(int64_t n, int64_t lanes, int64_t vector) {
     std::optional<unsigned> d = findDim(acc, n);
     if (!d)
-      return fail("its n is " + Twine(n) + ", no dimension of the result");
-    if (lanes == 1)
-      return (fitsElements() && plan.n == n) ||
-             fail("elements are computed one by one only along the result's "
-                  "last dimension, and where ids stand for k and few rows or "
-                  "columns meet");
-    if (lanes != plan.lanes)
-      return fail("its lanes have to be " + Twine(plan.lanes) +
-                  ", those of a vector of " + Twine(target.vectorBits) +
-                  " bits");
-    return (fitsLanes(*d) && (isInPlace(*d) || canTranspose(*d))) ||
-           fail("lanes cannot run along dimension " + Twine(n) +
-                " of its tile");
+      return refuse("its n is ", n, ", no dimension of the result");
+    if (lanes == 1) {
+      if (auto found = elementsOneByOne(); found && found->n == n)
+        return *found;
+      return refuse("elements are computed one by one only along the result's "
+                    "last dimension, and where ids stand for k and few rows or "
+                    "columns meet");
+    }
+    if (lanes != vector)
+      return refuse("its lanes have to be ", vector, ", those of a vector of ",
+                    target.vectorBits, " bits");
+    if (auto found = vectorsAlong(*d, lanes);
+        found && (isInPlace(*found, *d) || canTranspose(*found, *d)))
+      return *found;
+    return refuse("lanes cannot run along dimension ", n, " of its tile");
   }
 
   /// Is the register block of a schedule a part of the tile, and are there
   /// registers for its sums?
-  bool fitsBlock() {
+  Refused checkBlock() {
     int64_t rows = plan.m ? mainloop.getTile()[*plan.m]
                           : (plan.wide.empty() ? 1 : plan.rows),
             vectors = mainloop.getTile()[plan.n] / plan.lanes;
     if (plan.rows > rows || plan.vectors > vectors)
-      return fail("its block of " + Twine(plan.rows) + " rows and " +
-                  Twine(plan.vectors) + " vectors is larger than the tile's " +
-                  Twine(rows) + " and " + Twine(vectors));
-    if (plan.dots && plan.dots->amx)
-      return fitsDotTiles(*plan.dots, plan.vectors) ||
-             fail("its block of " + Twine(plan.dots->tiles) + " x " +
-                  Twine(plan.vectors) +
-                  " sums takes more tile registers than there are");
-    return plan.rows * plan.vectors <= target.vectorRegisters ||
-           fail("its block of " + Twine(plan.rows) + " rows and " +
-                Twine(plan.vectors) + " vectors has more sums than the " +
-                Twine(target.vectorRegisters) + " registers hold");
+      return refuse("its block of ", plan.rows, " rows and ", plan.vectors,
+                    " vectors is larger than the tile's ", rows, " and ",
+                    vectors);
+    if (plan.dots && plan.dots->amx) {
+      if (!fitsDotTiles(*plan.dots, plan.vectors))
+        return refuse("its block of ", plan.dots->tiles, " x ", plan.vectors,
+                      " sums takes more tile registers than there are");
+    } else if (plan.rows * plan.vectors > target.vectorRegisters) {
+      return refuse("its block of ", plan.rows, " rows and ", plan.vectors,
+                    " vectors has more sums than the ", target.vectorRegisters,
+                    " registers hold");
+    }
+    return std::nullopt;
   }
 
   /// If ids stand for k, and too few rows or columns meet for lanes, elements
   /// are multiplied one by one in their place: to copy one takes longer.
   /// Elements that ids leave out are left out of both operands.
-  bool fitsElements() {
-    plan.lanes = 1;
-    plan.transposeB = plan.transposeC = false;
+  std::optional<LanePlan> elementsOneByOne() {
     AffineMap maps[2] = {mainloop.getMap(0), mainloop.getMap(1)};
     unsigned last = acc.getNumResults() - 1;
-    if (acc.getNumDims() != acc.getNumResults() + 1 || !findLanesOf(last) ||
+    std::optional<LanePlan> found = lanesAlong(last, /*lanes=*/1);
+    if (!found || acc.getNumDims() != acc.getNumResults() + 1 ||
         isa<IdsType>(mainloop.getSubscripts()[last].getType()))
-      return false;
+      return std::nullopt;
     int64_t extents[2] = {1, 1};
     for (unsigned dim = 0; dim < mainloop.getTile().size(); ++dim) {
       std::optional<unsigned> in[2] = {findDim(maps[0], dim),
                                        findDim(maps[1], dim)};
       if (!findDim(acc, dim)) {
         if (!in[0] || !in[1])
-          return false;
+          return std::nullopt;
         Value k = view(0).getSubscripts()[*in[0]];
         if (!isa<IdsType>(k.getType()) || k != view(1).getSubscripts()[*in[1]])
-          return false;
+          return std::nullopt;
         continue;
       }
       for (unsigned i : {0, 1})
         if (in[i] && !in[1 - i])
           extents[i] *= mainloop.getTile()[dim];
     }
-    return maps[0].isProjectedPermutation() &&
-           maps[1].isProjectedPermutation() &&
-           std::min(extents[0], extents[1]) < kLeastToTranspose;
+    if (!maps[0].isProjectedPermutation() ||
+        !maps[1].isProjectedPermutation() ||
+        std::min(extents[0], extents[1]) >= kLeastToTranspose)
+      return std::nullopt;
+    return found;
   }
 
-  /// Finds the operand that has dimension `d` of C, for lanes, where the other
-  /// one has not.
-  bool findLanesOf(unsigned d) {
-    plan.n = acc.getDimPosition(d);
-    bool hasLanes = mainloop.getMap(0).isFunctionOfDim(plan.n);
-    if (hasLanes == mainloop.getMap(1).isFunctionOfDim(plan.n))
-      return false;
-    plan.b = hasLanes ? 0 : 1;
-    plan.a = 1 - plan.b;
-    std::optional<unsigned> lane = findLanes(mainloop.getMap(plan.b));
-    plan.lane = lane.value_or(0);
-    return lane.has_value();
+  /// Lanes along dimension `d` of C, if one operand has it and goes on by one
+  /// from lane to lane, and the other one has it not.
+  std::optional<LanePlan> lanesAlong(unsigned d, int64_t lanes) {
+    unsigned n = acc.getDimPosition(d);
+    bool isFirst = mainloop.getMap(0).isFunctionOfDim(n);
+    unsigned b = isFirst ? 0 : 1;
+    if (isFirst == mainloop.getMap(1).isFunctionOfDim(n))
+      return std::nullopt;
+    std::optional<unsigned> lane = findLanes(mainloop.getMap(b), n);
+    if (!lane)
+      return std::nullopt;
+    return LanePlan{/*a=*/1 - b, b, n, *lane, lanes};
   }
 
-  /// Is there a vector of lanes along dimension `d` of C? If so, it is known
-  /// what would be transposed.
-  bool fitsLanes(unsigned d) {
-    if (!findLanesOf(d) || mainloop.getTile()[plan.n] < plan.lanes)
-      return false;
-    ViewOp source = view(plan.b);
-    plan.transposeB = !isContiguous(source.getSrc().getType(),
-                                    source.getSubscripts(), plan.lane);
-    plan.transposeC = !isContiguous(mainloop.getDest().getType(),
-                                    mainloop.getSubscripts(), d);
-    return true;
+  /// The same if they fill a vector, with what would be transposed.
+  std::optional<LanePlan> vectorsAlong(unsigned d, int64_t lanes) {
+    std::optional<LanePlan> found = lanesAlong(d, lanes);
+    if (!found || mainloop.getTile()[found->n] < lanes)
+      return std::nullopt;
+    ViewOp source = view(found->b);
+    found->transposeB = !isContiguous(source.getSrc().getType(),
+                                      source.getSubscripts(), found->lane);
+    found->transposeC = !isContiguous(mainloop.getDest().getType(),
+                                      mainloop.getSubscripts(), d);
+    return found;
   }
 
   /// Are the lanes neighbours wherever they are read and written?
-  bool isInPlace(unsigned d) {
-    return !plan.transposeB && !plan.transposeC && areExtrasContiguous(d);
+  bool isInPlace(const LanePlan &lanes, unsigned d) {
+    return !lanes.transposeB && !lanes.transposeC && areExtrasContiguous(d);
   }
 
   bool areExtrasContiguous(unsigned d) {
@@ -296,20 +305,20 @@ private:
   }
 
   /// Can lanes that are no neighbours be transposed?
-  bool canTranspose(unsigned d) {
+  bool canTranspose(const LanePlan &lanes, unsigned d) {
     auto isIds = [](ValueRange subscripts, unsigned d) {
       return isa<IdsType>(subscripts[d].getType());
     };
-    return mainloop.getMap(plan.a).isProjectedPermutation() &&
-           mainloop.getMap(plan.b).isProjectedPermutation() &&
+    return mainloop.getMap(lanes.a).isProjectedPermutation() &&
+           mainloop.getMap(lanes.b).isProjectedPermutation() &&
            !isIds(mainloop.getSubscripts(), d) &&
-           !isIds(view(plan.b).getSubscripts(), plan.lane) &&
-           (plan.transposeC || areExtrasContiguous(d));
+           !isIds(view(lanes.b).getSubscripts(), lanes.lane) &&
+           (lanes.transposeC || areExtrasContiguous(d));
   }
 
   /// Elements one by one are for what is read and written a few times in a sum.
-  bool isTransposeProfitable() {
-    AffineMap aMap = mainloop.getMap(plan.a), bMap = mainloop.getMap(plan.b);
+  bool isTransposeProfitable(const LanePlan &lanes) {
+    AffineMap aMap = mainloop.getMap(lanes.a), bMap = mainloop.getMap(lanes.b);
     int64_t rows = 1, sums = 1;
     for (unsigned dim = 0; dim < mainloop.getTile().size(); ++dim) {
       int64_t extent = mainloop.getTile()[dim];
@@ -319,7 +328,7 @@ private:
         rows = std::max(rows, extent);
     }
     return rows >= kLeastToTranspose &&
-           (!plan.transposeC || sums >= kLeastToTranspose);
+           (!lanes.transposeC || sums >= kLeastToTranspose);
   }
 
   void classifyDims() {
@@ -486,7 +495,6 @@ private:
 
   MainloopOp mainloop;
   const CpuTarget &target;
-  std::string &why;
   AffineMap acc;
   MainloopPlan plan;
 };
@@ -495,64 +503,58 @@ private:
 
 /// Plans by `plan` for each accumulator; all have to be computed in the same
 /// way.
-static std::optional<MainloopPlan>
-planAll(MainloopOp mainloop, const CpuTarget &target, std::string &why,
-        function_ref<std::optional<MainloopPlan>(Planner &)> plan) {
-  std::optional<MainloopPlan> first;
-  for (unsigned i = 0; i < mainloop.getNumAccumulators(); ++i) {
-    Planner planner(mainloop, target, why, i);
-    std::optional<MainloopPlan> found = plan(planner);
+static OrRefusal<MainloopPlan>
+planAll(MainloopOp mainloop, const CpuTarget &target,
+        function_ref<OrRefusal<MainloopPlan>(Planner &)> plan) {
+  Planner planner(mainloop, target, /*accumulator=*/0);
+  OrRefusal<MainloopPlan> first = plan(planner);
+  for (unsigned i = 1; first && i < mainloop.getNumAccumulators(); ++i) {
+    Planner planner(mainloop, target, i);
+    OrRefusal<MainloopPlan> found = plan(planner);
     if (!found)
-      return std::nullopt;
-    if (i == 0) {
-      first = found;
-      continue;
-    }
+      return found;
     MLIRContext *context = mainloop.getContext();
     bool alike = toAttribute(context, *first) == toAttribute(context, *found);
     for (unsigned operand : {0, 1})
       alike &= mainloop.getOperandView(operand, i).getType() ==
                mainloop.getOperandView(operand).getType();
-    if (!alike) {
-      notTaken(why, "the operands of accumulator " + Twine(i) +
-                        " lie in another way than those of the first one");
-      return std::nullopt;
-    }
+    if (!alike)
+      return refuse("the operands of accumulator ", i,
+                    " lie in another way than those of the first one");
   }
   return first;
 }
 
-std::optional<MainloopPlan> cpu::planMainloop(MainloopOp mainloop,
-                                              const CpuTarget &target,
-                                              std::string &why) {
-  return planAll(mainloop, target, why,
+OrRefusal<MainloopPlan> cpu::planMainloop(MainloopOp mainloop,
+                                          const CpuTarget &target) {
+  return planAll(mainloop, target,
                  [](Planner &planner) { return planner.run(); });
 }
 
-LogicalResult cpu::checkSchedule(MainloopOp mainloop, CpuTarget target,
-                                 std::string &why) {
+Refused cpu::checkSchedule(MainloopOp mainloop, CpuTarget target) {
   auto schedule = cast<CpuScheduleAttr>(mainloop.getScheduleAttr());
   DotScheduleAttr dots = schedule.getDots();
   target.amx = dots && dots.getAmx() && dots.getAmx().getValue();
   if (target.amx && !getFrame(mainloop->getParentOfType<func::FuncOp>()))
-    return notTaken(why, "the system has to be asked for tile registers, which "
-                         "needs a function with a frame: run pit-abi-prepare "
-                         "first");
-  std::optional<MainloopPlan> plan =
-      planAll(mainloop, target, why,
+    return refuse("the system has to be asked for tile registers, which needs "
+                  "a function with a frame: run pit-abi-prepare first");
+  OrRefusal<MainloopPlan> plan =
+      planAll(mainloop, target,
               [&](Planner &planner) { return planner.take(schedule); });
   if (!plan)
-    return failure();
+    return plan.refusal();
   CpuScheduleAttr right = toAttribute(mainloop.getContext(), *plan);
-  if (right == schedule)
-    return success();
-  llvm::raw_string_ostream(why)
-      << "with this n, and these lanes, rows and vectors, it has to be "
-      << right;
-  return failure();
+  if (right != schedule)
+    return refuse("with this n, and these lanes, rows and vectors, it has to "
+                  "be ",
+                  right);
+  return std::nullopt;
 }
 
 bool cpu::fitsMainloop(MainloopOp mainloop, const CpuTarget &target,
                        std::string &why) {
-  return planMainloop(mainloop, target, why).has_value();
+  OrRefusal<MainloopPlan> plan = planMainloop(mainloop, target);
+  if (!plan)
+    why = plan.refusal().why;
+  return bool(plan);
 }

@@ -29,6 +29,7 @@
 #ifndef PIT_LIB_CODEGEN_CPU_MAINLOOPPLAN_H
 #define PIT_LIB_CODEGEN_CPU_MAINLOOPPLAN_H
 
+#include "pit/Analysis/Refusal.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Target/Target.h"
 
@@ -49,27 +50,31 @@ struct DotPlan {
   bool zextA, zextB; ///< integers are unsigned
 };
 
-/// Iteration dimensions are numbered as in the mainloop's `tile`.
-struct MainloopPlan {
-  unsigned a, b;             ///< operands: read by rows, read by lanes
+/// What the lanes of vectors run along. Iteration dimensions are numbered as in
+/// the mainloop's `tile`.
+struct LanePlan {
+  unsigned a, b; ///< operands: read by rows, read by lanes
+  unsigned n;    ///< along lanes
+  unsigned lane; ///< dimension of B that n is
+  int64_t lanes; ///< elements of a vector, 1 if there are none
+  /// Lanes are no neighbours in B, or in C.
+  bool transposeB = false, transposeC = false;
+};
+
+struct MainloopPlan : LanePlan {
   unsigned accumulator = 0;  ///< whose operands are meant
   std::optional<unsigned> m; ///< rows of the register block
-  unsigned n;                ///< along lanes
-  unsigned lane;             ///< dimension of B that n is
   /// Rows of the register block where there is no m: dimensions that B has and
   /// A lacks, each as long as C's. The last one runs fastest.
   SmallVector<unsigned> wide;
   SmallVector<unsigned> batchDims; ///< other dimensions of the accumulator
   SmallVector<unsigned> k;         ///< of sums; the innermost loop is last
-  int64_t lanes;         ///< elements of a vector, 1 if there are none
-  int64_t rows, vectors; ///< of a register block
+  int64_t rows, vectors;           ///< of a register block
   /// Elements of A are copied before they are used: those of a row do not
   /// follow each other, or have to be extended.
   bool packA;
   /// Lanes run along windows of B, which are copied, too.
   bool packB;
-  /// Lanes are no neighbours in B, or in C.
-  bool transposeB = false, transposeC = false;
   std::optional<DotPlan> dots; ///< null: elements are multiplied one by one
 
   /// Columns of a register block, and of a panel of packed B.
@@ -80,15 +85,13 @@ struct MainloopPlan {
   }
 };
 
-/// Decides how `target` computes a mainloop. None if it has no such way; `why`
-/// then says the reason.
-std::optional<MainloopPlan>
-planMainloop(MainloopOp mainloop, const CpuTarget &target, std::string &why);
+/// Decides how `target` computes a mainloop, if it has a way.
+OrRefusal<MainloopPlan> planMainloop(MainloopOp mainloop,
+                                     const CpuTarget &target);
 
 /// Can a CPU run a mainloop as its #pit.cpu_schedule says? Which of its parts
 /// are free, the attribute tells.
-LogicalResult checkSchedule(MainloopOp mainloop, CpuTarget target,
-                            std::string &why);
+Refused checkSchedule(MainloopOp mainloop, CpuTarget target);
 
 /// The plan as an attribute, and the plan of a mainloop that has it.
 CpuScheduleAttr toAttribute(MLIRContext *context, const MainloopPlan &plan);

@@ -67,10 +67,9 @@ private:
         return mainloop.emitOpError("has no #pit.cpu_schedule as its schedule, "
                                     "which says how to run it: run "
                                     "pit-schedule-mainloops first");
-      std::string why;
-      if (failed(checkSchedule(mainloop, target, why)))
+      if (Refused refused = checkSchedule(mainloop, target))
         return mainloop.emitOpError()
-               << "has schedule = " << schedule << "; " << why;
+               << "has schedule = " << schedule << "; " << refused->why;
       return success();
     });
     return failure(walk.wasInterrupted());

@@ -110,11 +110,11 @@ struct ScheduleMainloopsPass
     WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
       if (mainloop.getScheduleAttr())
         return success();
-      std::string why;
-      std::optional<MainloopPlan> plan = planMainloop(mainloop, *target, why);
+      OrRefusal<MainloopPlan> plan = planMainloop(mainloop, *target);
       if (!plan)
-        return mainloop.emitOpError() << "cannot be computed by vectors of "
-                                      << target->vectorBits << " bits: " << why;
+        return mainloop.emitOpError()
+               << "cannot be computed by vectors of " << target->vectorBits
+               << " bits: " << plan.refusal().why;
       mainloop.setScheduleAttr(toAttribute(&getContext(), *plan));
       return success();
     });

@@ -49,15 +49,13 @@ static void reportAxes(linalg::LinalgOp op, raw_ostream &os) {
 
 static void reportPadding(linalg::LinalgOp op, ArrayRef<unsigned> dims,
                           std::optional<unsigned> marked, raw_ostream &os) {
-  std::string why;
-  auto pads =
-      findPadding(op, dims, marked,
-                  marked ? getBackground(op, *marked) : TypedAttr(), &why);
+  auto pads = findPadding(op, dims, marked,
+                          marked ? getBackground(op, *marked) : TypedAttr());
   os << "  padding: ";
   if (pads)
     llvm::interleaveComma(*pads, os);
   else
-    os << "peel " << why;
+    os << "peel " << pads.refusal().why;
   os << "\n";
 }
 

@@ -51,13 +51,12 @@ static LogicalResult report(linalg::LinalgOp op, const RuleSearch &search) {
   for (StringRef why : refused)
     llvm::outs() << "  refused: " << why << "\n";
   if (auto rule = op->getAttrOfType<RuleAttr>("pit_test.rule")) {
-    std::string why;
-    FailureOr<LegalRule> legal = checkRule(op, rule, why);
+    OrRefusal<LegalRule> legal = checkRule(op, rule);
     llvm::outs() << "  asked for: ";
-    if (succeeded(legal))
+    if (legal)
       llvm::outs() << "by " << legal->index << "\n";
     else
-      llvm::outs() << why << "\n";
+      llvm::outs() << legal.refusal().why << "\n";
   }
   return success();
 }
@@ -67,10 +66,9 @@ static LogicalResult tile(linalg::LinalgOp op, const RuleSearch &search) {
   if (failed(rules) || rules->empty())
     return rules;
   // What was found is what a check finds.
-  std::string why;
-  FailureOr<LegalRule> legal = checkRule(op, rules->front().rule, why);
-  if (failed(legal))
-    return op->emitOpError() << why;
+  OrRefusal<LegalRule> legal = checkRule(op, rules->front().rule);
+  if (!legal)
+    return op->emitOpError() << legal.refusal().why;
   IRRewriter rewriter(op.getContext());
   planByRule(rewriter, op, *legal);
   return tileByRule(rewriter, op);
@@ -81,7 +79,7 @@ int main(int argc, char **argv) {
   bool tiles = false;
   RuleSearch search;
   SmallVector<std::string> samples;
-  for (StringRef argument : ArrayRef(argv + 1, argc - 1)) {
+  for (StringRef argument : ArrayRef(argv + 1, argc - 1))
     if (argument == "--tile")
       tiles = true;
     else if (argument == "--tf32")
@@ -94,7 +92,6 @@ int main(int argc, char **argv) {
       profile = argument;
     else
       file = argument;
-  }
   MLIRContext context;
   context.loadDialect<PitDialect, affine::AffineDialect, func::FuncDialect>();
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, &context);

@@ -11,69 +11,51 @@ using namespace mlir;
 using namespace mlir::pit;
 
 namespace {
-enum class PlaceFault { None, Ranks, Index, Ids };
+/// The numbers of an op's constraints on its subscripts.
+struct PlaceConstraints {
+  StringRef ranks, index, ids;
+};
 } // namespace
 
-/// Refuses wrong subscripts of a tile in `memory`, a source or a destination of
-/// `type`, of a view or a store; `why` says what is wrong.
-static PlaceFault checkPlace(VectorType tile, StringRef memory, ShapedType type,
-                             ValueRange subscripts, StringRef what,
-                             std::string &why) {
-  llvm::raw_string_ostream message(why);
+/// Verifies the subscripts of a tile in `memory`, a source or a destination of
+/// `type`, of a view or a store.
+static LogicalResult verifyPlace(Operation *op, VectorType tile,
+                                 StringRef memory, ShapedType type,
+                                 ValueRange subscripts, StringRef what,
+                                 const PlaceConstraints &constraints) {
   if (tile.getRank() != type.getRank() ||
-      static_cast<int64_t>(subscripts.size()) != type.getRank()) {
-    message << "has a tile of rank " << tile.getRank() << " and "
-            << subscripts.size() << " subscripts for a " << memory
-            << " of rank " << type.getRank() << "; all have to be equal";
-    return PlaceFault::Ranks;
-  }
+      static_cast<int64_t>(subscripts.size()) != type.getRank())
+    return violates(op, constraints.ranks)
+           << "has a tile of rank " << tile.getRank() << " and "
+           << subscripts.size() << " subscripts for a " << memory << " of rank "
+           << type.getRank() << "; all have to be equal";
   for (auto [d, type] : llvm::enumerate(subscripts.getTypes())) {
     auto ids = dyn_cast<IdsType>(type);
-    if (isa<SparsityIndexType>(type)) {
-      message << "subscript " << d << " is an index; a " << what
-              << " is of one tile";
-      return PlaceFault::Index;
-    }
-    if (ids && ids.getSize() != tile.getDimSize(d)) {
-      message << "subscript " << d << " has " << ids.getSize()
-              << " ids, the tile has " << tile.getDimSize(d) << " there";
-      return PlaceFault::Ids;
-    }
+    if (isa<SparsityIndexType>(type))
+      return violates(op, constraints.index)
+             << "subscript " << d << " is an index; a " << what
+             << " is of one tile";
+    if (ids && ids.getSize() != tile.getDimSize(d))
+      return violates(op, constraints.ids)
+             << "subscript " << d << " has " << ids.getSize()
+             << " ids, the tile has " << tile.getDimSize(d) << " there";
   }
-  return PlaceFault::None;
+  return success();
 }
 
 LogicalResult ViewOp::verify() {
   auto src = cast<ShapedType>(getSrc().getType());
-  std::string why;
-  switch (checkPlace(cast<VectorType>(getResult().getType()), "source", src,
-                     getSubscripts(), "view", why)) {
-  case PlaceFault::None:
-    return verifyNumber(*this, "pad", getPadAttr(), src.getElementType());
-  case PlaceFault::Ranks:
-    return violates(*this, "view 1") << why;
-  case PlaceFault::Index:
-    return violates(*this, "view 2") << why;
-  case PlaceFault::Ids:
-    return violates(*this, "view 3") << why;
-  }
-  llvm_unreachable("unknown fault");
+  if (failed(verifyPlace(*this, cast<VectorType>(getResult().getType()),
+                         "source", src, getSubscripts(), "view",
+                         {"view 1", "view 2", "view 3"})))
+    return failure();
+  return verifyNumber(*this, "pad", getPadAttr(), src.getElementType());
 }
 
 LogicalResult StoreOp::verify() {
-  std::string why;
-  switch (checkPlace(cast<VectorType>(getTile().getType()), "destination",
-                     getDest().getType(), getSubscripts(), "store", why)) {
-  case PlaceFault::None:
-    return success();
-  case PlaceFault::Ranks:
-    return violates(*this, "store 1") << why;
-  case PlaceFault::Index:
-    return violates(*this, "store 2") << why;
-  case PlaceFault::Ids:
-    return violates(*this, "store 3") << why;
-  }
-  llvm_unreachable("unknown fault");
+  return verifyPlace(*this, cast<VectorType>(getTile().getType()),
+                     "destination", getDest().getType(), getSubscripts(),
+                     "store", {"store 1", "store 2", "store 3"});
 }
 
 void StoreOp::getEffects(

@@ -8,31 +8,30 @@
 using namespace mlir;
 using namespace mlir::pit;
 
-namespace {
-enum class MapFault { None, NoSums, TooFar };
-} // namespace
-
-/// Refuses a wrong map of `what`, which goes from the dims of `tile` to
-/// elements of a tile of type `view`; `why` says what is wrong.
-static MapFault checkMap(AffineMap map, const Twine &what,
-                         ArrayRef<int64_t> tile, Type view, std::string &why) {
-  llvm::raw_string_ostream message(why);
-  std::optional<SmallVector<int64_t>> extents = getTileExtents(map, tile);
-  if (!extents) {
-    message << "takes maps of " << tile.size()
-            << " dims to sums of them times positive numbers, but the one of "
-            << what << " is " << AffineMapAttr::get(map);
-    return MapFault::NoSums;
-  }
+/// Does a map with such extents lead to elements of a tile of type `view` only?
+static bool fitsTile(ArrayRef<int64_t> extents, Type view) {
   auto shape = cast<VectorType>(view).getShape();
-  if (shape.size() == extents->size() &&
-      llvm::all_of(llvm::zip(shape, *extents), [](auto both) {
-        return std::get<1>(both) <= std::get<0>(both);
-      }))
-    return MapFault::None;
-  message << "reads elements beyond '" << view << "' of " << what << " by "
-          << AffineMapAttr::get(map);
-  return MapFault::TooFar;
+  return shape.size() == extents.size() &&
+         llvm::all_of(llvm::zip(shape, extents), [](auto both) {
+           return std::get<1>(both) <= std::get<0>(both);
+         });
+}
+
+/// Verifies the map of `what`, which goes from the dims of `tile` to elements
+/// of a tile of type `view`. `sums` and `inside` are the constraints.
+static LogicalResult verifyMap(Operation *op, AffineMap map, const Twine &what,
+                               ArrayRef<int64_t> tile, Type view,
+                               StringRef sums, StringRef inside) {
+  std::optional<SmallVector<int64_t>> extents = getTileExtents(map, tile);
+  if (!extents)
+    return violates(op, sums)
+           << "takes maps of " << tile.size()
+           << " dims to sums of them times positive numbers, but the one of "
+           << what << " is " << AffineMapAttr::get(map);
+  if (!fitsTile(*extents, view))
+    return violates(op, inside) << "reads elements beyond " << view << " of "
+                                << what << " by " << AffineMapAttr::get(map);
+  return success();
 }
 
 /// The first extent of `tile` that is not positive, by which plans would
@@ -57,21 +56,14 @@ LogicalResult ContractOp::verify() {
   if (std::optional<int64_t> extent = findNoExtent(getTile()))
     return violates(*this, "contract 4")
            << "has a tile of extent " << *extent << "; extents are positive";
-  std::string why;
   for (unsigned i = 0; i < getNumOperands(); ++i) {
     if (i == 2)
       continue; // the accumulator
     std::string what = i < 2 ? "operand " + std::to_string(i)
                              : "scale " + std::to_string(i - 3);
-    switch (
-        checkMap(getMap(i), what, getTile(), getOperand(i).getType(), why)) {
-    case MapFault::None:
-      break;
-    case MapFault::NoSums:
-      return violates(*this, "contract 2") << why;
-    case MapFault::TooFar:
-      return violates(*this, "contract 3") << why;
-    }
+    if (failed(verifyMap(*this, getMap(i), what, getTile(),
+                         getOperand(i).getType(), "contract 2", "contract 3")))
+      return failure();
   }
   AffineMap acc = getMap(2);
   if (acc.getNumDims() != getTile().size() || !acc.isProjectedPermutation())
@@ -139,7 +131,6 @@ LogicalResult PointwiseOp::verify() {
   if (std::optional<int64_t> extent = findNoExtent(getTile()))
     return violates(*this, "pointwise 2")
            << "has a tile of extent " << *extent << "; extents are positive";
-  std::string why;
   for (unsigned i = 0; i < getMaps().size(); ++i) {
     bool isResult = i == getInputs().size();
     std::string what = isResult ? "the result" : "input " + std::to_string(i);
@@ -149,9 +140,9 @@ LogicalResult PointwiseOp::verify() {
              << " dims to these, once each, or to 0, but the one of " << what
              << " is " << AffineMapAttr::get(getMap(i));
     Value tile = isResult ? getResult() : Value(getInputs()[i]);
-    if (checkMap(getMap(i), what, getTile(), tile.getType(), why) !=
-        MapFault::None)
-      return violates(*this, "pointwise 3") << why;
+    if (failed(verifyMap(*this, getMap(i), what, getTile(), tile.getType(),
+                         "pointwise 3", "pointwise 3")))
+      return failure();
   }
   AffineMap map = getResultMap();
   if (*getTileExtents(map, getTile()) != getResult().getType().getShape())
@@ -219,16 +210,17 @@ static LogicalResult verifyTileBody(MainloopOp op) {
            << "compute has to yield tiles of its own";
   size_t rank = op.getResultTile()->size();
   auto maps = op.getSumMaps()->getAsValueRange<AffineMapAttr>();
-  std::string why;
-  for (auto [i, map] : llvm::enumerate(maps))
-    if (map.getNumDims() != rank || !takesDimsOnce(map) ||
-        checkMap(map, "accumulator " + Twine(i), *op.getResultTile(),
-                 yield.getOperand(i).getType(), why) != MapFault::None)
+  for (auto [i, map] : llvm::enumerate(maps)) {
+    std::optional<SmallVector<int64_t>> extents =
+        getTileExtents(map, *op.getResultTile());
+    if (!extents || !takesDimsOnce(map) ||
+        !fitsTile(*extents, yield.getOperand(i).getType()))
       return violates(op, "mainloop 15")
              << "takes the elements of accumulator " << i << " by "
              << AffineMapAttr::get(map) << "; the map has to go from the "
              << rank << " dims of 'body', once each, to elements of "
              << yield.getOperand(i).getType();
+  }
   return success();
 }
 
@@ -496,18 +488,12 @@ LogicalResult MainloopOp::verifyRegions() {
                           loads->getOperandTypes())) ||
       failed(verifyCompute(*this)))
     return failure();
-  std::string why;
   for (auto [i, extra] : llvm::enumerate(getExtras()))
-    switch (checkMap(cast<AffineMapAttr>(getExtraMaps()[i]).getValue(),
-                     "extra " + Twine(i), getAccumulatorShape(),
-                     extra.getType(), why)) {
-    case MapFault::None:
-      break;
-    case MapFault::NoSums:
-      return violates(*this, "mainloop 3") << why;
-    case MapFault::TooFar:
-      return violates(*this, "mainloop 4") << why;
-    }
+    if (failed(verifyMap(*this,
+                         cast<AffineMapAttr>(getExtraMaps()[i]).getValue(),
+                         "extra " + Twine(i), getAccumulatorShape(),
+                         extra.getType(), "mainloop 3", "mainloop 4")))
+      return failure();
   if (failed(verifyScalars(*this)) || failed(verifyAlso(*this)) ||
       failed(verifyLook(*this)) || failed(verifySchedule(*this)))
     return failure();

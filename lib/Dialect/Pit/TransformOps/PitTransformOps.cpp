@@ -24,11 +24,12 @@ using transform::TransformState;
 #include "pit/Dialect/Pit/TransformOps/PitTransformOps.cpp.inc"
 
 /// A failure after which another way can be tried.
-static DiagnosedSilenceableFailure
-failAt(Operation *transform, Operation *target, StringRef what, StringRef why) {
+static DiagnosedSilenceableFailure failAt(Operation *transform,
+                                          Operation *target, StringRef what,
+                                          const Refusal &refusal) {
   DiagnosedSilenceableFailure failure =
       emitSilenceableFailure(transform->getLoc())
-      << target->getName() << " " << what << ": " << why;
+      << target->getName() << " " << what << ": " << refusal.why;
   failure.attachNote(target->getLoc()) << "the op";
   return failure;
 }
@@ -39,7 +40,7 @@ static linalg::LinalgOp getLinalgOp(Operation *transform, Operation *target,
   auto op = dyn_cast<linalg::LinalgOp>(target);
   if (!op)
     failure = failAt(transform, target, "cannot be looked at",
-                     "it is no structured linalg op");
+                     {"it is no structured linalg op"});
   return op;
 }
 
@@ -84,15 +85,15 @@ transform::PitInferOp::apply(TransformRewriter &, TransformResults &results,
     if (!operand)
       operand = findMarkedOperand(op);
     if (!operand)
-      return failAt(*this, op, "cannot be packed", "no operand is marked [M1]");
+      return failAt(*this, op, "cannot be packed",
+                    {"no operand is marked [M1]"});
     if (*operand < 0 || *operand >= op->getNumOperands())
       return emitDefiniteFailure()
              << "there is no operand " << *operand << ": " << op->getName()
              << " has " << op->getNumOperands();
-    std::string why;
-    FailureOr<SmallVector<int64_t>> dims = inferPackedDims(op, *operand, why);
-    if (failed(dims))
-      return failAt(*this, op, "cannot be packed", why);
+    OrRefusal<SmallVector<int64_t>> dims = inferPackedDims(op, *operand);
+    if (!dims)
+      return failAt(*this, op, "cannot be packed", dims.refusal());
     for (int64_t dim : *dims)
       params.push_back(builder.getI64IntegerAttr(dim));
   }
@@ -107,12 +108,12 @@ void transform::PitInferOp::getEffects(
   onlyReadsPayload(effects);
 }
 
-/// The marks of `op` that `rule` may be for.
-static SmallVector<SparseOp> findMarks(linalg::LinalgOp op, RuleAttr rule,
-                                       std::string &why) {
+/// The marks of `op` that `rule` may be for, one or more.
+static OrRefusal<SmallVector<SparseOp>> findMarks(linalg::LinalgOp op,
+                                                  RuleAttr rule) {
   SmallVector<SparseOp> marks;
   int64_t axes = rule.getAxis() + 1, rank = rule.getMicroTile().size();
-  why = "no operand is marked [M1]";
+  Refusal refusal = refuse("no operand is marked [M1]");
   for (OpOperand &operand : op->getOpOperands()) {
     SparseOp mark = getMark(op, operand);
     int64_t number = operand.getOperandNumber();
@@ -120,29 +121,31 @@ static SmallVector<SparseOp> findMarks(linalg::LinalgOp op, RuleAttr rule,
       continue;
     if (!mark) {
       if (rule.getOperand() == number)
-        why = "operand " + std::to_string(number) + " is not marked [M1]";
+        refusal = refuse("operand ", number, " is not marked [M1]");
       continue;
     }
     int64_t dims = mark.getType().getRank();
     if (axes <= dims && (!rank || rank == dims))
       marks.push_back(mark);
     else
-      why = "the rule is for " + std::to_string(std::max(axes, rank)) +
-            " dims, its operand " + std::to_string(number) + " has " +
-            std::to_string(dims);
+      refusal = refuse("the rule is for ", std::max(axes, rank),
+                       " dims, its operand ", number, " has ", dims);
   }
+  if (marks.empty())
+    return refusal;
   return marks;
 }
 
 /// The best rule for `op`; if `rule` is not null, the best that has its parts.
-static FailureOr<LegalRule> chooseRule(linalg::LinalgOp op, RuleAttr rule,
-                                       StringRef machine, std::string &why) {
+static OrRefusal<LegalRule> chooseRule(linalg::LinalgOp op, RuleAttr rule,
+                                       StringRef machine) {
   SmallVector<SparseOp> insisted;
   SmallVector<RuleAttr> before;
   if (rule) {
-    insisted = findMarks(op, rule, why);
-    if (insisted.empty())
-      return failure();
+    OrRefusal<SmallVector<SparseOp>> marks = findMarks(op, rule);
+    if (!marks)
+      return marks.refusal();
+    insisted = *marks;
     // A mark names no operand.
     auto onMark =
         RuleAttr::get(rule.getContext(), /*operand=*/-1, rule.getAxis(),
@@ -159,12 +162,12 @@ static FailureOr<LegalRule> chooseRule(linalg::LinalgOp op, RuleAttr rule,
   for (auto [mark, old] : llvm::zip(insisted, before))
     old ? (void)mark.setRuleAttr(old) : (void)mark.removeRuleAttr();
   if (failed(rules))
-    return notTaken(why, "there is no table of tiles for '" + machine + "'");
+    return refuse("there is no table of tiles for '", machine, "'");
   for (const LegalRule &legal : *rules)
     if (!rule || llvm::is_contained(insisted, legal.mark))
       return legal;
-  return notTaken(why, refused.empty() ? "no operand is marked [M1]"
-                                       : llvm::join(refused, "; "));
+  return refuse(refused.empty() ? "no operand is marked [M1]"
+                                : llvm::join(refused, "; "));
 }
 
 DiagnosedSilenceableFailure
@@ -172,12 +175,10 @@ transform::PitPlanOp::applyToOne(TransformRewriter &rewriter,
                                  linalg::LinalgOp target,
                                  ApplyToEachResultList &, TransformState &) {
   if (target->hasAttr(kRuleAttrName))
-    return failAt(*this, target, "is not planned", "it has a rule already");
-  std::string why;
-  FailureOr<LegalRule> legal =
-      chooseRule(target, getRuleAttr(), getMachine(), why);
-  if (failed(legal))
-    return failAt(*this, target, "is not planned", why);
+    return failAt(*this, target, "is not planned", {"it has a rule already"});
+  OrRefusal<LegalRule> legal = chooseRule(target, getRuleAttr(), getMachine());
+  if (!legal)
+    return failAt(*this, target, "is not planned", legal.refusal());
   bool isInput =
       target.isDpsInput(&target->getOpOperand(legal->rule.getOperand()));
   planByRule(rewriter, target, *legal);
@@ -243,12 +244,11 @@ transform::PitTileOp::apply(TransformRewriter &rewriter,
   };
   forEachLoop([&](ForallOp loop) { before.insert(loop); });
   for (linalg::LinalgOp op : ops) {
-    std::string why;
     auto rule = op->getAttrOfType<RuleAttr>(kRuleAttrName);
     if (!rule)
-      return failAt(*this, op, "is not tiled", "it has no pit.rule");
-    if (failed(checkRule(op, rule, why)))
-      return failAt(*this, op, "is not tiled", why);
+      return failAt(*this, op, "is not tiled", {"it has no pit.rule"});
+    if (OrRefusal<LegalRule> legal = checkRule(op, rule); !legal)
+      return failAt(*this, op, "is not tiled", legal.refusal());
     SetVector<SparseOp> marks;
     for (OpOperand *input : op.getDpsInputOperands())
       if (SparseOp mark = getMark(op, *input))
@@ -286,8 +286,8 @@ transform::PitFuseOp::applyToOne(TransformRewriter &rewriter, ForallOp target,
                                  ApplyToEachResultList &, TransformState &) {
   if (fuseEpilogues(rewriter, target) == 0)
     return failAt(*this, target, "has no epilogue",
-                  "no element-wise op after it fulfils E1 to E5 of "
-                  "docs/Legality.md");
+                  {"no element-wise op after it fulfils E1 to E5 of "
+                   "docs/Legality.md"});
   return DiagnosedSilenceableFailure::success();
 }
 

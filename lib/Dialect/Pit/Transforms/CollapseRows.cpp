@@ -146,9 +146,7 @@ std::optional<RuledOp> mlir::pit::collapseRows(RewriterBase &rewriter,
   auto rule = RuleAttr::get(
       rewriter.getContext(), number, /*axis=*/0, type.getMicroTile(),
       collapseExtents(legal.rule.getTile(), rows), Conflicts::None);
-  [[maybe_unused]] std::string why;
-  assert(succeeded(checkTileable(sum, rule, type, chosen.getBackgroundOrZero(),
-                                 why)) &&
+  assert(!checkTileable(sum, rule, type, chosen.getBackgroundOrZero()) &&
          "a rule for rows of a batch is one for all rows of it");
   return RuledOp{sum, {rule, chosen, type}};
 }

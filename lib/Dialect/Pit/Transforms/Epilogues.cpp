@@ -19,10 +19,8 @@ static bool isTiled(AffineMap map) {
 }
 
 bool pit::isEpilogue(linalg::LinalgOp op, unsigned operand) {
-  std::string why;
   if (op->getNumResults() != 1 ||
-      op.getNumParallelLoops() != op.getNumLoops() ||
-      checkBody(op, why) != AxisCondition::None)
+      op.getNumParallelLoops() != op.getNumLoops() || checkBody(op))
     return false;
   OpOperand &init = *op.getDpsInitOperand(0);
   Type element = getElementTypeOrSelf(init.get());

@@ -82,12 +82,12 @@ static SkippingVerdict judgeSkipping(linalg::LinalgOp op, OpOperand &operand,
              : analyzeSkipping(op, number, background);
 }
 
-FailureOr<SmallVector<int64_t>>
-pit::inferPackedDims(linalg::LinalgOp op, unsigned number, std::string &why) {
+OrRefusal<SmallVector<int64_t>> pit::inferPackedDims(linalg::LinalgOp op,
+                                                     unsigned number) {
   OpOperand &operand = op->getOpOperand(number);
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!op.hasPureTensorSemantics() || !type)
-    return notTaken(why, "operand " + Twine(number) + " is no tensor [C8]");
+    return refuse("operand " + Twine(number) + " is no tensor [C8]");
   std::optional<Mark> mark = op.isDpsInit(&operand)
                                  ? traceResultMark(op.getTiedOpResult(&operand))
                                  : traceOperandMark(operand.get());
@@ -96,7 +96,7 @@ pit::inferPackedDims(linalg::LinalgOp op, unsigned number, std::string &why) {
            : Builder(op.getContext()).getZeroAttr(type.getElementType());
   SkippingVerdict skipping = judgeSkipping(op, operand, background);
   if (!skipping.isLegal)
-    return notTaken(why, skipping.reason);
+    return refuse(skipping.reason);
   SmallVector<int64_t> dims;
   std::string reasons;
   for (const AxisVerdict &axis : analyzeAxes(op)) {
@@ -107,8 +107,8 @@ pit::inferPackedDims(linalg::LinalgOp op, unsigned number, std::string &why) {
       reasons += (reasons.empty() ? "" : "; ") + axis.reason;
   }
   if (dims.empty())
-    return notTaken(why, "no PIT axis indexes operand " + Twine(number) +
-                             " [S9]" + (reasons.empty() ? "" : ": ") + reasons);
+    return refuse("no PIT axis indexes operand " + Twine(number) + " [S9]" +
+                  (reasons.empty() ? "" : ": ") + reasons);
   llvm::sort(dims);
   return dims;
 }

@@ -37,8 +37,8 @@ public:
       : rewriter(rewriter), chain(chain), target(target),
         last(chain.ops.back().op), loc(last->getLoc()) {}
 
-  /// Chooses tiles. Failure if the chain cannot be tiled, which `why` explains.
-  LogicalResult plan(std::string &why);
+  /// Chooses tiles, unless the chain cannot be tiled.
+  Refused plan();
   void run();
   /// In words: the tile, and what is gathered.
   std::string describe() const;
@@ -58,12 +58,12 @@ private:
   // Plan
   //===--------------------------------------------------------------------===//
 
-  LogicalResult classify(std::string &why);
-  LogicalResult chooseTile(std::string &why);
-  LogicalResult planSelection(std::string &why);
+  Refused classify();
+  Refused chooseTile();
+  Refused planSelection();
   bool takeBlocks(std::optional<unsigned> row, int64_t &rowTile,
                   int64_t &axisTile);
-  LogicalResult checkBodies(std::string &why);
+  Refused checkBodies();
   int64_t staticExtent(int64_t dim) const;
   std::optional<unsigned> findTiledRow() const;
   SmallVector<Operation *> findEarlyUsers() const;

@@ -2,8 +2,6 @@
 
 #include "OnlineTiler.h"
 
-#include "pit/Dialect/Pit/IR/NotTaken.h"
-
 using namespace mlir;
 using namespace mlir::pit;
 
@@ -33,7 +31,7 @@ int64_t OnlineTiler::staticExtent(int64_t dim) const {
   return ShapedType::kDynamic;
 }
 
-LogicalResult OnlineTiler::classify(std::string &why) {
+Refused OnlineTiler::classify() {
   kinds.assign(chain.numDims, Kind::Whole);
   kinds[chain.axis] = Kind::Axis;
   for (auto [number, op] : llvm::enumerate(chain.ops))
@@ -57,27 +55,27 @@ LogicalResult OnlineTiler::classify(std::string &why) {
       rowDims.push_back(dim);
     }
   if (rowDims.empty())
-    return notTaken(why, code(OnlineCondition::Rows) +
-                             "its results have no dim to share out");
+    return refuse(code(OnlineCondition::Rows) +
+                  "its results have no dim to share out");
   tile.assign(chain.numDims, 1);
   for (auto [dim, kind] : llvm::enumerate(kinds)) {
     if (kind != Kind::Whole)
       continue;
     int64_t extent = staticExtent(dim);
     if (ShapedType::isDynamic(extent) || extent < 1 || extent > kLongestWhole)
-      return notTaken(why, code(OnlineCondition::FitsTile) +
-                               "a dim that tiles have as a whole has an extent "
-                               "that is not known, or more than " +
-                               Twine(kLongestWhole));
+      return refuse(code(OnlineCondition::FitsTile) +
+                    "a dim that tiles have as a whole has an extent "
+                    "that is not known, or more than " +
+                    Twine(kLongestWhole));
     tile[dim] = extent;
   }
   for (auto [number, op] : llvm::enumerate(chain.ops))
     if (op.role != ChainRole::Elements && chain.isUsedOutside(op.result()))
       outputs.push_back(number);
   if (outputs.empty())
-    return notTaken(why, code(OnlineCondition::UsedInChain) +
-                             "nothing uses its results");
-  return success();
+    return refuse(code(OnlineCondition::UsedInChain) +
+                  "nothing uses its results");
+  return std::nullopt;
 }
 
 /// The last row dim that what is multiplied by the axis' side does not have:
@@ -111,10 +109,10 @@ bool OnlineTiler::isNarrow() const {
   return false;
 }
 
-LogicalResult OnlineTiler::planSelection(std::string &why) {
+Refused OnlineTiler::planSelection() {
   SparseOp marked = mark();
   if (!marked)
-    return success();
+    return std::nullopt;
   const ChainOp &op = chain.ops[*chain.selection];
   selector = marked.getSelector();
   if (marked.getSource() == Source::Index) {
@@ -123,25 +121,24 @@ LogicalResult OnlineTiler::planSelection(std::string &why) {
       unsigned dim = op.dims[d];
       bool isAxis = d == listed.getAxis();
       if (isAxis != (kinds[dim] == Kind::Axis))
-        return notTaken(why, code(OnlineCondition::Selection) +
-                                 "an index lists places of another dim");
+        return refuse(code(OnlineCondition::Selection) +
+                      "an index lists places of another dim");
       if (isAxis || listed.isWhole(d))
         continue;
       if (kinds[dim] != Kind::Row ||
           listed.getStep()[d] != listed.getMicroTile()[d])
-        return notTaken(why, code(OnlineCondition::Selection) +
-                                 "groups of an index are no tiles of rows");
+        return refuse(code(OnlineCondition::Selection) +
+                      "groups of an index are no tiles of rows");
       groups.push_back(dim);
       tile[dim] = listed.getMicroTile()[d];
     }
-    return success();
+    return std::nullopt;
   }
   auto type = cast<RankedTensorType>(selector.getType());
   // Lengths end the dim behind those that they have.
   if (marked.getSource() == Source::Lengths &&
       kinds[op.dims[type.getRank()]] != Kind::Axis)
-    return notTaken(why, code(OnlineCondition::Selection) +
-                             "lengths end another dim");
+    return refuse(code(OnlineCondition::Selection) + "lengths end another dim");
   AffineMap map =
       AffineMap::getMultiDimIdentityMap(op.dims.size(), rewriter.getContext())
           .getMajorSubMap(type.getRank());
@@ -164,7 +161,7 @@ LogicalResult OnlineTiler::planSelection(std::string &why) {
   auto *axis = llvm::find(dims, int64_t(chain.axis));
   if (axis != dims.end() && sizes[axis - dims.begin()] > 1)
     blocksOfMask = {ofBlocks, dims, sizes};
-  return success();
+  return std::nullopt;
 }
 
 /// The largest divisor of `size` that is a multiple of `unit` and no more than
@@ -186,14 +183,13 @@ bool OnlineTiler::takeBlocks(std::optional<unsigned> row, int64_t &rowTile,
   bool multiplies = isNarrow() && target.gpu;
   int64_t unit = !multiplies ? 8 : target.gpu->wgmma ? 64 : 32;
   int64_t rowUnit = multiplies ? 16 : 1, newRow = rowTile, newAxis = axisTile;
-  for (auto [dim, size] : llvm::zip(dims, sizes)) {
+  for (auto [dim, size] : llvm::zip(dims, sizes))
     if (dim == int64_t(chain.axis))
       newAxis = largestDivisor(size, unit, axisTile);
     else if (row && dim == int64_t(*row) && size > 1)
       newRow = largestDivisor(size, rowUnit, rowTile);
     else if (dim >= 0 && kinds[dim] == Kind::Whole)
       return false;
-  }
   if (newRow == 0 || newAxis == 0)
     return false;
   rowTile = newRow;
@@ -207,27 +203,27 @@ bool OnlineTiler::takeBlocks(std::optional<unsigned> row, int64_t &rowTile,
   return true;
 }
 
-LogicalResult OnlineTiler::chooseTile(std::string &why) {
+Refused OnlineTiler::chooseTile() {
   std::optional<unsigned> row = findTiledRow();
   bool hasContraction = llvm::any_of(chain.ops, isInnerContraction);
   if (target.gpu && !hasContraction)
-    return notTaken(why, code(OnlineCondition::Rows) +
-                             "it multiplies nothing: a GPU shares out each "
-                             "reduction by itself");
+    return refuse(code(OnlineCondition::Rows) +
+                  "it multiplies nothing: a GPU shares out each "
+                  "reduction by itself");
   // Matrices of one row and one column each, for all of a step.
   for (const ChainOp &op : chain.ops)
     if (isInnerContraction(op) &&
         llvm::all_of(op.inputs, [&](const ChainInput &input) {
           return llvm::is_contained(op.dimsOf(input.map), int64_t(chain.axis));
         }))
-      return notTaken(why, code(OnlineCondition::Rows) +
-                               "it reduces a dim that numbers products");
+      return refuse(code(OnlineCondition::Rows) +
+                    "it reduces a dim that numbers products");
   int64_t whole = 0;
   for (auto [dim, kind] : llvm::enumerate(kinds))
     if (kind == Kind::Whole)
       whole = std::max(whole, tile[dim]);
-  if (failed(planSelection(why)))
-    return failure();
+  if (Refused refused = planSelection())
+    return refused;
   bool gathers =
       listed || (mark() && mark().getSource() == Source::Mask &&
                  llvm::is_contained(selectorDims, int64_t(chain.axis)));
@@ -288,16 +284,16 @@ LogicalResult OnlineTiler::chooseTile(std::string &why) {
       bool isOne = isAxis || dim < 0 || selectorBlocks[d] > 1;
       microTile.push_back(isOne ? 1 : tile[dim]);
       if (!isAxis && dim >= 0 && kinds[dim] != Kind::Row)
-        return notTaken(why, code(OnlineCondition::Selection) +
-                                 "a mask has a dim that tiles have as a whole");
+        return refuse(code(OnlineCondition::Selection) +
+                      "a mask has a dim that tiles have as a whole");
     }
     listed = SparsityIndexType::get(rewriter.getContext(), microTile, axis,
                                     microTile);
   }
-  return success();
+  return std::nullopt;
 }
 
-LogicalResult OnlineTiler::checkBodies(std::string &why) {
+Refused OnlineTiler::checkBodies() {
   for (const ChainOp &op : chain.ops) {
     linalg::LinalgOp computed = op.linalgOp();
     if (!computed || op.role == ChainRole::Rows)
@@ -310,23 +306,26 @@ LogicalResult OnlineTiler::checkBodies(std::string &why) {
     if (isProduct && (computed.hasIndexSemantics() ||
                       llvm::any_of(op.dependence.powers, isOwn) ||
                       llvm::any_of(op.dependence.factors, isOwn)))
-      return notTaken(why, code(OnlineCondition::Structured) +
-                               "a product computes its factors itself");
+      return refuse(code(OnlineCondition::Structured) +
+                    "a product computes its factors itself");
   }
-  return success();
+  return std::nullopt;
 }
 
-LogicalResult OnlineTiler::plan(std::string &why) {
-  if (failed(classify(why)) || failed(chooseTile(why)) ||
-      failed(checkBodies(why)))
-    return failure();
+Refused OnlineTiler::plan() {
+  if (Refused refused = classify())
+    return refused;
+  if (Refused refused = chooseTile())
+    return refused;
+  if (Refused refused = checkBodies())
+    return refused;
   for (Operation *user : findEarlyUsers())
     if (!isPure(user))
-      return notTaken(why, code(OnlineCondition::UsedInChain) +
-                               user->getName().getStringRef().str() +
-                               " stands before its last op and uses a result");
+      return refuse(code(OnlineCondition::UsedInChain) +
+                    user->getName().getStringRef().str() +
+                    " stands before its last op and uses a result");
   scales.assign(chain.ops.size(), 1);
-  return success();
+  return std::nullopt;
 }
 
 std::string OnlineTiler::describe() const {

@@ -127,11 +127,10 @@ LogicalResult mlir::pit::tileByRule(RewriterBase &rewriter, linalg::LinalgOp op,
   if (!mark)
     return op->emitOpError() << "has a rule for operand " << rule.getOperand()
                              << ", which is not marked by pit.sparse index(..)";
-  std::string why;
-  if (failed(checkTileable(
+  if (Refused refused = checkTileable(
           op, rule, cast<SparsityIndexType>(mark.getSelector().getType()),
-          mark.getBackgroundOrZero(), why)))
-    return op->emitOpError() << "cannot be tiled by its rule: " << why;
+          mark.getBackgroundOrZero()))
+    return op->emitOpError() << "cannot be tiled by its rule: " << refused->why;
   Tiler(rewriter, op, rule, mark, kernels).run();
   return success();
 }

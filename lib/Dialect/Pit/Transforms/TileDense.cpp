@@ -83,10 +83,9 @@ bool pit::isRowSum(linalg::LinalgOp op) {
 }
 
 /// The tile of a sum of rows, if a GPU has a loop for it.
-static FailureOr<SmallVector<int64_t>> findSumTile(linalg::LinalgOp op,
-                                                   std::string &why) {
+static OrRefusal<SmallVector<int64_t>> findSumTile(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() != 1)
-    return notTaken(why, "it reduces dims that are not next to each other");
+    return refuse("it reduces dims that are not next to each other");
   unsigned columns =
       op.getMatchingIndexingMap(op.getDpsInitOperand(0)).getNumResults() - 1;
   columns = op.getMatchingIndexingMap(op.getDpsInitOperand(0))
@@ -99,7 +98,7 @@ static FailureOr<SmallVector<int64_t>> findSumTile(linalg::LinalgOp op,
                     : isColumns ? kLeastSummedColumns
                                 : 1;
     if (!ShapedType::isDynamic(sizes[d]) && sizes[d] < least)
-      return notTaken(why, "it reduces few rows, or rows of few columns");
+      return refuse("it reduces few rows, or rows of few columns");
     tile.push_back(isRows ? kSummedRows : isColumns ? kSummedColumns : 1);
   }
   return tile;
@@ -112,51 +111,50 @@ static FailureOr<SmallVector<int64_t>> findSumTile(linalg::LinalgOp op,
 static constexpr int64_t kLeastColumns = 16, kLeastRows = 32;
 
 /// Will a CPU compute the op by register blocks, whose lanes hold one input?
-static LogicalResult fillsLanes(linalg::LinalgOp op, std::string &why) {
+static Refused checkLanes(linalg::LinalgOp op) {
   AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (op.getNumDpsInits() != 1 || op.hasIndexSemantics() ||
       result.getNumResults() == 0)
-    return notTaken(why, "it has several results, one element, or asks for "
-                         "the numbers of its iterations");
+    return refuse("it has several results, one element, or asks for "
+                  "the numbers of its iterations");
   for (Type type : op.getBlock()->getArgumentTypes())
     if (!type.isIntOrFloat() || type.isInteger(1))
-      return notTaken(why, "elements are no numbers of 1 byte or more");
+      return refuse("elements are no numbers of 1 byte or more");
   for (Operation &inner : op.getBlock()->without_terminator())
     if (!inner.hasTrait<OpTrait::ConstantLike>() &&
         !OpTrait::hasElementwiseMappableTraits(&inner))
-      return notTaken(why, inner.getName().getStringRef() +
-                               " in it takes no vectors");
+      return refuse(inner.getName().getStringRef() + " in it takes no vectors");
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   auto isAtLeast = [&](unsigned d, int64_t size) {
     return ShapedType::isDynamic(sizes[d]) || sizes[d] >= size;
   };
   unsigned n = result.getDimPosition(result.getNumResults() - 1);
   if (!isAtLeast(n, kLeastColumns))
-    return notTaken(why, "the " + Twine(sizes[n]) +
-                             " columns of its result fill no vectors; it takes "
-                             "at least " +
-                             Twine(kLeastColumns));
+    return refuse("the " + Twine(sizes[n]) +
+                  " columns of its result fill no vectors; it takes "
+                  "at least " +
+                  Twine(kLeastColumns));
   SmallVector<AffineMap> with, without;
   for (OpOperand *input : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(input);
     (map.isFunctionOfDim(n) ? with : without).push_back(map);
   }
   if (with.size() != 1 || without.empty())
-    return notTaken(why, Twine(with.size()) +
-                             " of its operands have the columns of its result, "
-                             "not one of several");
+    return refuse(Twine(with.size()) +
+                  " of its operands have the columns of its result, "
+                  "not one of several");
   AffineMap columns = with.front();
   if (columns.getDimPosition(columns.getNumResults() - 1) == n)
-    return success();
+    return std::nullopt;
   bool hasRows = llvm::any_of(result.getResults(), [&](AffineExpr expr) {
     unsigned d = cast<AffineDimExpr>(expr).getPosition();
     return !columns.isFunctionOfDim(d) && isAtLeast(d, kLeastRows);
   });
   if (hasRows)
-    return success();
-  return notTaken(why, "fewer than " + Twine(kLeastRows) +
-                           " rows meet each of its columns, which would have "
-                           "to be transposed");
+    return std::nullopt;
+  return refuse("fewer than " + Twine(kLeastRows) +
+                " rows meet each of its columns, which would have "
+                "to be transposed");
 }
 
 /// The tile of a rule that gathers nothing, as pit-version-tiles gives.
@@ -191,26 +189,26 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops) {
       TileChoice choice;
-      std::string why;
-      auto check = [&]() -> LogicalResult {
-        if (machine->cpu && failed(fillsLanes(op, why)))
-          return failure();
+      auto check = [&]() -> Refused {
+        if (machine->cpu)
+          if (Refused refused = checkLanes(op))
+            return refused;
         if (std::optional<ArrayRef<int64_t>> given = getGivenTile(op))
           choice.tiles.push_back({llvm::to_vector(*given), std::nullopt});
         else if (isRowSum(op)) {
-          FailureOr<SmallVector<int64_t>> tile = findSumTile(op, why);
-          if (failed(tile))
-            return failure();
+          OrRefusal<SmallVector<int64_t>> tile = findSumTile(op);
+          if (!tile)
+            return tile.refusal();
           choice.tiles.push_back({*tile, std::nullopt});
         } else
           choice =
               chooseDenseTile(op, *table, /*assumed=*/std::nullopt,
                               shared ? TileModel() : TileModel(modelCycles));
-        return checkDense(op, choice.getTile(), why);
+        return checkDense(op, choice.getTile());
       };
-      if (failed(check())) {
+      if (Refused refused = check()) {
         if (explain)
-          explainNotTaken(op, "is not tiled", why);
+          explainNotTaken(op, "is not tiled", refused->why);
         continue;
       }
       if (explain)

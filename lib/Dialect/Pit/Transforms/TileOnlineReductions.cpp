@@ -52,24 +52,26 @@ struct TileOnlineReductionsPass
     for (linalg::LinalgOp op : llvm::reverse(ops)) {
       if (done.contains(op))
         continue;
-      std::string why;
-      std::optional<OnlineChain> chain =
-          findOnlineChain(op, findMarkSelection, why);
-      if (chain) {
+      Refused refused;
+      auto found = findOnlineChain(op, findMarkSelection);
+      if (!found) {
+        refused = found.refusal();
+      } else if (std::optional<OnlineChain> &chain = *found) {
         for (const ChainOp &part : chain->ops)
           done.insert(part.op);
         OnlineTiler tiler(rewriter, *chain, *machine);
-        if (succeeded(tiler.plan(why))) {
+        refused = tiler.plan();
+        if (!refused) {
           if (explain)
             emitRemark(op.getLoc())
                 << op->getName() << ": " << tiler.describe();
           tiler.run();
-          continue;
         }
       }
       // Once for all reductions behind it.
-      if (explain && !why.empty() && !explained.contains(op)) {
-        explainNotTaken(op, "is not tiled together with what it reduces", why);
+      if (explain && refused && !explained.contains(op)) {
+        explainNotTaken(op, "is not tiled together with what it reduces",
+                        refused->why);
         addProducers(op, explained);
       }
     }

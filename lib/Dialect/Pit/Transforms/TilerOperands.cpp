@@ -42,7 +42,7 @@ void Tiler::choosePads() {
   // Tails that no constant makes harmless are peeled. A chunk's absent ids
   // cannot be, so then ids come one at a time.
   peeled.assign(op.getNumLoops(), false);
-  std::optional<SmallVector<TypedAttr>> found =
+  OrRefusal<SmallVector<TypedAttr>> found =
       findPadding(body.inner.op, innerDims(dims), marked, background);
   while (!found) {
     auto next = llvm::find_if(llvm::reverse(dims), [&](unsigned d) {

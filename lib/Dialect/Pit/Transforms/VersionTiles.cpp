@@ -157,9 +157,8 @@ struct VersionTilesPass : pit::impl::PitVersionTilesBase<VersionTilesPass> {
       if (!isDenseContraction(op) || op->getNumResults() != 1)
         return;
       std::optional<TileVersions> tiles = findTileVersions(op, *table);
-      std::string why;
       if (!tiles || llvm::any_of(tiles->versions, [&](const TileVersion &one) {
-            return failed(checkDense(op, one.tile, why));
+            return checkDense(op, one.tile).has_value();
           }))
         return;
       if (explain)

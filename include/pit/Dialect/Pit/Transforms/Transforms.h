@@ -8,6 +8,7 @@
 #ifndef PIT_DIALECT_PIT_TRANSFORMS_TRANSFORMS_H
 #define PIT_DIALECT_PIT_TRANSFORMS_TRANSFORMS_H
 
+#include "pit/Analysis/Refusal.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -20,8 +21,8 @@ namespace mlir::pit {
 /// The dims of operand number `operand` (an input, or an init for a result) of
 /// `op` along which it may be packed, if it is background where its mark does
 /// not select; of an operand without a mark, if it is 0.
-FailureOr<SmallVector<int64_t>>
-inferPackedDims(linalg::LinalgOp op, unsigned operand, std::string &why);
+OrRefusal<SmallVector<int64_t>> inferPackedDims(linalg::LinalgOp op,
+                                                unsigned operand);
 
 /// Keeps values packed between the planned ops of `function` (pit-fold).
 void foldPacked(RewriterBase &rewriter, func::FuncOp function);
