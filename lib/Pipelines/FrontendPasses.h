@@ -24,8 +24,7 @@ void addFrontend(OpPassManager &pm, const OptionsT &options, bool kernels) {
   // The frontend accepts functions of any kind that nobody calls, as torch's
   // seed of random numbers.
   pm.addPass(createSymbolDCEPass());
-  pm.addPass(createPitCheckDialects());
-  pm.addPass(createPitCheckTypes());
+  pm.addPass(createPitCheckOps());
   pm.addPass(createPitDropSigns());
   pm.addPass(createPitCheckShapes());
   pm.addNestedPass<func::FuncOp>(createPitReadResources());

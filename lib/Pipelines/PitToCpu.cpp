@@ -47,7 +47,6 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
     func.addPass(createPitFuseSiblings());
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
-  func.addPass(createPitWriteBitmaps());
   func.addPass(createPitShareLooks());
 }
 

@@ -32,7 +32,6 @@ void addPlanning(OpPassManager &func, const OptionsT &options,
     if (!tile.kernels)
       sums.longest = 127;
     func.addPass(createPitCollapseSums(sums));
-    func.addPass(createPitJoinMarks());
     func.addPass(createPitSinkMarks());
   }
   func.addPass(createPitSequenceForalls());
@@ -78,8 +77,7 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
               options.fuseSiblings);
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
-  func.addPass(createPitExpandVectors());
-  func.addPass(createPitCollapseDims());
+  func.addPass(createPitFormMatrices());
   // Reshapes of one operand of several contractions.
   func.addPass(createCSEPass());
   PitTileDenseOptions dense;
@@ -108,7 +106,6 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
   // Indices that are built from bits are not packed as they are built.
-  func.addPass(createPitWriteBitmaps());
   func.addPass(createPitShareLooks());
   PitPackColumnsOptions pack;
   pack.target = plan.target;

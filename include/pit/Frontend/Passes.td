@@ -95,29 +95,15 @@ def PitFlattenModules : Pass<"pit-flatten-modules", "::mlir::ModuleOp"> {
   }];
 }
 
-def PitCheckDialects : Pass<"pit-check-dialects", "::mlir::ModuleOp"> {
-  let summary = "refuses ops of dialects that the pipelines do not take";
+def PitCheckOps : Pass<"pit-check-ops", "::mlir::ModuleOp"> {
+  let summary = "refuses ops and types that the pipelines do not take";
   let description = [{
     The pipelines lower programs in builtin, func, pit, linalg, tensor, arith,
     math, complex, index, scf, cf, affine, memref, bufferization, vector, ub, llvm
-    and omp. An op of another dialect would only be found by a pass in the middle,
-    whose message does not tell what to do. This one names the op, what is taken,
-    and for dialects of MLIR that have one, the pass that lowers them.
-
-    Example: for `tosa.matmul` the error says
-
-    ```
-    is of dialect tosa, which pit does not take: lower it first, as by mlir-opt
-    --pass-pipeline='builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor))'
-    ```
-  }];
-}
-
-def PitCheckTypes : Pass<"pit-check-types"> {
-  let summary = "refuses types that no target computes with";
-  let description = [{
-    Fails on the first op with a value of a type for which there is no arithmetic,
-    before a later pass, or LLVM, does so less clearly. The types that are taken:
+    and omp. An op of another dialect, or a value of a type for which there is no
+    arithmetic, would only be found by a pass in the middle, whose message does not
+    tell what to do. This pass names the op, what is taken, and for dialects of MLIR
+    that have one, the pass that lowers them. The types that are taken:
 
     - numbers: f64, f32, f16, bf16, f8E4M3FN, f8E5M2, index, integers of 1 to 64 bits,
       and complex numbers of these;
@@ -128,7 +114,14 @@ def PitCheckTypes : Pass<"pit-check-types"> {
     Not taken are f128, f80, tf32, other floats of 8 bits, and smaller ones. (What the
     option `tf32` does is multiply f32 so.)
 
-    Example: `func.func @f(%a: tensor<4xf8E3M4>)` fails with
+    Example: for `tosa.matmul` the error says
+
+    ```
+    is of dialect tosa, which pit does not take: lower it first, as by mlir-opt
+    --pass-pipeline='builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor))'
+    ```
+
+    and `func.func @f(%a: tensor<4xf8E3M4>)` fails with
 
     ```
     error: 'func.func' op has a value of type 'tensor<4xf8E3M4>', but there is no

@@ -1,7 +1,7 @@
 //===- Reshapes.h - Contractions of other dims ------------------*- C++ -*-===//
 //
 // Passes share this that change the dims of contractions on tensors, and of the
-// element-wise ops after them (CollapseDims.cpp, ExpandVectors.cpp).
+// element-wise ops after them (FormMatrices.cpp, CollapseSums.cpp).
 //
 //===----------------------------------------------------------------------===//
 

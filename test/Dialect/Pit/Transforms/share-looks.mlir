@@ -1,5 +1,5 @@
 // RUN: pit-opt %s -pit-share-looks -split-input-file | pit-opt -split-input-file | FileCheck %s
-// RUN: pit-opt %s -pit-plan="choice=run-time target=sm_90a" -canonicalize -cse -pit-write-bitmaps -pit-share-looks -split-input-file | FileCheck %s --check-prefix=PLANNED
+// RUN: pit-opt %s -pit-plan="choice=run-time target=sm_90a" -canonicalize -cse -pit-share-looks -split-input-file | FileCheck %s --check-prefix=PLANNED
 
 !rows = !pit.index<micro_tile = [1, *], axis = 0>
 !columns = !pit.index<micro_tile = [32, 1], axis = 1>

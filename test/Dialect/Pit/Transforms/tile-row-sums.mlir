@@ -1,5 +1,5 @@
-// RUN: pit-opt %s -pit-collapse-dims -pit-tile-dense=target=sm_80 -canonicalize -cse --split-input-file | FileCheck %s
-// RUN: pit-opt %s -pit-collapse-dims -pit-tile-dense="target=sm_80 shared=false" -canonicalize -cse --split-input-file | FileCheck %s --check-prefix=STRICT
+// RUN: pit-opt %s -pit-form-matrices -pit-tile-dense=target=sm_80 -canonicalize -cse --split-input-file | FileCheck %s
+// RUN: pit-opt %s -pit-form-matrices -pit-tile-dense="target=sm_80 shared=false" -canonicalize -cse --split-input-file | FileCheck %s --check-prefix=STRICT
 // RUN: pit-opt %s -pit-tile-dense -canonicalize -cse --split-input-file | FileCheck %s --check-prefix=STRICT
 // STRICT-NOT: pit.forall
 

@@ -260,8 +260,8 @@ def PitLowerMarks : Pass<"pit-lower-marks", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def PitJoinMarks : Pass<"pit-join-marks", "::mlir::func::FuncOp"> {
-  let summary = "marks what branches and loops of scf hand on marked";
+def PitSinkMarks : Pass<"pit-sink-marks", "::mlir::func::FuncOp"> {
+  let summary = "moves marks to their users, through branches, loops and reshapes";
   let description = [{
     If both branches of an `scf.if` yield a marked value, so is its result. If a
     loop starts from a marked value and each iteration yields one, what it carries
@@ -269,28 +269,6 @@ def PitJoinMarks : Pass<"pit-join-marks", "::mlir::func::FuncOp"> {
     mask is background by then. In one of two branches a tensor of nothing but the
     background will do as well.
 
-    Example:
-
-    ```mlir
-    func.func @f(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>, %p: i1) -> tensor<8x8xf32> {
-      %r = scf.if %p -> tensor<8x8xf32> {
-        %s = pit.sparse %x : tensor<8x8xf32>
-        scf.yield %s : tensor<8x8xf32>
-      } else {
-        %s = pit.sparse %y : tensor<8x8xf32>
-        scf.yield %s : tensor<8x8xf32>
-      }
-      return %r : tensor<8x8xf32>
-    }
-    ```
-
-    gets `%s = pit.sparse %r : tensor<8x8xf32>` behind the `scf.if`.
-  }];
-}
-
-def PitSinkMarks : Pass<"pit-sink-marks", "::mlir::func::FuncOp"> {
-  let summary = "moves marks through slices, reshapes and casts to their users";
-  let description = [{
     `pit-plan` looks at the operands of linalg ops. A mark that stands before a
     `tensor.cast`, `expand_shape`, `collapse_shape`, `reshape`, `extract_slice` or
     `pad`, before a `linalg.transpose`, or before a linalg op that casts elements,
@@ -330,6 +308,23 @@ def PitSinkMarks : Pass<"pit-sink-marks", "::mlir::func::FuncOp"> {
       return %r : tensor<?x8xf32>
     }
     ```
+
+    Example of a branch:
+
+    ```mlir
+    func.func @f(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>, %p: i1) -> tensor<8x8xf32> {
+      %r = scf.if %p -> tensor<8x8xf32> {
+        %s = pit.sparse %x : tensor<8x8xf32>
+        scf.yield %s : tensor<8x8xf32>
+      } else {
+        %s = pit.sparse %y : tensor<8x8xf32>
+        scf.yield %s : tensor<8x8xf32>
+      }
+      return %r : tensor<8x8xf32>
+    }
+    ```
+
+    gets `%s = pit.sparse %r : tensor<8x8xf32>` behind the `scf.if`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",

@@ -217,9 +217,38 @@ def PitCollapseSums : Pass<"pit-collapse-sums", "::mlir::func::FuncOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
-def PitCollapseDims : Pass<"pit-collapse-dims", "::mlir::func::FuncOp"> {
-  let summary = "makes one dim of those that go together in a contraction";
+def PitFormMatrices : Pass<"pit-form-matrices", "::mlir::func::FuncOp"> {
+  let summary = "makes contractions products of matrices";
   let description = [{
+    Of two factors one may have no dim of its own in the result, as the vector of
+    `linalg.matvec`, `linalg.vecmat` and their batches. Tensor cores take matrices:
+    the vector becomes one of a single row, and so does the result. Rows come
+    before the vector's reduced dims, and in the result before the matrix's own
+    dims. Contractions without a mark are taken whose factors are floats of 16
+    bits or less.
+
+    Element-wise ops that `pit-fuse-epilogues` would move into the loop get the
+    dim as well, and `tensor.collapse_shape` comes after the last of them.
+
+    Example of a vector:
+
+    ```mlir
+    %y = linalg.matvec ins(%w, %x : tensor<32x16xf16>, tensor<16xf16>)
+           outs(%o : tensor<32xf32>) -> tensor<32xf32>
+    ```
+
+    becomes a product of one row:
+
+    ```mlir
+    #w = affine_map<(m, n, k) -> (n, k)>
+    #x = affine_map<(m, n, k) -> (m, k)>
+    #y = affine_map<(m, n, k) -> (m, n)>
+    %a = tensor.expand_shape %x [[0, 1]] output_shape [1, 16] : tensor<16xf16> into tensor<1x16xf16>
+    %b = tensor.expand_shape %o [[0, 1]] output_shape [1, 32] : tensor<32xf32> into tensor<1x32xf32>
+    %p = linalg.generic {indexing_maps = [#w, #x, #y], ...} ins(%w, %a : ...) outs(%b : tensor<1x32xf32>) {
+    %y = tensor.collapse_shape %p [[0, 1]] : tensor<1x32xf32> into tensor<32xf32>
+    ```
+
     Layers work on tensors of several leading dims, as `[batch, tokens, k]`, and
     their weights have none of them. On a GPU a tile of a product has one dim for
     rows and one for columns. So dims of a contraction without a mark, or of a sum of
@@ -260,42 +289,6 @@ def PitCollapseDims : Pass<"pit-collapse-dims", "::mlir::func::FuncOp"> {
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
-}
-
-def PitExpandVectors : Pass<"pit-expand-vectors", "::mlir::func::FuncOp"> {
-  let summary = "makes matrix times vector a product of matrices";
-  let description = [{
-    Of two factors one may have no dim of its own in the result, as the vector of
-    `linalg.matvec`, `linalg.vecmat` and their batches. Tensor cores take matrices:
-    the vector becomes one of a single row, and so does the result. Rows come
-    before the vector's reduced dims, and in the result before the matrix's own
-    dims. Contractions without a mark are taken whose factors are floats of 16
-    bits or less.
-
-    Element-wise ops that `pit-fuse-epilogues` would move into the loop get the
-    dim as well, and `tensor.collapse_shape` comes after the last of them.
-
-    Example:
-
-    ```mlir
-    %y = linalg.matvec ins(%w, %x : tensor<32x16xf16>, tensor<16xf16>)
-           outs(%o : tensor<32xf32>) -> tensor<32xf32>
-    ```
-
-    becomes a product of one row:
-
-    ```mlir
-    #w = affine_map<(m, n, k) -> (n, k)>
-    #x = affine_map<(m, n, k) -> (m, k)>
-    #y = affine_map<(m, n, k) -> (m, n)>
-    %a = tensor.expand_shape %x [[0, 1]] output_shape [1, 16] : tensor<16xf16> into tensor<1x16xf16>
-    %b = tensor.expand_shape %o [[0, 1]] output_shape [1, 32] : tensor<32xf32> into tensor<1x32xf32>
-    %p = linalg.generic {indexing_maps = [#w, #x, #y], ...} ins(%w, %a : ...) outs(%b : tensor<1x32xf32>) {
-    %y = tensor.collapse_shape %p [[0, 1]] : tensor<1x32xf32> into tensor<32xf32>
-    ```
-  }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
 }
 
 def PitVersionTiles : Pass<"pit-version-tiles", "::mlir::func::FuncOp"> {
@@ -624,8 +617,8 @@ def PitFuseSiblings : Pass<"pit-fuse-siblings", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def PitWriteBitmaps : Pass<"pit-write-bitmaps", "::mlir::func::FuncOp"> {
-  let summary = "has what computes a value write which of its elements are live";
+def PitShareLooks : Pass<"pit-share-looks", "::mlir::func::FuncOp"> {
+  let summary = "has a value looked at once: where it is computed, or by one choice";
   let description = [{
     Where `pit.index` or `pit.choose` reads values that a `pit.forall` computes, the
     loop looks at each tile when it has written it (`pit.look`), and the index or
@@ -636,7 +629,7 @@ def PitWriteBitmaps : Pass<"pit-write-bitmaps", "::mlir::func::FuncOp"> {
     add to their result, whose tiles are not final, and of tiles that do not lie at
     multiples of 8 elements.
 
-    Example:
+    Example of a loop that looks:
 
     ```mlir
     %h = pit.forall (%m, %n) = (%c0, %c0) to (%M, %c1024) step (32, 128)
@@ -662,17 +655,7 @@ def PitWriteBitmaps : Pass<"pit-write-bitmaps", "::mlir::func::FuncOp"> {
     %i = pit.index %h#0 bits(%h#1 : tensor<?x128xi8>) : tensor<?x1024xf32>
          -> !pit.index<micro_tile = [32, 1], axis = 1>
     ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::linalg::LinalgDialect",
-                           "::mlir::pit::PitDialect",
-                           "::mlir::scf::SCFDialect",
-                           "::mlir::tensor::TensorDialect"];
-}
 
-def PitShareLooks : Pass<"pit-share-looks", "::mlir::func::FuncOp"> {
-  let summary = "has choices by the same values look at them once";
-  let description = [{
     Several `pit.choose` of a block may look at one tensor, as for both gradients of
     a product behind a ReLU. Then one of them comes first, and the others take what
     it has seen (`seen`). Each still decides for itself, by its own costs and the
@@ -680,7 +663,7 @@ def PitShareLooks : Pass<"pit-share-looks", "::mlir::func::FuncOp"> {
     about, as a device needs it, unless the times of its variants are not known so
     early.
 
-    Choices that read bits (`pit-write-bitmaps`) have nothing to share.
+    Choices that read bits have nothing to share.
 
     Example:
 
@@ -696,7 +679,11 @@ def PitShareLooks : Pass<"pit-share-looks", "::mlir::func::FuncOp"> {
     %w, %bw = pit.choose %x seen(%bv) of [!pit.index<micro_tile = [1, *], axis = 0>] ...
     ```
   }];
-  let dependentDialects = ["::mlir::pit::PitDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def PitPackColumns : Pass<"pit-pack-columns", "::mlir::func::FuncOp"> {

@@ -1,4 +1,4 @@
-// RUN: pit-opt %s --pit-collapse-dims --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: pit-opt %s --pit-form-matrices --canonicalize --cse --split-input-file | FileCheck %s
 
 #bmk = affine_map<(b, m, n, k) -> (b, m, k)>
 #kn = affine_map<(b, m, n, k) -> (k, n)>

@@ -1,4 +1,4 @@
-// RUN: pit-opt %s -split-input-file -verify-diagnostics -pit-check-types
+// RUN: pit-opt %s -split-input-file -verify-diagnostics -pit-check-ops
 // RUN: pit-opt %s -split-input-file -verify-diagnostics -pit-to-cpu
 // RUN: pit-opt %s -split-input-file -verify-diagnostics -pit-to-cuda=chip=sm_80
 

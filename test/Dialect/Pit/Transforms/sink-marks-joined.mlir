@@ -1,4 +1,4 @@
-// RUN: pit-opt %s -pit-join-marks -split-input-file | FileCheck %s
+// RUN: pit-opt %s -pit-sink-marks -split-input-file | FileCheck %s
 
 // CHECK-LABEL: func.func @branches
 // CHECK: %[[R:.*]]:4 = scf.if

@@ -1,4 +1,4 @@
-// RUN: pit-opt %s --pit-expand-vectors --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: pit-opt %s --pit-form-matrices --canonicalize --cse --split-input-file | FileCheck %s
 
 // The element-wise op after the product has the row, too.
 // CHECK: #map = affine_map<(d0, d1, d2) -> (d1, d2)>

@@ -1,4 +1,4 @@
-// RUN: pit-opt %s -pit-check-dialects -split-input-file -verify-diagnostics -allow-unregistered-dialect -o /dev/null
+// RUN: pit-opt %s -pit-check-ops -split-input-file -verify-diagnostics -allow-unregistered-dialect -o /dev/null
 // RUN: not pit-opt %s -pit-to-cpu -split-input-file -allow-unregistered-dialect -o /dev/null 2>&1 | FileCheck %s
 // RUN: not pit-opt %s -pit-to-cuda=chip=sm_80 -split-input-file -allow-unregistered-dialect -o /dev/null 2>&1 | FileCheck %s
 

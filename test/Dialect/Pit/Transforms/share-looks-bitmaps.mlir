@@ -1,4 +1,4 @@
-// RUN: pit-opt %s -pit-write-bitmaps -split-input-file | pit-opt -split-input-file | FileCheck %s
+// RUN: pit-opt %s -pit-share-looks -split-input-file | pit-opt -split-input-file | FileCheck %s
 
 !rows = !pit.index<micro_tile = [1, *], axis = 0>
 !columns = !pit.index<micro_tile = [32, 1], axis = 1>
