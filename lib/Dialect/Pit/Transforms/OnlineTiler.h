@@ -1,4 +1,4 @@
-//===- OnlineTiler.h - One loop for reductions that use each other -*- C++ -*-//
+//===- OnlineTiler.h - One loop for a chain of reductions -------*- C++ -*-===//
 //
 // Tiles a chain (Analysis/OnlineReductions.h):
 //

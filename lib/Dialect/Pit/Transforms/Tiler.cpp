@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -91,14 +92,13 @@ SmallVector<unsigned> Tiler::concurrentDims() {
 }
 
 SmallVector<Value> Tiler::groupSubscripts() {
-  SmallVector<Value> saved(starts), result;
+  llvm::SaveAndRestore around(starts);
   for (auto [d, group] : llvm::enumerate(lastGroup))
     if (group)
       starts[d] = group;
-  for (int64_t d : indexType.getGroupDims())
-    result.push_back(subscript(markedMap.getResult(d)));
-  starts = saved;
-  return result;
+  return llvm::map_to_vector(indexType.getGroupDims(), [&](int64_t d) {
+    return subscript(markedMap.getResult(d));
+  });
 }
 
 template <typename LoopTy>
@@ -109,25 +109,24 @@ SmallVector<Value> Tiler::loop(ArrayRef<unsigned> dims, bool overIds,
   for (unsigned d : dims)
     steps.push_back(tile[d]);
   steps.resize(lower.size(), 1);
-  SmallVector<Value> saved(starts);
+  llvm::SaveAndRestore around(starts);
   SmallVector<Value> group = overIds ? groupSubscripts() : SmallVector<Value>();
   OpBuilder::InsertionGuard guard(rewriter);
-  auto created = LoopTy::create(
-      rewriter, loc, lower, upper, steps, overIds ? index : Value(), group,
-      overIds ? tile[*axis] : 0, args,
-      [&](OpBuilder &, Location, ValueRange ivs, Value chunk, Value places,
-          ValueRange carried) {
-        for (auto [d, iv] : llvm::zip(dims, ivs))
-          starts[d] = iv;
-        if (overIds) {
-          ids = chunk;
-          positions = places;
-        }
-        SmallVector<Value> next = body(carried);
-        YieldOp::create(rewriter, loc, next);
-      });
-  starts = saved;
-  return created.getResults();
+  return LoopTy::create(rewriter, loc, lower, upper, steps,
+                        overIds ? index : Value(), group,
+                        overIds ? tile[*axis] : 0, args,
+                        [&](OpBuilder &, Location, ValueRange ivs, Value chunk,
+                            Value places, ValueRange carried) {
+                          for (auto [d, iv] : llvm::zip(dims, ivs))
+                            starts[d] = iv;
+                          if (overIds) {
+                            ids = chunk;
+                            positions = places;
+                          }
+                          SmallVector<Value> next = body(carried);
+                          YieldOp::create(rewriter, loc, next);
+                        })
+      .getResults();
 }
 
 template <typename LoopTy>
@@ -284,13 +283,9 @@ SmallVector<Value> Tiler::nest(ArrayRef<unsigned> dims, ValueRange args,
       extents[d]);
   SmallVector<Value> sums =
       loop<ForOp>(d, /*overIds=*/false, zero, full, args, inside);
-  int64_t whole = tile[d];
-  tile[d] = 1;
-  lastGroup[d] = full;
-  sums = loop<ForOp>(d, /*overIds=*/false, full, extents[d], sums, inside);
-  lastGroup[d] = Value();
-  tile[d] = whole;
-  return sums;
+  llvm::SaveAndRestore one(tile[d], int64_t(1));
+  llvm::SaveAndRestore last(lastGroup[d], full);
+  return loop<ForOp>(d, /*overIds=*/false, full, extents[d], sums, inside);
 }
 
 SmallVector<Value> Tiler::compute(ValueRange accumulators) {
