@@ -64,14 +64,17 @@ public:
 private:
   LogicalResult check(Operation *op);
   LogicalResult checkTransfer(VectorTransferOpInterface op);
-  void checkPlain(Operation *op, Value memref, ValueRange indices, Type type);
-  void checkMasked(Operation *op, Value memref, ValueRange indices, Value mask);
-  void checkGathered(Operation *op, Value memref, ValueRange indices,
-                     Value offsets, Value mask);
-  void checkLinear(Operation *op, Value memref, Value first, Value count);
-  void checkTile(Operation *op, Value memref, ValueRange indices, Value stride,
-                 amx::TileType tile);
-  void checkCopy(memref::CopyOp op);
+  LogicalResult checkPlain(Operation *op, Value memref, ValueRange indices,
+                           Type type);
+  LogicalResult checkMasked(Operation *op, Value memref, ValueRange indices,
+                            Value mask);
+  LogicalResult checkGathered(Operation *op, Value memref, ValueRange indices,
+                              Value offsets, Value mask);
+  LogicalResult checkLinear(Operation *op, Value memref, Value first,
+                            Value count);
+  LogicalResult checkTile(Operation *op, Value memref, ValueRange indices,
+                          Value stride, amx::TileType tile);
+  LogicalResult checkCopy(memref::CopyOp op);
   SmallVector<Reach> viewRanges(Operation *op);
   void checkView(Operation *op);
 

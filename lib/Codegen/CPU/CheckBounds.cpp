@@ -29,8 +29,8 @@ using namespace mlir::pit;
 //===----------------------------------------------------------------------===//
 
 /// A scalar, or all of a vector along the last dimensions.
-void BoundsChecker::checkPlain(Operation *op, Value memref, ValueRange indices,
-                               Type type) {
+LogicalResult BoundsChecker::checkPlain(Operation *op, Value memref,
+                                        ValueRange indices, Type type) {
   SmallVector<Reach> ranges = points(memref, indices);
   auto vector = dyn_cast<VectorType>(type);
   bool isElement = cast<MemRefType>(memref.getType()).getElementType() == type;
@@ -40,10 +40,11 @@ void BoundsChecker::checkPlain(Operation *op, Value memref, ValueRange indices,
     for (int64_t d = 1; d <= vector.getRank(); ++d)
       ranges.end()[-d].count = index(vector.getShape().end()[-d]);
   guard(op, memref, ranges);
+  return success();
 }
 
-void BoundsChecker::checkMasked(Operation *op, Value memref, ValueRange indices,
-                                Value mask) {
+LogicalResult BoundsChecker::checkMasked(Operation *op, Value memref,
+                                         ValueRange indices, Value mask) {
   auto [first, count] = lanes(mask);
   SmallVector<Reach> ranges = points(memref, indices);
   // Without lanes it does not matter where they are not.
@@ -54,42 +55,46 @@ void BoundsChecker::checkMasked(Operation *op, Value memref, ValueRange indices,
   along.first = add(along.first, first);
   along.count = count;
   guard(op, memref, ranges);
+  return success();
 }
 
-void BoundsChecker::checkLinear(Operation *op, Value memref, Value first,
-                                Value count) {
+LogicalResult BoundsChecker::checkLinear(Operation *op, Value memref,
+                                         Value first, Value count) {
   SmallVector<Reach> ranges = {
       {first, count, span(memref).second, /*linear=*/true}};
   addSources(memref, first, count, ranges);
   guard(op, ranges);
+  return success();
 }
 
-void BoundsChecker::checkGathered(Operation *op, Value memref,
-                                  ValueRange indices, Value offsets,
-                                  Value mask) {
+LogicalResult BoundsChecker::checkGathered(Operation *op, Value memref,
+                                           ValueRange indices, Value offsets,
+                                           Value mask) {
   auto [first, count] = lanes(mask, offsets);
-  checkLinear(op, memref, add(linear(memref, indices), first), count);
+  return checkLinear(op, memref, add(linear(memref, indices), first), count);
 }
 
 /// Rows of a tile register, `stride` elements apart.
-void BoundsChecker::checkTile(Operation *op, Value memref, ValueRange indices,
-                              Value stride, amx::TileType tile) {
+LogicalResult BoundsChecker::checkTile(Operation *op, Value memref,
+                                       ValueRange indices, Value stride,
+                                       amx::TileType tile) {
   Value rows = index(tile.getDimSize(0) - 1),
         columns = index(tile.getDimSize(1));
   if (!stride) {
     auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, memref);
     stride = metadata.getStrides().drop_back().back();
   }
-  checkLinear(op, memref, linear(memref, indices),
-              add(mul(rows, stride), columns));
+  return checkLinear(op, memref, linear(memref, indices),
+                     add(mul(rows, stride), columns));
 }
 
-void BoundsChecker::checkCopy(memref::CopyOp op) {
+LogicalResult BoundsChecker::checkCopy(memref::CopyOp op) {
   SmallVector<Reach> ranges;
   for (int64_t d = 0; d < op.getSource().getType().getRank(); ++d)
     ranges.push_back(
         {index(0), sizeOf(op.getSource(), d), sizeOf(op.getTarget(), d)});
   guard(op, ranges);
+  return success();
 }
 
 LogicalResult BoundsChecker::checkTransfer(VectorTransferOpInterface op) {
@@ -226,51 +231,39 @@ LogicalResult BoundsChecker::check(Operation *op) {
         return success();
       })
       .Case([&](memref::LoadOp op) {
-        checkPlain(op, op.getMemRef(), op.getIndices(), op.getType());
-        return success();
+        return checkPlain(op, op.getMemRef(), op.getIndices(), op.getType());
       })
       .Case([&](memref::StoreOp op) {
-        checkPlain(op, op.getMemRef(), op.getIndices(),
-                   op.getValue().getType());
-        return success();
+        return checkPlain(op, op.getMemRef(), op.getIndices(),
+                          op.getValue().getType());
       })
       .Case<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>([&](auto op) {
-        checkPlain(op, op.getMemref(), op.getIndices(), op.getType());
-        return success();
+        return checkPlain(op, op.getMemref(), op.getIndices(), op.getType());
       })
       .Case([&](vector::LoadOp op) {
-        checkPlain(op, op.getBase(), op.getIndices(), op.getType());
-        return success();
+        return checkPlain(op, op.getBase(), op.getIndices(), op.getType());
       })
       .Case([&](vector::StoreOp op) {
-        checkPlain(op, op.getBase(), op.getIndices(),
-                   op.getValueToStore().getType());
-        return success();
+        return checkPlain(op, op.getBase(), op.getIndices(),
+                          op.getValueToStore().getType());
       })
       .Case<vector::MaskedLoadOp, vector::MaskedStoreOp>([&](auto op) {
-        checkMasked(op, op.getBase(), op.getIndices(), op.getMask());
-        return success();
+        return checkMasked(op, op.getBase(), op.getIndices(), op.getMask());
       })
       .Case<vector::GatherOp, vector::ScatterOp>([&](auto op) {
-        checkGathered(op, op.getBase(), op.getOffsets(), op.getIndices(),
-                      op.getMask());
-        return success();
+        return checkGathered(op, op.getBase(), op.getOffsets(), op.getIndices(),
+                             op.getMask());
       })
       .Case([&](VectorTransferOpInterface op) { return checkTransfer(op); })
       .Case([&](amx::TileLoadOp op) {
-        checkTile(op, op.getBase(), op.getIndices(), op.getStride(),
-                  op.getTileType());
-        return success();
+        return checkTile(op, op.getBase(), op.getIndices(), op.getStride(),
+                         op.getTileType());
       })
       .Case([&](amx::TileStoreOp op) {
-        checkTile(op, op.getBase(), op.getIndices(), op.getStride(),
-                  op.getTileType());
-        return success();
+        return checkTile(op, op.getBase(), op.getIndices(), op.getStride(),
+                         op.getTileType());
       })
-      .Case([&](memref::CopyOp op) {
-        checkCopy(op);
-        return success();
-      })
+      .Case([&](memref::CopyOp op) { return checkCopy(op); })
       // A hint: nothing is read.
       .Case([&](memref::PrefetchOp) { return success(); })
       .Default(refuseAccess);

@@ -87,22 +87,9 @@ LogicalResult LaunchOp::verify() {
   return failure(failed(verifyChoice(*this)) || failed(verifyFill(*this)));
 }
 
-void LaunchOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  for (OpOperand &input : getInputsMutable())
-    if (isa<MemRefType>(input.get().getType()))
-      effects.emplace_back(MemoryEffects::Read::get(), &input,
-                           SideEffects::DefaultResource::get());
-  for (OpOperand &fill : getFillMutable())
-    effects.emplace_back(MemoryEffects::Write::get(), &fill,
-                         SideEffects::DefaultResource::get());
-  for (OpOperand &out : getOutsMutable()) {
-    if (!isa<MemRefType>(out.get().getType()))
-      continue;
-    effects.emplace_back(MemoryEffects::Read::get(), &out,
-                         SideEffects::DefaultResource::get());
-    effects.emplace_back(MemoryEffects::Write::get(), &out,
-                         SideEffects::DefaultResource::get());
-  }
+void LaunchOp::getEffects(Effects &effects) {
+  addEffect<MemoryEffects::Read>(effects, getInputsMutable());
+  addEffect<MemoryEffects::Write>(effects, getFillMutable());
+  addEffect<MemoryEffects::Read>(effects, getOutsMutable());
+  addEffect<MemoryEffects::Write>(effects, getOutsMutable());
 }

@@ -58,19 +58,12 @@ LogicalResult StoreOp::verify() {
                      "store", {"store 1", "store 2", "store 3"});
 }
 
-void StoreOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable(),
-                       SideEffects::DefaultResource::get());
+void StoreOp::getEffects(Effects &effects) {
+  addEffect<MemoryEffects::Write>(effects, getDestMutable());
 }
 
-void ViewOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  if (isa<MemRefType>(getSrc().getType()))
-    effects.emplace_back(MemoryEffects::Read::get(), &getSrcMutable(),
-                         SideEffects::DefaultResource::get());
+void ViewOp::getEffects(Effects &effects) {
+  addEffect<MemoryEffects::Read>(effects, getSrcMutable());
 }
 
 /// The largest value of `expr` over a tile whose last point is `last`, the

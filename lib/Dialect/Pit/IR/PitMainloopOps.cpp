@@ -592,18 +592,10 @@ void MainloopOp::getSuccessorRegions(
                        getOperation()->getResults().take_front(0));
 }
 
-void MainloopOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
+void MainloopOp::getEffects(Effects &effects) {
   // Views say themselves what they read.
-  if (!isa<MemRefType>(getDest().getType()))
-    return;
   if (getCombine())
-    effects.emplace_back(MemoryEffects::Read::get(), &getDestMutable(),
-                         SideEffects::DefaultResource::get());
-  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable(),
-                       SideEffects::DefaultResource::get());
-  for (OpOperand &bits : getBitsMutable())
-    effects.emplace_back(MemoryEffects::Write::get(), &bits,
-                         SideEffects::DefaultResource::get());
+    addEffect<MemoryEffects::Read>(effects, getDestMutable());
+  addEffect<MemoryEffects::Write>(effects, getDestMutable());
+  addEffect<MemoryEffects::Write>(effects, getBitsMutable());
 }

@@ -261,14 +261,9 @@ OpFoldResult SparseOp::fold(FoldAdaptor) {
 // IndexOp
 //===----------------------------------------------------------------------===//
 
-void IndexOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  if (isa<MemRefType>(getInput().getType()))
-    effects.emplace_back(MemoryEffects::Read::get(), &getInputMutable());
-  for (OpOperand &bits : getBitsMutable())
-    if (isa<MemRefType>(bits.get().getType()))
-      effects.emplace_back(MemoryEffects::Read::get(), &bits);
+void IndexOp::getEffects(Effects &effects) {
+  addEffect<MemoryEffects::Read>(effects, getInputMutable());
+  addEffect<MemoryEffects::Read>(effects, getBitsMutable());
 }
 
 bool IndexOp::hasRowsOfBatch() {
@@ -330,13 +325,9 @@ LogicalResult IndexOp::verify() {
 // PackedIndexOp
 //===----------------------------------------------------------------------===//
 
-void PackedIndexOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  if (!isa<MemRefType>(getInput().getType()))
-    return;
-  effects.emplace_back(MemoryEffects::Read::get(), &getInputMutable());
-  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable());
+void PackedIndexOp::getEffects(Effects &effects) {
+  addEffect<MemoryEffects::Read>(effects, getInputMutable());
+  addEffect<MemoryEffects::Write>(effects, getDestMutable());
 }
 
 LogicalResult PackedIndexOp::verify() {
@@ -401,11 +392,8 @@ LogicalResult TransposeIndexOp::verify() {
 // RecordOp
 //===----------------------------------------------------------------------===//
 
-void RecordOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  if (isa<MemRefType>(getInput().getType()))
-    effects.emplace_back(MemoryEffects::Read::get(), &getInputMutable());
+void RecordOp::getEffects(Effects &effects) {
+  addEffect<MemoryEffects::Read>(effects, getInputMutable());
   // The context's profile.
   effects.emplace_back(MemoryEffects::Write::get());
 }
@@ -430,14 +418,9 @@ LogicalResult RecordOp::verify() {
 // ChooseOp
 //===----------------------------------------------------------------------===//
 
-void ChooseOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  if (isa<MemRefType>(getInput().getType()))
-    effects.emplace_back(MemoryEffects::Read::get(), &getInputMutable());
-  for (OpOperand &bits : getBitsMutable())
-    if (isa<MemRefType>(bits.get().getType()))
-      effects.emplace_back(MemoryEffects::Read::get(), &bits);
+void ChooseOp::getEffects(Effects &effects) {
+  addEffect<MemoryEffects::Read>(effects, getInputMutable());
+  addEffect<MemoryEffects::Read>(effects, getBitsMutable());
 }
 
 LogicalResult ChooseOp::verify() {
@@ -528,11 +511,8 @@ LogicalResult ExtentOp::canonicalize(ExtentOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-void CoordsOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  if (getDest())
-    effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable()[0]);
+void CoordsOp::getEffects(Effects &effects) {
+  addEffect<MemoryEffects::Write>(effects, getDestMutable());
 }
 
 LogicalResult CoordsOp::verify() {

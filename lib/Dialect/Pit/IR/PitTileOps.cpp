@@ -255,13 +255,9 @@ TypedAttr SReadOp::getPadOrZero() {
   return Builder(getContext()).getZeroAttr(getTileType().getElementType());
 }
 
-void SReadOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  if (isa<MemRefType>(getSrc().getType()))
-    effects.emplace_back(MemoryEffects::Read::get(), &getSrcMutable());
-  if (getDest())
-    effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable()[0]);
+void SReadOp::getEffects(Effects &effects) {
+  addEffect<MemoryEffects::Read>(effects, getSrcMutable());
+  addEffect<MemoryEffects::Write>(effects, getDestMutable());
 }
 
 LogicalResult SReadOp::verify() {
@@ -412,16 +408,11 @@ void SWriteOp::print(OpAsmPrinter &printer) {
   printer << " : " << getTile().getType() << " into " << getDest().getType();
 }
 
-void SWriteOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  if (isa<MemRefType>(getTile().getType()))
-    effects.emplace_back(MemoryEffects::Read::get(), &getTileMutable());
-  if (!isa<MemRefType>(getDest().getType()))
-    return;
+void SWriteOp::getEffects(Effects &effects) {
+  addEffect<MemoryEffects::Read>(effects, getTileMutable());
   if (getCombine())
-    effects.emplace_back(MemoryEffects::Read::get(), &getDestMutable());
-  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable());
+    addEffect<MemoryEffects::Read>(effects, getDestMutable());
+  addEffect<MemoryEffects::Write>(effects, getDestMutable());
 }
 
 LogicalResult SWriteOp::verify() {
@@ -528,13 +519,9 @@ LogicalResult pit::verifyBits(Operation *op, ShapedType bits,
   return success();
 }
 
-void LookOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  if (isa<MemRefType>(getSource().getType()))
-    effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable());
-  if (isa<MemRefType>(getBits().getType()))
-    effects.emplace_back(MemoryEffects::Write::get(), &getBitsMutable());
+void LookOp::getEffects(Effects &effects) {
+  addEffect<MemoryEffects::Read>(effects, getSourceMutable());
+  addEffect<MemoryEffects::Write>(effects, getBitsMutable());
 }
 
 LogicalResult LookOp::verify() {

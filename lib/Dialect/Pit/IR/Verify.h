@@ -1,4 +1,4 @@
-//===- Verify.h - Checks that several ops share -----------------*- C++ -*-===//
+//===- Verify.h - Checks and effects that several ops share -----*- C++ -*-===//
 
 #ifndef PIT_LIB_DIALECT_PIT_IR_VERIFY_H
 #define PIT_LIB_DIALECT_PIT_IR_VERIFY_H
@@ -7,8 +7,21 @@
 #include "mlir/IR/BuiltinTypeInterfaces.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Operation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::pit {
+
+using Effects =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+/// Adds an effect on the operands that are memory; tensors are values.
+template <typename EffectT>
+void addEffect(Effects &effects, MutableArrayRef<OpOperand> operands) {
+  for (OpOperand &operand : operands)
+    if (isa<MemRefType>(operand.get().getType()))
+      effects.emplace_back(EffectT::get(), &operand,
+                           SideEffects::DefaultResource::get());
+}
 
 /// An error of `op`'s verifier. `constraint` is what stands in brackets before
 /// the broken constraint in the op's description, such as "tile 3".

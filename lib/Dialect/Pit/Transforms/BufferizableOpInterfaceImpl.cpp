@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 
 using namespace mlir;
 using namespace mlir::bufferization;
@@ -95,43 +96,24 @@ struct SReadModel : ReaderModel<SReadModel, SReadOp> {
   }
 };
 
-/// pit.swrite: reads the tile, writes the destination in place. Whether the
-/// destination counts as read does not matter for correctness; it is not all
-/// overwritten, so it does.
-struct SWriteModel
-    : DstBufferizableOpInterfaceExternalModel<SWriteModel, SWriteOp> {
+/// pit.swrite, pit.look and pit.launch: read their inputs, write their outputs
+/// in place. Whether these count as read does not matter for correctness; they
+/// are not all overwritten, so they do.
+template <typename OpTy>
+struct InPlaceModel
+    : DstBufferizableOpInterfaceExternalModel<InPlaceModel<OpTy>, OpTy> {
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
-    auto write = cast<SWriteOp>(op);
-    FailureOr<SmallVector<Value>> buffers = getBuffers(
-        rewriter, {write.getTile(), write.getDest()}, options, state);
+    FailureOr<SmallVector<Value>> buffers =
+        getBuffers(rewriter, op->getOperands(), options, state);
     if (failed(buffers))
       return failure();
-    Value tile = (*buffers)[0], dest = (*buffers)[1];
-    SWriteOp::create(rewriter, op->getLoc(), TypeRange(), tile, dest,
-                     write.getSubscripts(), write.getCombineAttr(),
-                     write.getDimsAttr());
-    replaceOpWithBufferizedValues(rewriter, op, dest);
-    return success();
-  }
-};
-
-/// pit.look: reads the source, writes the bits in place.
-struct LookModel : DstBufferizableOpInterfaceExternalModel<LookModel, LookOp> {
-  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
-                          const BufferizationOptions &options,
-                          BufferizationState &state) const {
-    auto look = cast<LookOp>(op);
-    FailureOr<SmallVector<Value>> buffers = getBuffers(
-        rewriter, {look.getSource(), look.getBits()}, options, state);
-    if (failed(buffers))
-      return failure();
-    Value source = (*buffers)[0], bits = (*buffers)[1];
-    LookOp::create(rewriter, op->getLoc(), /*result=*/Type(), source, bits,
-                   look.getSubscripts(), look.getTile(),
-                   look.getBackgroundAttr());
-    replaceOpWithBufferizedValues(rewriter, op, bits);
+    mlir::clone(rewriter, op, TypeRange(), *buffers);
+    SmallVector<Value> results;
+    for (OpOperand &init : cast<OpTy>(op).getDpsInitsMutable())
+      results.push_back((*buffers)[init.getOperandNumber()]);
+    replaceOpWithBufferizedValues(rewriter, op, results);
     return success();
   }
 };
@@ -392,7 +374,7 @@ struct ViewModel : ReaderModel<ViewModel, ViewOp> {
   }
 };
 
-/// pit.mainloop: writes the destination in place, like pit.swrite. Its other
+/// pit.mainloop: writes the destination in place, too. Its other
 /// operands are views.
 struct MainloopModel
     : DstBufferizableOpInterfaceExternalModel<MainloopModel, MainloopOp> {
@@ -439,27 +421,6 @@ struct SparseModel : ReaderModel<SparseModel, SparseOp> {
   }
 };
 
-/// pit.launch: reads its inputs and outputs, writes the outputs in place.
-struct LaunchModel
-    : DstBufferizableOpInterfaceExternalModel<LaunchModel, LaunchOp> {
-  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
-                          const BufferizationOptions &options,
-                          BufferizationState &state) const {
-    auto launch = cast<LaunchOp>(op);
-    FailureOr<SmallVector<Value>> inputs =
-        getBuffers(rewriter, launch.getInputs(), options, state);
-    FailureOr<SmallVector<Value>> outs =
-        getBuffers(rewriter, launch.getOuts(), options, state);
-    if (failed(inputs) || failed(outs))
-      return failure();
-    LaunchOp::create(rewriter, op->getLoc(), TypeRange(),
-                     launch.getKernelAttr(), launch.getIterations(), *inputs,
-                     *outs, launch.getElements());
-    replaceOpWithBufferizedValues(rewriter, op, *outs);
-    return success();
-  }
-};
-
 } // namespace
 
 void mlir::pit::registerBufferizableOpInterfaceExternalModels(
@@ -467,8 +428,8 @@ void mlir::pit::registerBufferizableOpInterfaceExternalModels(
   registry.addExtension(+[](MLIRContext *context, PitDialect *) {
     context->loadDialect<bufferization::BufferizationDialect>();
     SReadOp::attachInterface<SReadModel>(*context);
-    SWriteOp::attachInterface<SWriteModel>(*context);
-    LookOp::attachInterface<LookModel>(*context);
+    SWriteOp::attachInterface<InPlaceModel<SWriteOp>>(*context);
+    LookOp::attachInterface<InPlaceModel<LookOp>>(*context);
     ChooseOp::attachInterface<InputModel<ChooseOp>>(*context);
     IndexOp::attachInterface<InputModel<IndexOp>>(*context);
     PackedIndexOp::attachInterface<PackedIndexModel>(*context);
@@ -479,7 +440,7 @@ void mlir::pit::registerBufferizableOpInterfaceExternalModels(
     YieldOp::attachInterface<YieldModel>(*context);
     ViewOp::attachInterface<ViewModel>(*context);
     MainloopOp::attachInterface<MainloopModel>(*context);
-    LaunchOp::attachInterface<LaunchModel>(*context);
+    LaunchOp::attachInterface<InPlaceModel<LaunchOp>>(*context);
     SparseOp::attachInterface<SparseModel>(*context);
   });
 }

@@ -114,15 +114,8 @@ std::optional<RuledOp> mlir::pit::collapseRows(RewriterBase &rewriter,
                                        op.getMatchingIndexingMap(input) == map;
 
   OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPoint(op);
-  auto generic = dyn_cast<linalg::GenericOp>(*op);
-  if (!generic)
-    generic = *linalg::generalizeNamedOp(rewriter, op);
-  FailureOr<linalg::CollapseResult> collapsed =
-      linalg::collapseOpIterationDims(generic, rows, rewriter);
-  assert(succeeded(collapsed) && "the dims go together in all operands");
-  linalg::LinalgOp sum = collapsed->collapsedOp;
-  rewriter.replaceOp(generic, collapsed->results);
+  linalg::LinalgOp sum = collapseLoops(rewriter, op, rows);
+  assert(sum && "the dims go together in all operands");
 
   ReassociationIndices dims(
       llvm::to_vector(llvm::seq<int64_t>(0, rows.size())));

@@ -96,16 +96,8 @@ struct CollapseSumsPass : pit::impl::PitCollapseSumsBase<CollapseSumsPass> {
         found.push_back({op, std::move(runs)});
     });
     IRRewriter rewriter(&getContext());
-    for (auto &[op, runs] : found) {
-      rewriter.setInsertionPoint(op);
-      linalg::LinalgOp generic = op;
-      if (!isa<linalg::GenericOp>(op))
-        generic = *linalg::generalizeNamedOp(rewriter, op);
-      FailureOr<linalg::CollapseResult> collapsed =
-          linalg::collapseOpIterationDims(generic, runs, rewriter);
-      if (succeeded(collapsed))
-        rewriter.replaceOp(generic, collapsed->results);
-    }
+    for (auto &[op, runs] : found)
+      collapseLoops(rewriter, op, runs);
   }
 };
 } // namespace

@@ -330,24 +330,6 @@ static SmallVector<Follower> findFollowers(linalg::LinalgOp op,
   return followers;
 }
 
-//===----------------------------------------------------------------------===//
-// The pass
-//===----------------------------------------------------------------------===//
-
-/// Reshapes come before the op's operands and after its results.
-static void collapse(RewriterBase &rewriter, linalg::LinalgOp op,
-                     ArrayRef<Run> runs) {
-  if (runs.empty())
-    return;
-  rewriter.setInsertionPoint(op);
-  if (!isa<linalg::GenericOp>(op))
-    op = *linalg::generalizeNamedOp(rewriter, op);
-  FailureOr<linalg::CollapseResult> collapsed =
-      linalg::collapseOpIterationDims(op, runs, rewriter);
-  if (succeeded(collapsed))
-    rewriter.replaceOp(op, collapsed->results);
-}
-
 namespace {
 struct FormMatricesPass : pit::impl::PitFormMatricesBase<FormMatricesPass> {
   void runOnOperation() override {
@@ -394,9 +376,9 @@ struct FormMatricesPass : pit::impl::PitFormMatricesBase<FormMatricesPass> {
       if (runs.empty())
         continue;
       changed = true;
-      collapse(rewriter, op, runs);
+      collapseLoops(rewriter, op, runs);
       for (Follower &follower : followers)
-        collapse(rewriter, follower.op, follower.runs);
+        collapseLoops(rewriter, follower.op, follower.runs);
     }
     if (!changed)
       return;

@@ -58,3 +58,19 @@ LogicalResult pit::mergeReshapes(Operation *root) {
   tensor::populateFoldTensorEmptyPatterns(patterns);
   return applyPatternsGreedily(root, std::move(patterns));
 }
+
+linalg::LinalgOp mlir::pit::collapseLoops(RewriterBase &rewriter,
+                                          linalg::LinalgOp op,
+                                          ArrayRef<ReassociationIndices> runs) {
+  if (runs.empty())
+    return {};
+  rewriter.setInsertionPoint(op);
+  if (!isa<linalg::GenericOp>(op))
+    op = *linalg::generalizeNamedOp(rewriter, op);
+  FailureOr<linalg::CollapseResult> collapsed =
+      linalg::collapseOpIterationDims(op, runs, rewriter);
+  if (failed(collapsed))
+    return {};
+  rewriter.replaceOp(op, collapsed->results);
+  return collapsed->collapsedOp;
+}

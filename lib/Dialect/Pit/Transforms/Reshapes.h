@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/IR/PatternMatch.h"
 
 namespace mlir::pit {
 
@@ -20,6 +21,12 @@ linalg::LinalgOp findFollower(Value value);
 /// Do all operands of `op` that have the run of loops have it in one piece,
 /// without gaps in memory?
 bool isCollapsible(linalg::LinalgOp op, const ReassociationIndices &run);
+
+/// Makes one loop of each run of loops, if there are any. Reshapes come before
+/// the op's operands and after its results. Returns the new op, null if there
+/// is none.
+linalg::LinalgOp collapseLoops(RewriterBase &rewriter, linalg::LinalgOp op,
+                               ArrayRef<ReassociationIndices> runs);
 
 /// A value that is collapsed once it was expanded is as before, and a fill of a
 /// new tensor stays one.

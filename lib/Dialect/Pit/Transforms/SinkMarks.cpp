@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/PatternMatch.h"
@@ -205,23 +206,11 @@ static Value reshapeLike(OpBuilder &builder, Operation *op, Value input) {
   auto result = RankedTensorType::get(type.getShape(), element,
                                       own ? type.getEncoding() : Attribute());
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](tensor::ExpandShapeOp expand) {
-        return tensor::ExpandShapeOp::create(builder, loc, result, input,
-                                             expand.getReassociationIndices(),
-                                             expand.getMixedOutputShape());
-      })
-      .Case([&](tensor::CollapseShapeOp collapse) {
-        return tensor::CollapseShapeOp::create(
-            builder, loc, result, input, collapse.getReassociationIndices());
-      })
-      .Case([&](tensor::ExtractSliceOp slice) {
-        return tensor::ExtractSliceOp::create(
-            builder, loc, result, input, slice.getMixedOffsets(),
-            slice.getMixedSizes(), slice.getMixedStrides());
-      })
-      .Case([&](tensor::ReshapeOp reshape) {
-        return tensor::ReshapeOp::create(builder, loc, result, input,
-                                         reshape.getShape());
+      .Case<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+            tensor::ExtractSliceOp, tensor::ReshapeOp>([&](Operation *moved) {
+        SmallVector<Value> operands(moved->getOperands());
+        operands.front() = input;
+        return mlir::clone(builder, moved, result, operands)->getResult(0);
       })
       .Case([&](tensor::PadOp pad) {
         // Added elements are selected.
