@@ -46,14 +46,15 @@ struct MainloopEmitter::DotBlock {
   unsigned m;               ///< rows in it
 };
 
-void MainloopEmitter::forDims(ArrayRef<unsigned> dims, SmallVector<Value> &at,
+void MainloopEmitter::forDims(Accumulator &own, ArrayRef<unsigned> dims,
+                              SmallVector<Value> &at,
                               function_ref<void()> body) {
   if (dims.empty())
     return body();
   unsigned dim = dims.front();
-  forRange(limits[dim] ? limits[dim] : limitOf(dim), 1, [&](Value i) {
+  forRange(limits[dim] ? limits[dim] : limitOf(own, dim), 1, [&](Value i) {
     at[dim] = i;
-    forDims(dims.drop_front(), at, body);
+    forDims(own, dims.drop_front(), at, body);
   });
 }
 
@@ -65,7 +66,7 @@ void MainloopEmitter::forRange(Value to, int64_t step,
   });
 }
 
-void MainloopEmitter::multiplyDots() {
+void MainloopEmitter::multiplyDots(Accumulator &own) {
   const DotPlan &dots = *plan.dots;
   unsigned m = *plan.m, n = plan.n, k = plan.k.back();
   AffineMap mapA = mainloop.getMap(plan.a), mapB = mainloop.getMap(plan.b);
@@ -91,11 +92,11 @@ void MainloopEmitter::multiplyDots() {
            zero});
     else
       block.rows.append({zero, zero, at[m], at[k]});
-    block.columns = own->packedColumns;
+    block.columns = own.packedColumns;
     Value firstLine = index(0);
-    if (own->before.panels.grouped) {
-      block.columns = own->before.panels.memref;
-      block.panel = columnAt(SumBlock(), at, 0);
+    if (own.before.panels.grouped) {
+      block.columns = own.before.panels.memref;
+      block.panel = columnAt(own, SumBlock(), at, 0);
       block.panel.pop_back();
       firstLine = arith::DivUIOp::create(b, loc, block.panel.pop_back_val(),
                                          index(dots.group));
@@ -105,13 +106,13 @@ void MainloopEmitter::multiplyDots() {
     block.sums = positionOf(sums, at);
     block.m = *findDim(sums, m);
     if (dots.amx)
-      multiplyTiles(block, steps);
+      multiplyTiles(own, block, steps);
     else
-      multiplyPairs(block, length);
+      multiplyPairs(own, block, length);
   };
 
-  forDims(outer, at, [&] {
-    Value end = limitOf(k);
+  forDims(own, outer, at, [&] {
+    Value end = limitOf(own, k);
     int64_t part = getPart(plan);
     forRange(end, part, [&](Value first) {
       at[k] = first;
@@ -121,9 +122,9 @@ void MainloopEmitter::multiplyDots() {
           arith::CeilDivUIOp::create(b, loc, length, index(dots.step));
       forRange(limits[n], plan.panel(), [&](Value column) {
         at[n] = column;
-        if (!own->before.panels.grouped)
-          packColumns(at, length, steps);
-        forDims(inner, at, [&] {
+        if (!own.before.panels.grouped)
+          packColumns(own, at, length, steps);
+        forDims(own, inner, at, [&] {
           forRange(limits[m], plan.dotRows(), [&](Value row) {
             at[m] = row;
             multiplyBlock(length, steps);
@@ -136,12 +137,12 @@ void MainloopEmitter::multiplyDots() {
 
 /// Interleaves `length` rows of B from `at` on, and zeros up to the end of so
 /// many steps.
-void MainloopEmitter::packColumns(ArrayRef<Value> at, Value length,
-                                  Value steps) {
+void MainloopEmitter::packColumns(Accumulator &own, ArrayRef<Value> at,
+                                  Value length, Value steps) {
   const DotPlan &dots = *plan.dots;
   ColumnsPart part;
   part.type = VectorType::get(
-      plan.panel(), getElementTypeOrSelf(own->operands[plan.b].memref));
+      plan.panel(), getElementTypeOrSelf(own.operands[plan.b].memref));
   part.width = arith::SubIOp::create(b, loc, limits[plan.n], at[plan.n]);
   part.length = length;
   part.padded = arith::MulIOp::create(b, loc, steps, index(dots.step));
@@ -150,18 +151,19 @@ void MainloopEmitter::packColumns(ArrayRef<Value> at, Value length,
       [&](Value row, Value mask) {
         SmallVector<Value> point(at);
         point[plan.k.back()] = add(at[plan.k.back()], row);
-        return loadColumns(part.type, SumBlock(), point, 0, mask);
+        return loadColumns(own, part.type, SumBlock(), point, 0, mask);
       },
       [&](Value number, Value elements) {
-        vector::StoreOp::create(b, loc, elements, own->packedColumns,
+        vector::StoreOp::create(b, loc, elements, own.packedColumns,
                                 ValueRange{number, index(0)});
       });
 }
 
 /// A block of two by two tile registers, over so many steps along k.
-void MainloopEmitter::multiplyTiles(const DotBlock &block, Value steps) {
+void MainloopEmitter::multiplyTiles(Accumulator &own, const DotBlock &block,
+                                    Value steps) {
   const DotPlan &dots = *plan.dots;
-  auto sumsType = cast<MemRefType>(own->sumsTile.getType());
+  auto sumsType = cast<MemRefType>(own.sumsTile.getType());
   int64_t lines = dots.step / dots.group, width = plan.lanes * dots.group;
   auto tileA = amx::TileType::get({dots.tileRows, dots.step}, dots.element),
        tileB = amx::TileType::get({lines, width}, dots.element),
@@ -180,7 +182,7 @@ void MainloopEmitter::multiplyTiles(const DotBlock &block, Value steps) {
   SmallVector<Value> sums;
   for (int64_t i = 0; i < dots.tiles; ++i)
     for (int64_t j = 0; j < plan.vectors; ++j)
-      sums.push_back(amx::TileLoadOp::create(b, loc, tileC, own->sumsTile,
+      sums.push_back(amx::TileLoadOp::create(b, loc, tileC, own.sumsTile,
                                              sumsAt(i, j), index(sumsStride)));
   sums =
       forLoop(index(0), steps, 1, sums, [&](Value number, ValueRange carried) {
@@ -199,7 +201,7 @@ void MainloopEmitter::multiplyTiles(const DotBlock &block, Value steps) {
         inBlocks = add(inBlocks, number);
         for (int64_t i = 0; i < dots.tiles; ++i) {
           row = add(first, index(i * dots.tileRows));
-          Value tile = amx::TileLoadOp::create(b, loc, tileA, own->packed, rows,
+          Value tile = amx::TileLoadOp::create(b, loc, tileA, own.packed, rows,
                                                index(dots.step));
           for (int64_t j = 0; j < plan.vectors; ++j) {
             Value &sum = result[i * plan.vectors + j];
@@ -215,13 +217,14 @@ void MainloopEmitter::multiplyTiles(const DotBlock &block, Value steps) {
       });
   for (int64_t i = 0; i < dots.tiles; ++i)
     for (int64_t j = 0; j < plan.vectors; ++j)
-      amx::TileStoreOp::create(b, loc, own->sumsTile, sumsAt(i, j),
+      amx::TileStoreOp::create(b, loc, own.sumsTile, sumsAt(i, j),
                                sums[i * plan.vectors + j], index(sumsStride));
 }
 
 /// A block of vectors, over `length` elements along k. LLVM takes the products
 /// of pairs and their sums for what they are: vpmaddwd or vpdpwssd.
-void MainloopEmitter::multiplyPairs(const DotBlock &block, Value length) {
+void MainloopEmitter::multiplyPairs(Accumulator &own, const DotBlock &block,
+                                    Value length) {
   const DotPlan &dots = *plan.dots;
   Type sum = mainloop.getAccumulatorType();
   auto pair = VectorType::get(dots.group, dots.element),
@@ -237,8 +240,8 @@ void MainloopEmitter::multiplyPairs(const DotBlock &block, Value length) {
   SmallVector<Value> sums;
   for (int64_t row = 0; row < plan.rows; ++row)
     for (int64_t v = 0; v < plan.vectors; ++v)
-      sums.push_back(vector::LoadOp::create(b, loc, vectorOf(sum),
-                                            own->sumsTile, sumsAt(row, v)));
+      sums.push_back(vector::LoadOp::create(b, loc, vectorOf(sum), own.sumsTile,
+                                            sumsAt(row, v)));
   Value groups = arith::CeilDivUIOp::create(b, loc, length, index(dots.group));
   sums =
       forLoop(index(0), groups, 1, sums, [&](Value number, ValueRange carried) {
@@ -258,7 +261,7 @@ void MainloopEmitter::multiplyPairs(const DotBlock &block, Value length) {
                 arith::MulIOp::create(b, loc, number, index(dots.group)));
         for (int64_t i = 0; i < plan.rows; ++i) {
           row = add(first, index(i));
-          Value a = vector::LoadOp::create(b, loc, pair, own->packed, rows);
+          Value a = vector::LoadOp::create(b, loc, pair, own.packed, rows);
           a = vector::BitCastOp::create(b, loc, VectorType::get(1, sum), a);
           a = vector::BroadcastOp::create(b, loc, vectorOf(sum), a);
           a = vector::BitCastOp::create(b, loc, elements, a);
@@ -277,5 +280,5 @@ void MainloopEmitter::multiplyPairs(const DotBlock &block, Value length) {
   for (int64_t row = 0; row < plan.rows; ++row)
     for (int64_t v = 0; v < plan.vectors; ++v)
       vector::StoreOp::create(b, loc, sums[row * plan.vectors + v],
-                              own->sumsTile, sumsAt(row, v));
+                              own.sumsTile, sumsAt(row, v));
 }

@@ -198,12 +198,12 @@ SmallVector<Value> MainloopEmitter::extrasAt(const SumBlock &block, int64_t row,
   return values;
 }
 
-BlockSums MainloopEmitter::initial(const SumBlock &block) {
+BlockSums MainloopEmitter::initial(Accumulator &own, const SumBlock &block) {
   BlockSums sums;
   for (int64_t row = 0; row < plan.rows; ++row)
     for (int64_t v = 0; v < block.vectors; ++v)
-      sums.push_back(toVector(evaluate(
-          mainloop.getInit(), extrasAt(block, row, v), plan.accumulator)));
+      sums.push_back(toVector(
+          evaluate(mainloop.getInit(), extrasAt(block, row, v), own.number)));
   return sums;
 }
 
@@ -363,14 +363,17 @@ void MainloopEmitter::ifStreams(function_ref<void()> then,
 
 /// Stores what the sums of the only chunk come to.
 void MainloopEmitter::finishBlocks(
-    function_ref<BlockSums(const SumBlock &)> sumsOf) {
+    function_ref<BlockSums(Accumulator &, const SumBlock &)> sumsOf) {
   forBlocks([&](const SumBlock &block) {
-    SmallVector<BlockSums> sums = ofAll([&] { return sumsOf(block); });
+    SmallVector<BlockSums> sums =
+        ofAll([&](Accumulator &own) { return sumsOf(own, block); });
     if (!storesRows())
       return finish(block, sums);
     ifStreams(
         [&] {
-          forAccumulators([&] { storeSums(block, sums[plan.accumulator]); });
+          forAccumulators([&](Accumulator &own) {
+            storeSums(own, block, sums[own.number]);
+          });
         },
         [&] { finish(block, sums); });
   });
@@ -382,7 +385,9 @@ void MainloopEmitter::finishBlocks(
 void MainloopEmitter::finishSums() {
   auto blocks = [&] {
     forBlocks([&](const SumBlock &block) {
-      finish(block, ofAll([&] { return loadSums(block, plan.rows); }));
+      finish(block, ofAll([&](Accumulator &own) {
+               return loadSums(own, block, plan.rows);
+             }));
     });
   };
   if (!storesRows())
@@ -405,34 +410,38 @@ void MainloopEmitter::finishRows() {
     forRange(limits[dim], inner ? plan.lanes * block.vectors : 1,
              [&](Value at) {
                block.origin[dim] = at;
-               inner ? finish(block, ofAll([&] { return loadSums(block, 1); }))
+               inner ? finish(block, ofAll([&](Accumulator &own) {
+                                return loadSums(own, block, 1);
+                              }))
                      : nest(i + 1);
              });
   };
   nest(0);
 }
 
-BlockSums MainloopEmitter::loadSums(const SumBlock &block, int64_t rows) {
+BlockSums MainloopEmitter::loadSums(Accumulator &own, const SumBlock &block,
+                                    int64_t rows) {
   BlockSums sums;
   AffineMap map = getSumsMap(mainloop, plan);
-  auto type = cast<MemRefType>(own->sumsTile.getType());
+  auto type = cast<MemRefType>(own.sumsTile.getType());
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t v = 0; v < block.vectors; ++v) {
       SmallVector<Value> position = positionOf(map, point(block, row, v));
       sums.push_back(vector::LoadOp::create(
-          b, loc, vectorOf(type.getElementType()), own->sumsTile, position));
+          b, loc, vectorOf(type.getElementType()), own.sumsTile, position));
     }
   return sums;
 }
 
-void MainloopEmitter::storeSums(const SumBlock &block, ArrayRef<Value> sums) {
+void MainloopEmitter::storeSums(Accumulator &own, const SumBlock &block,
+                                ArrayRef<Value> sums) {
   AffineMap map = getSumsMap(mainloop, plan);
   // Rows beyond the last one are the last one: they are stored first.
   for (int64_t row = plan.rows; row-- > 0;)
     for (int64_t v = 0; v < block.vectors; ++v) {
       SmallVector<Value> position = positionOf(map, point(block, row, v));
       vector::StoreOp::create(b, loc, sums[row * block.vectors + v],
-                              own->sumsTile, position);
+                              own.sumsTile, position);
     }
 }
 
@@ -476,10 +485,10 @@ void MainloopEmitter::initElements() {
   forElements(1, [&](ArrayRef<Value> at, int64_t) {
     SmallVector<Value> values = extrasAt(at),
                        position = positionOf(getSumsMap(mainloop, plan), at);
-    forAccumulators([&] {
-      memref::StoreOp::create(
-          b, loc, evaluate(mainloop.getInit(), values, plan.accumulator),
-          own->sumsTile, position);
+    forAccumulators([&](Accumulator &own) {
+      memref::StoreOp::create(b, loc,
+                              evaluate(mainloop.getInit(), values, own.number),
+                              own.sumsTile, position);
     });
   });
 }
@@ -516,9 +525,9 @@ void MainloopEmitter::finishElements(SmallVector<Value> at, unsigned across,
   SmallVector<SmallVector<Value>> elements(rows);
   for (auto [row, values] : llvm::enumerate(elements)) {
     at[plan.n] = add(first, index(row));
-    forAccumulators([&, &values = values] {
+    forAccumulators([&, &values = values](Accumulator &own) {
       values.push_back(memref::LoadOp::create(
-          b, loc, own->sumsTile, positionOf(getSumsMap(mainloop, plan), at)));
+          b, loc, own.sumsTile, positionOf(getSumsMap(mainloop, plan), at)));
     });
     llvm::append_range(values, extrasAt(at));
   }

@@ -29,12 +29,12 @@ static constexpr int64_t kFewRows = 4;
 //===----------------------------------------------------------------------===//
 
 /// The dimension of B that the innermost loop runs through by ids, if it does.
-std::optional<unsigned> MainloopEmitter::rowsByIds() {
+std::optional<unsigned> MainloopEmitter::rowsByIds(Accumulator &own) {
   // One row uses them once.
   if (plan.k.empty() || (!plan.m && plan.lanes > 1))
     return std::nullopt;
   std::optional<unsigned> d = findDim(mainloop.getMap(plan.b), plan.k.back());
-  if (!d || !isa<IdsType>(view(plan.b).getSubscripts()[*d].getType()))
+  if (!d || !isa<IdsType>(view(own, plan.b).getSubscripts()[*d].getType()))
     return std::nullopt;
   return d;
 }
@@ -42,14 +42,14 @@ std::optional<unsigned> MainloopEmitter::rowsByIds() {
 /// Ids are read and checked once a chunk and not once a register block. If so
 /// few of a group, `count` unless null, name rows of B that these hardly follow
 /// each other, the next panel is to be asked for.
-void MainloopEmitter::tabulateRows(Value count) {
-  if (!own->rows)
+void MainloopEmitter::tabulateRows(Accumulator &own, Value count) {
+  if (!own.rows)
     return;
-  const TileDimension &dim = own->operands[plan.b].dims[*rowsByIds()];
+  const TileDimension &dim = own.operands[plan.b].dims[*rowsByIds(own)];
   if (!dim.ids) // positions, which follow each other
     return;
   if (plan.lanes == 1)
-    return tabulateExisting();
+    return tabulateExisting(own);
   int64_t lanes = plan.lanes;
   auto idType = VectorType::get(lanes, b.getI32Type());
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(idType));
@@ -65,29 +65,29 @@ void MainloopEmitter::tabulateRows(Value count) {
     ids = arith::MinSIOp::create(b, loc, ids, last);
     ids =
         arith::IndexCastOp::create(b, loc, idType.clone(b.getIndexType()), ids);
-    vector::StoreOp::create(b, loc, ids, own->rows, at);
+    vector::StoreOp::create(b, loc, ids, own.rows, at);
     return SmallVector<Value>();
   });
-  if (!count || plan.k.size() > 1 || packsColumns())
+  if (!count || plan.k.size() > 1 || packsColumns(own))
     return;
   count = arith::MulIOp::create(b, loc, count, index(kFewRows));
-  own->ahead =
+  own.ahead =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, count, dim.size);
 }
 
 /// The same for both operands, less ids that lie beyond one of them.
-void MainloopEmitter::tabulateExisting() {
+void MainloopEmitter::tabulateExisting(Accumulator &own) {
   unsigned k = plan.k.back();
-  const TileDimension &dim = own->operands[plan.b].dims[*rowsByIds()];
+  const TileDimension &dim = own.operands[plan.b].dims[*rowsByIds(own)];
   unsigned inA = *findDim(mainloop.getMap(plan.a), k);
-  Value size = min(dim.size, own->operands[plan.a].dims[inA].size);
-  own->existing =
+  Value size = min(dim.size, own.operands[plan.a].dims[inA].size);
+  own.existing =
       forLoop(index(0), dim.limit, 1, index(0),
               [&](Value at, ValueRange count) {
                 Value id =
                     memref::LoadOp::create(b, loc, dim.ids, add(dim.start, at));
                 id = arith::IndexCastOp::create(b, loc, b.getIndexType(), id);
-                memref::StoreOp::create(b, loc, id, own->rows, count);
+                memref::StoreOp::create(b, loc, id, own.rows, count);
                 Value exists = arith::CmpIOp::create(
                     b, loc, arith::CmpIPredicate::slt, id, size);
                 exists = arith::IndexCastUIOp::create(b, loc, b.getIndexType(),
@@ -98,30 +98,30 @@ void MainloopEmitter::tabulateExisting() {
 }
 
 /// The element of A at an iteration point, where it lies.
-Value MainloopEmitter::rowAt(ArrayRef<Value> at) {
-  const TileAccess &tile = own->operands[plan.a];
+Value MainloopEmitter::rowAt(Accumulator &own, ArrayRef<Value> at) {
+  const TileAccess &tile = own.operands[plan.a];
   AffineMap map = mainloop.getMap(plan.a);
-  if (!own->existing)
+  if (!own.existing)
     return scalar(tile, map, at);
   unsigned k = *findDim(map, plan.k.back());
   SmallVector<Value> coordinates = positionOf(map, at);
   for (unsigned d = 0; d < coordinates.size(); ++d)
     coordinates[d] =
-        d == k ? memref::LoadOp::create(b, loc, own->rows, coordinates[d])
+        d == k ? memref::LoadOp::create(b, loc, own.rows, coordinates[d])
                : coordinate(tile.dims[d], coordinates[d]);
   return memref::LoadOp::create(b, loc, tile.memref, coordinates);
 }
 
 /// Packs a tile of B, if it has to be. If it is known when the program runs
 /// whether panels are packed before, tile and panels are found in one way.
-void MainloopEmitter::packColumnsOfChunk() {
+void MainloopEmitter::packColumnsOfChunk(Accumulator &own) {
   auto pack = [&] {
-    packTile(b, loc, own->operands[plan.b],
-             describeTile(mainloop, plan, plan.b, plan.lane), own->packedB);
+    packTile(b, loc, own.operands[plan.b],
+             describeTile(mainloop, plan, plan.b, plan.lane), own.packedB);
   };
-  if (packsColumns())
+  if (packsColumns(own))
     return pack();
-  Value isPacked = own->before.panels.isPacked;
+  Value isPacked = own.before.panels.isPacked;
   if (!isPacked)
     return;
   auto branch = scf::IfOp::create(b, loc, isPacked, /*withElseRegion=*/true);
@@ -130,19 +130,19 @@ void MainloopEmitter::packColumnsOfChunk() {
     b.setInsertionPointToStart(branch.elseBlock());
     pack();
   }
-  own->panels = arith::SelectOp::create(
-      b, loc, isPacked, own->before.panels.memref, tileAsPanels());
-  own->origins.clear();
-  for (const TileDimension &dim : own->operands[plan.b].dims)
-    own->origins.push_back(
+  own.panels = arith::SelectOp::create(
+      b, loc, isPacked, own.before.panels.memref, tileAsPanels(own));
+  own.origins.clear();
+  for (const TileDimension &dim : own.operands[plan.b].dims)
+    own.origins.push_back(
         arith::SelectOp::create(b, loc, isPacked, index(0), dim.start));
 }
 
 /// The packed tile of B with the dimensions of panels: others, panels, k,
 /// columns of a panel.
-Value MainloopEmitter::tileAsPanels() {
+Value MainloopEmitter::tileAsPanels(Accumulator &own) {
   ArrayRef<int64_t> extents =
-      cast<MemRefType>(own->packedB.getType()).getShape();
+      cast<MemRefType>(own.packedB.getType()).getShape();
   AffineMap map = mainloop.getMap(plan.b);
   unsigned k = *findDim(map, plan.k.back());
   int64_t width = plan.panel();
@@ -166,15 +166,16 @@ Value MainloopEmitter::tileAsPanels() {
   appendPacked(k);
   sizes.push_back(b.getIndexAttr(width));
   strides.push_back(b.getIndexAttr(1));
-  auto type = cast<MemRefType>(own->before.panels.memref.getType());
-  return memref::ReinterpretCastOp::create(b, loc, type, own->packedB,
+  auto type = cast<MemRefType>(own.before.panels.memref.getType());
+  return memref::ReinterpretCastOp::create(b, loc, type, own.packedB,
                                            b.getIndexAttr(0), sizes, strides);
 }
 
 /// The place of vector `v` of B; `at` is the point of the block's first one.
-SmallVector<Value> MainloopEmitter::columnAt(const SumBlock &block,
+SmallVector<Value> MainloopEmitter::columnAt(Accumulator &own,
+                                             const SumBlock &block,
                                              ArrayRef<Value> at, int64_t v) {
-  const TileAccess &tile = own->operands[plan.b];
+  const TileAccess &tile = own.operands[plan.b];
   AffineMap map = mainloop.getMap(plan.b);
   SmallVector<Value> coordinates;
   Value k;
@@ -185,24 +186,24 @@ SmallVector<Value> MainloopEmitter::columnAt(const SumBlock &block,
     bool inner = !plan.k.empty() && dim && dim.getPosition() == plan.k.back();
     Value position = dim ? at[dim.getPosition()] : index(0);
     Value c =
-        inner && own->rows && tile.dims[d].ids
-            ? memref::LoadOp::create(b, loc, own->rows, position).getResult()
+        inner && own.rows && tile.dims[d].ids
+            ? memref::LoadOp::create(b, loc, own.rows, position).getResult()
             : coordinate(tile.dims[d], position);
-    if (!own->origins.empty())
-      c = arith::SubIOp::create(b, loc, c, own->origins[d]);
-    if (inner && own->before.panels.memref)
+    if (!own.origins.empty())
+      c = arith::SubIOp::create(b, loc, c, own.origins[d]);
+    if (inner && own.before.panels.memref)
       k = c;
     else
       coordinates.push_back(c);
   }
   Value n = coordinate(tile.dims[plan.lane], at[plan.n]),
         within = index(v * plan.lanes);
-  if (!own->before.panels.memref) {
+  if (!own.before.panels.memref) {
     coordinates.insert(coordinates.begin() + plan.lane, add(n, within));
     return coordinates;
   }
-  if (!own->origins.empty())
-    n = arith::SubIOp::create(b, loc, n, own->origins[plan.lane]);
+  if (!own.origins.empty())
+    n = arith::SubIOp::create(b, loc, n, own.origins[plan.lane]);
   // Blocks begin where panels do, but for single vectors of the last one.
   Value width = index(plan.panel());
   if (block.mask)
@@ -212,46 +213,51 @@ SmallVector<Value> MainloopEmitter::columnAt(const SumBlock &block,
 }
 
 /// Columns of B, as they lie in memory, from vector `v` of a block on.
-Value MainloopEmitter::loadColumns(VectorType type, const SumBlock &block,
-                                   ArrayRef<Value> at, int64_t v, Value mask) {
-  if (packsColumns()) {
+Value MainloopEmitter::loadColumns(Accumulator &own, VectorType type,
+                                   const SumBlock &block, ArrayRef<Value> at,
+                                   int64_t v, Value mask) {
+  if (packsColumns(own)) {
     SmallVector<Value> point(at);
     point[plan.n] = add(point[plan.n], index(v * plan.lanes));
     SmallVector<Value> position = positionOf(mainloop.getMap(plan.b), point);
     moveLast(position, plan.lane);
-    return load(type, own->packedB, position, mask);
+    return load(type, own.packedB, position, mask);
   }
   // Packed columns beyond the last are there, but in place they are not.
-  return load(type, columnsOf(), columnAt(block, at, v), mask);
+  return load(type, columnsOf(own), columnAt(own, block, at, v), mask);
 }
 
 /// The first block of rows asks for what steps to come read; `at` is the point
 /// of its first row.
-void MainloopEmitter::prefetchNextSteps(const SumBlock &block,
+void MainloopEmitter::prefetchNextSteps(Accumulator &own, const SumBlock &block,
                                         SmallVector<Value> at) {
-  if (!block.first || block.mask || plan.lanes == 1 || packsColumns() ||
+  if (!block.first || block.mask || plan.lanes == 1 || packsColumns(own) ||
       plan.k.empty() || !findDim(mainloop.getMap(plan.b), plan.k.back()))
     return;
   Value &k = at[plan.k.back()];
-  Value last = arith::SubIOp::create(b, loc, limitOf(plan.k.back()), index(1));
+  Value last =
+      arith::SubIOp::create(b, loc, limitOf(own, plan.k.back()), index(1));
   k = min(add(k, index(kStepsAhead)), last);
-  prefetchColumns(block, at);
+  prefetchColumns(own, block, at);
 }
 
 /// Asks for what a block reads of B in one step.
-void MainloopEmitter::prefetchColumns(const SumBlock &block,
+void MainloopEmitter::prefetchColumns(Accumulator &own, const SumBlock &block,
                                       ArrayRef<Value> at) {
-  int64_t bytes = plan.lanes * elementBytes(getElementTypeOrSelf(columnsOf()));
+  int64_t bytes =
+      plan.lanes * elementBytes(getElementTypeOrSelf(columnsOf(own)));
   for (int64_t v = 0; v < block.vectors; ++v)
     if (v * bytes % CpuTarget::lineBytes == 0)
-      memref::PrefetchOp::create(b, loc, columnsOf(), columnAt(block, at, v),
+      memref::PrefetchOp::create(b, loc, columnsOf(own),
+                                 columnAt(own, block, at, v),
                                  /*isWrite=*/false, /*localityHint=*/3,
                                  /*isDataCache=*/true);
 }
 
 /// Each block of rows asks for a part of the next panel's.
-void MainloopEmitter::prefetchNextPanel(const SumBlock &block) {
-  if (!own->ahead || block.mask)
+void MainloopEmitter::prefetchNextPanel(Accumulator &own,
+                                        const SumBlock &block) {
+  if (!own.ahead || block.mask)
     return;
   unsigned k = plan.k.back();
   SumBlock panel = block;
@@ -259,7 +265,7 @@ void MainloopEmitter::prefetchNextPanel(const SumBlock &block) {
   Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
                                        panel.origin[plan.n], limits[plan.n]);
   auto branch = scf::IfOp::create(
-      b, loc, arith::AndIOp::create(b, loc, own->ahead, exists),
+      b, loc, arith::AndIOp::create(b, loc, own.ahead, exists),
       /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
@@ -269,10 +275,10 @@ void MainloopEmitter::prefetchNextPanel(const SumBlock &block) {
       arith::DivUIOp::create(b, loc, block.origin[*plan.m], index(plan.rows));
   Value from = arith::MulIOp::create(b, loc, number, index(part));
   SmallVector<Value> at = point(panel, 0, 0);
-  forLoop(from, min(add(from, index(part)), limitOf(k)), 1, {},
+  forLoop(from, min(add(from, index(part)), limitOf(own, k)), 1, {},
           [&](Value step, ValueRange) {
             at[k] = step;
-            prefetchColumns(panel, at);
+            prefetchColumns(own, panel, at);
             return SmallVector<Value>();
           });
 }
@@ -282,12 +288,13 @@ void MainloopEmitter::prefetchNextPanel(const SumBlock &block) {
 //===----------------------------------------------------------------------===//
 
 /// Finds the packed tiles of A of this chunk and of the next one.
-void MainloopEmitter::findTiles() {
-  TileAccess ahead = own->operands[plan.a];
+void MainloopEmitter::findTiles(Accumulator &own) {
+  TileAccess ahead = own.operands[plan.a];
   Value first, firstAhead;
   bool moves = false;
   Block &load = mainloop.getLoad().front();
-  for (auto [d, subscript] : llvm::enumerate(view(plan.a).getSubscripts())) {
+  for (auto [d, subscript] :
+       llvm::enumerate(view(own, plan.a).getSubscripts())) {
     auto arg = dyn_cast<BlockArgument>(subscript);
     bool isIds = isa<IdsType>(subscript.getType()),
          isStep = arg && arg.getOwner() == &load;
@@ -304,20 +311,20 @@ void MainloopEmitter::findTiles() {
       moves = true;
     }
   }
-  const PackedTiles &tiles = own->before.tiles;
-  own->packed = tiles.find(b, loc, own->operands[plan.a], first);
+  const PackedTiles &tiles = own.before.tiles;
+  own.packed = tiles.find(b, loc, own.operands[plan.a], first);
   // Beyond the last chunk it lies outside, where a prefetch does nothing.
-  own->next = moves ? tiles.find(b, loc, ahead, firstAhead) : Value();
+  own.next = moves ? tiles.find(b, loc, ahead, firstAhead) : Value();
 }
 
 /// Asks for the rows of this block in the next chunk, each panel for a part of
 /// them.
-void MainloopEmitter::prefetchTile(const SumBlock &block) {
+void MainloopEmitter::prefetchTile(Accumulator &own, const SumBlock &block) {
   AffineMap map = mainloop.getMap(plan.a);
-  if (!own->next || block.mask || map.getResults().empty() ||
+  if (!own.next || block.mask || map.getResults().empty() ||
       findDim(map, plan.k.back()) != map.getNumResults() - 1)
     return;
-  auto type = cast<MemRefType>(own->next.getType());
+  auto type = cast<MemRefType>(own.next.getType());
   int64_t step = CpuTarget::lineBytes / elementBytes(type.getElementType()),
           steps = mainloop.getTile()[plan.k.back()],
           panels = llvm::divideCeil(mainloop.getTile()[plan.n], plan.panel()),
@@ -331,7 +338,7 @@ void MainloopEmitter::prefetchTile(const SumBlock &block) {
       at[dim] = index(0);
     for (int64_t k = 0; k < part; k += step) {
       at[plan.k.back()] = add(from, index(k));
-      memref::PrefetchOp::create(b, loc, own->next, positionOf(map, at),
+      memref::PrefetchOp::create(b, loc, own.next, positionOf(map, at),
                                  /*isWrite=*/false, /*localityHint=*/2,
                                  /*isDataCache=*/true);
     }
@@ -366,8 +373,8 @@ void MainloopEmitter::prefetchResults() {
 }
 
 /// Asks for the rows of A that the next chunk packs, if they go on there.
-void MainloopEmitter::prefetchNextRows() {
-  ValueRange subscripts = view(plan.a).getSubscripts();
+void MainloopEmitter::prefetchNextRows(Accumulator &own) {
+  ValueRange subscripts = view(own, plan.a).getSubscripts();
   if (subscripts.empty())
     return;
   auto step = dyn_cast<BlockArgument>(subscripts.back());
@@ -375,7 +382,7 @@ void MainloopEmitter::prefetchNextRows() {
       step.getOwner() != &mainloop.getLoad().front() ||
       step.getArgNumber() + 1 != mainloop.getSteps().size())
     return;
-  TileAccess ahead = own->operands[plan.a];
+  TileAccess ahead = own.operands[plan.a];
   TileDimension &last = ahead.dims.back();
   last.start = add(last.start, index(mainloop.getSteps().back()));
   prefetchLines(ahead, /*isWrite=*/false);

@@ -26,8 +26,14 @@ struct SumBlock {
 /// The sums of a block, one row after another.
 using BlockSums = SmallVector<Value>;
 
+/// Steps of a part of the innermost sums; null: all.
+struct StepRange {
+  Value from, to;
+};
+
 /// The parts of one accumulator: its operands, and the place of its sums.
-struct AccumulatorState {
+struct Accumulator {
+  unsigned number = 0;  ///< in the mainloop
   PackedFactors before; ///< packed for all tiles
   TileAccess operands[2];
   /// `next` is the tile of A of the next chunk, null if none is known.
@@ -51,7 +57,9 @@ public:
       : b(b), loc(mainloop.getLoc()), mainloop(mainloop), plan(plan),
         results(operands.results), indices(indices), chunks(chunks),
         acc(mainloop.getMap(2)), destMap(acc),
-        states(mainloop.getNumAccumulators()), own(&states.front()) {
+        states(mainloop.getNumAccumulators()) {
+    for (auto [number, state] : llvm::enumerate(states))
+      state.number = number;
     for (auto [state, factors] : llvm::zip(states, operands.factors))
       state.before = factors;
   }
@@ -61,32 +69,20 @@ public:
 private:
   //===--- Accumulators ---------------------------------------------------===//
 
-  /// Runs `body` with `own` and `plan` for each accumulator, then again for the
-  /// first one.
-  void forAccumulators(function_ref<void()> body) {
-    for (unsigned i = 0; i < states.size(); ++i) {
-      enterAccumulator(i);
-      body();
-    }
-    enterAccumulator(0);
-  }
-  void enterAccumulator(unsigned number) {
-    plan.accumulator = number;
-    own = &states[number];
+  void forAccumulators(function_ref<void(Accumulator &)> body) {
+    for (Accumulator &state : states)
+      body(state);
   }
   /// The sums of a block for each accumulator.
-  SmallVector<BlockSums> ofAll(function_ref<BlockSums()> sums) {
-    SmallVector<BlockSums> all;
-    forAccumulators([&] { all.push_back(sums()); });
-    return all;
+  SmallVector<BlockSums> ofAll(function_ref<BlockSums(Accumulator &)> sums) {
+    return llvm::map_to_vector(states, sums);
   }
-  ViewOp view(unsigned operand) {
-    return mainloop.getOperandView(operand, plan.accumulator);
+  ViewOp view(Accumulator &own, unsigned operand) {
+    return mainloop.getOperandView(operand, own.number);
   }
   /// The accumulator before this one that has the same A.
-  AccumulatorState *sharesRows() {
-    std::optional<unsigned> other =
-        findSameView(mainloop, plan.a, plan.accumulator);
+  Accumulator *sharesRows(Accumulator &own) {
+    std::optional<unsigned> other = findSameView(mainloop, plan.a, own.number);
     return other ? &states[*other] : nullptr;
   }
 
@@ -174,7 +170,7 @@ private:
   /// vectors of equal lanes.
   Value evaluate(Region &region, ValueRange elements, unsigned result = 0);
   SmallVector<Value> extrasAt(const SumBlock &block, int64_t row, int64_t v);
-  BlockSums initial(const SumBlock &block);
+  BlockSums initial(Accumulator &own, const SumBlock &block);
   /// Is the destination read, too, as results are added to it?
   bool readsDestination();
   Value findStreaming();
@@ -184,7 +180,8 @@ private:
   /// Stores what the sums of a block, or of its first row alone, come to.
   void finish(const SumBlock &block, ArrayRef<BlockSums> sums);
   void ifStreams(function_ref<void()> then, function_ref<void()> otherwise);
-  void finishBlocks(function_ref<BlockSums(const SumBlock &)> sumsOf);
+  void
+  finishBlocks(function_ref<BlockSums(Accumulator &, const SumBlock &)> sumsOf);
   void finishSums();
   void finishRows();
   void forElements(int64_t together,
@@ -193,8 +190,8 @@ private:
   void initElements();
   void finishElements();
   void finishElements(SmallVector<Value> at, unsigned across, int64_t rows);
-  BlockSums loadSums(const SumBlock &block, int64_t rows);
-  void storeSums(const SumBlock &block, ArrayRef<Value> sums);
+  BlockSums loadSums(Accumulator &own, const SumBlock &block, int64_t rows);
+  void storeSums(Accumulator &own, const SumBlock &block, ArrayRef<Value> sums);
 
   //===--- Steps ----------------------------------------------------------===//
 
@@ -203,80 +200,80 @@ private:
   void enterGroup(ValueRange ivs, LoopBounds &bounds);
   void enterChunk(ValueRange ivs, const LoopBounds &bounds);
   void packOperands();
-  void packRowsOfChunk();
-  void packColumnsOfChunk();
-  Value tileAsPanels();
-  void packTransposedRows();
-  void findTiles();
-  BlockSums multiply(const SumBlock &block, BlockSums sums);
-  std::optional<unsigned> rowsByIds();
-  void tabulateRows(Value count);
-  void tabulateExisting();
-  Value rowAt(ArrayRef<Value> at);
-  void prefetchNextSteps(const SumBlock &block, SmallVector<Value> at);
-  void prefetchColumns(const SumBlock &block, ArrayRef<Value> at);
-  void prefetchNextPanel(const SumBlock &block);
-  void prefetchTile(const SumBlock &block);
+  void packRowsOfChunk(Accumulator &own);
+  void packColumnsOfChunk(Accumulator &own);
+  Value tileAsPanels(Accumulator &own);
+  void packTransposedRows(Accumulator &own);
+  void findTiles(Accumulator &own);
+  BlockSums multiply(Accumulator &own, const SumBlock &block, BlockSums sums,
+                     const StepRange &part = {});
+  std::optional<unsigned> rowsByIds(Accumulator &own);
+  void tabulateRows(Accumulator &own, Value count);
+  void tabulateExisting(Accumulator &own);
+  Value rowAt(Accumulator &own, ArrayRef<Value> at);
+  void prefetchNextSteps(Accumulator &own, const SumBlock &block,
+                         SmallVector<Value> at);
+  void prefetchColumns(Accumulator &own, const SumBlock &block,
+                       ArrayRef<Value> at);
+  void prefetchNextPanel(Accumulator &own, const SumBlock &block);
+  void prefetchTile(Accumulator &own, const SumBlock &block);
   void prefetchLines(const TileAccess &tile, bool isWrite);
   void prefetchResults();
-  void prefetchNextRows();
-  SmallVector<Value> columnAt(const SumBlock &block, ArrayRef<Value> at,
-                              int64_t v);
+  void prefetchNextRows(Accumulator &own);
+  SmallVector<Value> columnAt(Accumulator &own, const SumBlock &block,
+                              ArrayRef<Value> at, int64_t v);
   /// The dimension of A that is last in a packed tile.
-  unsigned lastOfRows() {
-    return own->before.rows.memref
-               ? own->before.rows.last
-               : mainloop.getMap(plan.a).getNumResults() - 1;
+  unsigned lastOfRows(Accumulator &own) {
+    return own.before.rows.memref ? own.before.rows.last
+                                  : mainloop.getMap(plan.a).getNumResults() - 1;
   }
   /// The memory that columns of B are read from.
-  Value columnsOf() {
-    Value panels = own->panels ? own->panels : own->before.panels.memref;
-    return packsColumns() ? own->packedB
-           : panels       ? panels
-                          : own->operands[plan.b].memref;
+  Value columnsOf(Accumulator &own) {
+    Value panels = own.panels ? own.panels : own.before.panels.memref;
+    return packsColumns(own) ? own.packedB
+           : panels          ? panels
+                             : own.operands[plan.b].memref;
   }
-  Value loadColumns(VectorType type, const SumBlock &block, ArrayRef<Value> at,
-                    int64_t v, Value mask);
-  SmallVector<Value> multiplyPoint(const SumBlock &block, ValueRange sums,
-                                   ArrayRef<Value> k);
-  Value limitOf(unsigned dim);
+  Value loadColumns(Accumulator &own, VectorType type, const SumBlock &block,
+                    ArrayRef<Value> at, int64_t v, Value mask);
+  SmallVector<Value> multiplyPoint(Accumulator &own, const SumBlock &block,
+                                   ValueRange sums, ArrayRef<Value> k);
+  Value limitOf(Accumulator &own, unsigned dim);
   int64_t partSteps();
   bool sumsInParts();
-  void addProducts();
+  void addProducts(Accumulator &own);
   MemRefType getSumsType();
   void enterTile();
 
   //===--- Dot instructions -----------------------------------------------===//
 
   MemRefType getPackedColumnsType();
-  void multiplyDots();
-  void forDims(ArrayRef<unsigned> dims, SmallVector<Value> &at,
-               function_ref<void()> body);
+  void multiplyDots(Accumulator &own);
+  void forDims(Accumulator &own, ArrayRef<unsigned> dims,
+               SmallVector<Value> &at, function_ref<void()> body);
   void forRange(Value to, int64_t step, function_ref<void(Value)> body);
-  void packColumns(ArrayRef<Value> at, Value length, Value steps);
+  void packColumns(Accumulator &own, ArrayRef<Value> at, Value length,
+                   Value steps);
   struct DotBlock;
-  void multiplyTiles(const DotBlock &block, Value steps);
-  void multiplyPairs(const DotBlock &block, Value length);
+  void multiplyTiles(Accumulator &own, const DotBlock &block, Value steps);
+  void multiplyPairs(Accumulator &own, const DotBlock &block, Value length);
 
   OpBuilder &b;
   Location loc;
   MainloopOp mainloop;
-  MainloopPlan plan; ///< of the accumulator that is `own`
+  const MainloopPlan plan;
   Value results;
   const IndexMap &indices;
   ChunkMap &chunks;
   AffineMap acc;
   AffineMap destMap; ///< of what is written
 
-  SmallVector<AccumulatorState, 0> states;
-  AccumulatorState *own;
+  SmallVector<Accumulator, 0> states;
   TileAccess dest;
   SmallVector<TileAccess> extras;
   SmallVector<AffineMap> extraMaps; ///< of iteration points
   /// How far the tile goes along each dimension of the accumulator.
   SmallVector<Value> limits;
-  /// Steps of a part of the innermost sums; null: all.
-  Value partFrom, partTo;
   Value streams; ///< i1: are stores to go past the caches? Null: no.
   /// A vector is a part of a cache line, which only goes past the caches whole:
   /// results are stored row by row, from the tile of sums.
@@ -288,8 +285,8 @@ private:
   /// Vectors of a destination's cache line.
   int64_t streamedVectors() { return CpuTarget::lineBytes / storedBytes(); }
   /// Is a tile of B packed for this mainloop alone?
-  bool packsColumns() {
-    return plan.packB || (plan.transposeB && !own->before.panels.memref);
+  bool packsColumns(Accumulator &own) {
+    return plan.packB || (plan.transposeB && !own.before.panels.memref);
   }
 };
 

@@ -58,17 +58,17 @@ void MainloopEmitter::enterChunk(ValueRange ivs, const LoopBounds &bounds) {
   for (Operation &op : load.without_terminator())
     if (!isa<ViewOp>(op))
       b.clone(op, mapping);
-  forAccumulators([&] {
+  forAccumulators([&](Accumulator &own) {
     for (unsigned i = 0; i < 2; ++i) {
-      ViewOp tile = view(i);
+      ViewOp tile = view(own, i);
       SmallVector<Value> subscripts;
       for (Value subscript : tile.getSubscripts())
         subscripts.push_back(mapping.lookupOrDefault(subscript));
-      own->operands[i] =
+      own.operands[i] =
           access({mapping.lookupOrDefault(tile.getSrc()), subscripts,
                   cast<VectorType>(tile.getType()).getShape()});
     }
-    tabulateRows(mainloop.getIndex() ? bounds.count : Value());
+    tabulateRows(own, mainloop.getIndex() ? bounds.count : Value());
   });
 }
 
@@ -107,13 +107,13 @@ void MainloopEmitter::forChunks(LoopBounds bounds, function_ref<void()> body) {
 }
 
 /// How far the operands go along a dimension of sums.
-Value MainloopEmitter::limitOf(unsigned dim) {
-  if (own->existing && dim == plan.k.back())
-    return own->existing;
+Value MainloopEmitter::limitOf(Accumulator &own, unsigned dim) {
+  if (own.existing && dim == plan.k.back())
+    return own.existing;
   Value limit;
   for (unsigned i = 0; i < 2; ++i)
     if (std::optional<unsigned> d = findDim(mainloop.getMap(i), dim)) {
-      Value inOperand = own->operands[i].dims[*d].limit;
+      Value inOperand = own.operands[i].dims[*d].limit;
       limit = limit ? min(limit, inOperand) : inOperand;
     }
   // An operand with windows is packed with all that they read beyond its end.
@@ -122,37 +122,37 @@ Value MainloopEmitter::limitOf(unsigned dim) {
 
 /// Packs what the accumulators read in a chunk, if it has to be.
 void MainloopEmitter::packOperands() {
-  forAccumulators([&] {
-    packColumnsOfChunk();
-    if (AccumulatorState *other = sharesRows())
-      own->packed = other->packed;
+  forAccumulators([&](Accumulator &own) {
+    packColumnsOfChunk(own);
+    if (Accumulator *other = sharesRows(own))
+      own.packed = other->packed;
     else if (plan.packA)
-      packRowsOfChunk();
+      packRowsOfChunk(own);
   });
 }
 
 /// Finds the tile of A that was packed before, or packs it.
-void MainloopEmitter::packRowsOfChunk() {
-  if (own->before.tiles.buffer)
-    return findTiles();
-  if (own->before.rows.memref)
-    return packTransposedRows();
+void MainloopEmitter::packRowsOfChunk(Accumulator &own) {
+  if (own.before.tiles.buffer)
+    return findTiles(own);
+  if (own.before.rows.memref)
+    return packTransposedRows(own);
   packRows(b, mainloop, plan,
-           {own->operands[plan.a], mainloop.getMap(plan.a), lastOfRows()},
-           own->packed);
-  prefetchNextRows();
+           {own.operands[plan.a], mainloop.getMap(plan.a), lastOfRows(own)},
+           own.packed);
+  prefetchNextRows(own);
 }
 
 /// Packs a tile of A from what was transposed, or transposes it itself.
-void MainloopEmitter::packTransposedRows() {
-  const TransposedRows &transposed = own->before.rows;
-  const TileAccess &tile = own->operands[plan.a];
+void MainloopEmitter::packTransposedRows(Accumulator &own) {
+  const TransposedRows &transposed = own.before.rows;
+  const TileAccess &tile = own.operands[plan.a];
   AffineMap map = mainloop.getMap(plan.a);
   auto branch = scf::IfOp::create(b, loc, transposed.isProfitable,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.elseBlock());
-  packRows(b, mainloop, plan, {tile, map, transposed.last}, own->packed);
+  packRows(b, mainloop, plan, {tile, map, transposed.last}, own.packed);
   b.setInsertionPointToStart(branch.thenBlock());
   TileAccess rows{transposed.memref, tile.dims};
   moveLast(rows.dims, transposed.last);
@@ -160,18 +160,19 @@ void MainloopEmitter::packTransposedRows() {
   moveLast(results, transposed.last);
   map = AffineMap::get(map.getNumDims(), 0, results, b.getContext());
   auto last = static_cast<unsigned>(rows.dims.size() - 1);
-  packRows(b, mainloop, plan, {rows, map, last}, own->packed);
+  packRows(b, mainloop, plan, {rows, map, last}, own.packed);
 }
 
-BlockSums MainloopEmitter::multiply(const SumBlock &block, BlockSums sums) {
-  prefetchTile(block);
-  prefetchNextPanel(block);
+BlockSums MainloopEmitter::multiply(Accumulator &own, const SumBlock &block,
+                                    BlockSums sums, const StepRange &part) {
+  prefetchTile(own, block);
+  prefetchNextPanel(own, block);
   SmallVector<Value> k(mainloop.getTile().size());
   std::function<SmallVector<Value>(unsigned, ValueRange)> nest =
       [&](unsigned i, ValueRange carried) -> SmallVector<Value> {
     if (i == plan.k.size())
-      return multiplyPoint(block, carried, k);
-    Value limit = limitOf(plan.k[i]);
+      return multiplyPoint(own, block, carried, k);
+    Value limit = limitOf(own, plan.k[i]);
     auto step = [&](Value at, ValueRange values) {
       k[plan.k[i]] = at;
       return nest(i + 1, values);
@@ -179,7 +180,8 @@ BlockSums MainloopEmitter::multiply(const SumBlock &block, BlockSums sums) {
     if (i + 1 < plan.k.size())
       return forLoop(index(0), limit, 1, carried, step);
     // Counting steps would cost as much as a row of the block.
-    Value from = partFrom ? partFrom : index(0), to = partTo ? partTo : limit;
+    Value from = part.from ? part.from : index(0),
+          to = part.to ? part.to : limit;
     Value steps = b.createOrFold<arith::SubIOp>(loc, to, from);
     Value whole =
         b.createOrFold<arith::AddIOp>(loc, from, roundDown(steps, kUnroll));
@@ -195,7 +197,8 @@ BlockSums MainloopEmitter::multiply(const SumBlock &block, BlockSums sums) {
   return nest(0, sums);
 }
 
-SmallVector<Value> MainloopEmitter::multiplyPoint(const SumBlock &block,
+SmallVector<Value> MainloopEmitter::multiplyPoint(Accumulator &own,
+                                                  const SumBlock &block,
                                                   ValueRange sums,
                                                   ArrayRef<Value> k) {
   auto withK = [&](SmallVector<Value> at) {
@@ -206,15 +209,16 @@ SmallVector<Value> MainloopEmitter::multiplyPoint(const SumBlock &block,
   AffineMap aMap = mainloop.getMap(plan.a);
   // The work on one operand alone is done once.
   SmallVector<Value> columns;
-  prefetchNextSteps(block, withK(point(block, 0, 0)));
-  VectorType columnType = vectorOf(getElementTypeOrSelf(columnsOf()));
+  prefetchNextSteps(own, block, withK(point(block, 0, 0)));
+  VectorType columnType = vectorOf(getElementTypeOrSelf(columnsOf(own)));
   Operation *extendB = getExtension(mainloop, plan.b);
   auto loadRow = [&](int64_t row) {
     columns.clear();
     for (int64_t v = 0; v < block.vectors; ++v)
-      columns.push_back(loadColumns(
-          columnType, block, withK(point(block, row, 0)), v, maskOf(block, v)));
-    if (extendB && !own->before.panels.extended && !packsColumns())
+      columns.push_back(loadColumns(own, columnType, block,
+                                    withK(point(block, row, 0)), v,
+                                    maskOf(block, v)));
+    if (extendB && !own.before.panels.extended && !packsColumns(own))
       for (Value &column : columns)
         column = extend(b, extendB, column);
   };
@@ -230,10 +234,10 @@ SmallVector<Value> MainloopEmitter::multiplyPoint(const SumBlock &block,
       loadRow(row); // of B, which meet one element of A
     } else if (plan.packA) {
       SmallVector<Value> position = positionOf(aMap, at);
-      moveLast(position, lastOfRows());
-      element = memref::LoadOp::create(b, loc, own->packed, position);
+      moveLast(position, lastOfRows(own));
+      element = memref::LoadOp::create(b, loc, own.packed, position);
     } else {
-      element = rowAt(at);
+      element = rowAt(own, at);
       if (extendA)
         element = extend(b, extendA, element);
     }
@@ -299,20 +303,19 @@ bool MainloopEmitter::sumsInParts() {
 }
 
 /// Adds the products of a chunk to the tile of sums.
-void MainloopEmitter::addProducts() {
-  auto blocks = [&] {
+void MainloopEmitter::addProducts(Accumulator &own) {
+  auto blocks = [&](const StepRange &part) {
     forBlocks([&](const SumBlock &block) {
-      storeSums(block, multiply(block, loadSums(block, plan.rows)));
+      storeSums(own, block,
+                multiply(own, block, loadSums(own, block, plan.rows), part));
     });
   };
   if (!sumsInParts())
-    return blocks();
-  Value limit = limitOf(plan.k.back());
+    return blocks({});
+  Value limit = limitOf(own, plan.k.back());
   int64_t part = partSteps();
   forLoop(index(0), limit, part, {}, [&](Value from, ValueRange) {
-    partFrom = from;
-    partTo = min(add(from, index(part)), limit);
-    blocks();
+    blocks({from, min(add(from, index(part)), limit)});
     return SmallVector<Value>();
   });
 }
@@ -380,24 +383,25 @@ void MainloopEmitter::enterTile() {
 }
 
 void MainloopEmitter::allocate() {
-  forAccumulators([&] {
-    if (plan.packA && !own->before.tiles.buffer && !sharesRows())
-      own->packed = onStack(getPackedRowsType(mainloop, plan, lastOfRows()));
-    if (packsColumns() || own->before.panels.isPacked)
-      own->packedB =
+  forAccumulators([&](Accumulator &own) {
+    if (plan.packA && !own.before.tiles.buffer && !sharesRows(own))
+      own.packed = onStack(getPackedRowsType(mainloop, plan, lastOfRows(own)));
+    if (packsColumns(own) || own.before.panels.isPacked)
+      own.packedB =
           onStack(getPackedTileType(mainloop, plan, plan.b, plan.lane));
-    if (plan.dots && !own->before.panels.grouped)
-      own->packedColumns = onStack(getPackedColumnsType());
-    if (rowsByIds()) {
+    if (plan.dots && !own.before.panels.grouped)
+      own.packedColumns = onStack(getPackedColumnsType());
+    if (rowsByIds(own)) {
       int64_t extent =
           llvm::alignTo(mainloop.getTile()[plan.k.back()], plan.lanes);
-      own->rows = onStack(MemRefType::get(extent, b.getIndexType()));
+      own.rows = onStack(MemRefType::get(extent, b.getIndexType()));
     }
   });
 }
 
 void MainloopEmitter::allocateSums() {
-  forAccumulators([&] { own->sumsTile = onStack(getSumsType()); });
+  forAccumulators(
+      [&](Accumulator &own) { own.sumsTile = onStack(getSumsType()); });
 }
 
 bool MainloopEmitter::initsByElements() {
@@ -410,7 +414,9 @@ void MainloopEmitter::throughTile(function_ref<void()> addUp) {
     initElements();
   else
     forBlocks([&](const SumBlock &block) {
-      forAccumulators([&] { storeSums(block, initial(block)); });
+      forAccumulators([&](Accumulator &own) {
+        storeSums(own, block, initial(own, block));
+      });
     });
   addUp();
   plan.transposeC ? finishElements() : finishSums();
@@ -419,26 +425,29 @@ void MainloopEmitter::throughTile(function_ref<void()> addUp) {
 void MainloopEmitter::inOneChunk() {
   auto pack = [&] {
     packOperands();
-    forAccumulators([&] { own->next = Value(); }); // no chunk follows
+    forAccumulators(
+        [&](Accumulator &own) { own.next = Value(); }); // no chunk follows
   };
   if (sumsInParts())
     return throughTile([&] {
       pack();
-      addProducts();
+      forAccumulators([&](Accumulator &own) { addProducts(own); });
     });
   pack();
   if (plan.transposeC || storesRows())
     allocateSums();
   if (!plan.transposeC)
-    return finishBlocks(
-        [&](const SumBlock &block) { return multiply(block, initial(block)); });
+    return finishBlocks([&](Accumulator &own, const SumBlock &block) {
+      return multiply(own, block, initial(own, block));
+    });
   if (initsByElements())
     initElements();
   forBlocks([&](const SumBlock &block) {
-    forAccumulators([&] {
-      storeSums(block,
-                multiply(block, initsByElements() ? loadSums(block, plan.rows)
-                                                  : initial(block)));
+    forAccumulators([&](Accumulator &own) {
+      storeSums(own, block,
+                multiply(own, block,
+                         initsByElements() ? loadSums(own, block, plan.rows)
+                                           : initial(own, block)));
     });
   });
   finishElements();
@@ -448,7 +457,9 @@ void MainloopEmitter::inManyChunks(const LoopBounds &bounds) {
   throughTile([&] {
     forChunks(bounds, [&] {
       packOperands();
-      forAccumulators([&] { plan.dots ? multiplyDots() : addProducts(); });
+      forAccumulators([&](Accumulator &own) {
+        plan.dots ? multiplyDots(own) : addProducts(own);
+      });
     });
   });
 }
