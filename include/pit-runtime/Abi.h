@@ -1,8 +1,8 @@
 //===- Abi.h - What generated code calls and exports ----------------------===//
 //
 // A compiled function f is `int32_t pit_f(pit_context *, const DLTensor *const
-// *ins, DLTensor *const *outs, pit_stream)`, beside it `const int64_t
-// pit_f_manifest[]`; the module lists its functions in `const char
+// *ins, DLTensor *const *outs, pit_stream)`, beside it `const pit_manifest
+// pit_f_manifest`; the module lists its functions in `const char
 // pit_program_entries[]` = "f\0g\0\0". An index argument is a `const pit_index
 // *` in the place of its DLTensor; a scalar is a tensor of rank 0.
 //
@@ -12,6 +12,7 @@
 #define PIT_RUNTIME_ABI_H
 
 #include "pit-runtime/Coverage.h"
+#include "pit-runtime/Program.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,31 +28,13 @@ PIT_RT_EXPORT int32_t pit_rt_lists_cpu_feature(const char *name);
 /// is none.
 PIT_RT_EXPORT const char *pit_rt_explain_missing(const char *message);
 
-/// A manifest is a sequence of 64-bit words:
-///   PIT_MANIFEST_WORD0, number of arguments, number of results,
-///   workspace bytes per worker, device (DLPack's: kDLCPU 1 or kDLCUDA 2),
-///   then for each argument one of
-///     PIT_ARG_TENSOR, dtype, rank, dims (-1: dynamic)
-///     PIT_ARG_INDEX, rank, axis, micro_tile[rank], step[rank]
-///     PIT_ARG_SCALAR, dtype
-///   then what the arguments' shapes have to fulfil: the number of requirements
-///   and for each
-///     PIT_REQUIRE_EQUAL or PIT_REQUIRE_AT_LEAST, and twice: n, and n words of
-///     a postfix program (PIT_SHAPE_*) that leaves a size on the stack,
-///   then for each result
-///     dtype, rank, then for each dim: n, and n words of the dim's program.
-/// A dtype word is DLPack's code | bits << 8.
 #define PIT_MANIFEST_MAGIC 0x4D544950 // "PITM" in memory
-#define PIT_MANIFEST_VERSION 3
+#define PIT_MANIFEST_VERSION 4
 #define PIT_MANIFEST_WORD0                                                     \
   (PIT_MANIFEST_MAGIC | ((int64_t)PIT_MANIFEST_VERSION << 32))
 
+/// DLPack's type code and bits of an element in one word.
 #define PIT_DTYPE_WORD(code, bits) ((int64_t)(code) | (int64_t)(bits) << 8)
-
-/// The first program's value is equal to the second's, or not less.
-enum { PIT_REQUIRE_EQUAL = 0, PIT_REQUIRE_AT_LEAST = 1 };
-
-enum { PIT_ARG_TENSOR = 0, PIT_ARG_INDEX = 1, PIT_ARG_SCALAR = 2 };
 
 /// Operations of a size's postfix program; at most PIT_SHAPE_MAX_WORDS words
 /// and PIT_SHAPE_MAX_DEPTH values on the stack. Values are signed, divisors
@@ -72,6 +55,45 @@ enum {
 };
 #define PIT_SHAPE_MAX_WORDS 256
 #define PIT_SHAPE_MAX_DEPTH 32
+
+/// A size that a call has: the words of a program that leaves it on the stack.
+typedef struct pit_shape_program {
+  const int64_t *words;
+  int64_t count; ///< of words
+} pit_shape_program;
+
+/// The program of these words.
+#define PIT_SHAPE_PROGRAM(...)                                                 \
+  {(const int64_t[]){__VA_ARGS__},                                             \
+   sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)}
+
+/// The first program's value is equal to the second's, or not less.
+enum { PIT_REQUIRE_EQUAL = 0, PIT_REQUIRE_AT_LEAST = 1 };
+
+/// A condition that the arguments' shapes have to fulfil.
+typedef struct pit_requirement {
+  int64_t relation; ///< PIT_REQUIRE_*
+  pit_shape_program sides[2];
+} pit_requirement;
+
+/// The signature of a compiled function, constant data of the program. A loader
+/// checks it once (pit_program_open, pit_program_from_lookup), and calls rely on
+/// it; a function that is called by its name comes from a compiler, of which
+/// calls check the version alone.
+typedef struct pit_manifest {
+  int64_t version; ///< PIT_MANIFEST_WORD0; the first word in all versions
+  int32_t num_args;
+  int32_t num_results;
+  int32_t num_requirements;
+  int32_t device;    ///< kDLCPU or kDLCUDA (DLPack's): where it runs
+  int64_t workspace; ///< scratch of each thread, in bytes
+  /// The arguments, then the results. A dimension of a result that calls
+  /// differ in is -1.
+  const pit_arg_info *values;
+  const pit_requirement *requirements;
+  /// One for each dimension of a result that is -1, in their order.
+  const pit_shape_program *sizes;
+} pit_manifest;
 
 /// The words of a description of a build (pit_rt_build_index), in order:
 ///   dtype, background (the element's bits in the low bits), flags, chunk_size,
@@ -95,7 +117,7 @@ typedef struct pit_frame pit_frame;
 /// of the calling thread to the context's; for a CUDA program it makes the
 /// device's context the thread's current one.
 PIT_RT_EXPORT int32_t pit_rt_enter(pit_context *context,
-                                   const int64_t *manifest,
+                                   const pit_manifest *manifest,
                                    const DLTensor *const *ins,
                                    DLTensor *const *outs, pit_stream stream,
                                    int64_t *views, pit_frame **frame);

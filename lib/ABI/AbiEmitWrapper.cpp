@@ -1,7 +1,7 @@
 //===- AbiEmitWrapper.cpp - Exports entry points --------------------------===//
 
+#include "ManifestGlobal.h"
 #include "pit-runtime/Abi.h"
-#include "pit/ABI/Manifest.h"
 #include "pit/ABI/Passes.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -114,7 +114,7 @@ static int64_t countViews(const Manifest &manifest) {
 static unsigned countParams(const Manifest &manifest) {
   unsigned params = 1;
   for (const Manifest::Arg &arg : manifest.args)
-    params += arg.kind == PIT_ARG_TENSOR ? 3 + 2 * arg.dims.size() : 1;
+    params += arg.kind == PIT_KIND_TENSOR ? 3 + 2 * arg.dims.size() : 1;
   for (const Manifest::Result &result : manifest.results)
     params += 3 + 2 * result.dims.size();
   return params;
@@ -128,9 +128,9 @@ static SmallVector<Value> unpackViews(OpBuilder &builder, Location loc,
   Unpacker unpacker(builder, loc, views);
   unpacker.args.push_back(frame);
   for (const Manifest::Arg &arg : manifest.args) {
-    if (arg.kind == PIT_ARG_TENSOR)
+    if (arg.kind == PIT_KIND_TENSOR)
       unpacker.tensor(arg.dims);
-    else if (arg.kind == PIT_ARG_INDEX)
+    else if (arg.kind == PIT_KIND_INDEX)
       unpacker.index();
     else
       unpacker.scalar(type.getParamType(unpacker.args.size()));
@@ -214,7 +214,6 @@ LogicalResult AbiEmitWrapper::exportEntry(LLVM::LLVMFuncOp func,
   if (failed(names))
     return failure();
 
-  auto words = func->getAttrOfType<DenseI64ArrayAttr>(kManifestAttr);
   func.setLinkage(LLVM::Linkage::Internal);
   func.setVisibility(SymbolTable::Visibility::Private);
   func->removeAttr(kManifestAttr);
@@ -222,11 +221,7 @@ LogicalResult AbiEmitWrapper::exportEntry(LLVM::LLVMFuncOp func,
 
   Location loc = func.getLoc();
   builder.setInsertionPoint(func);
-  auto global = LLVM::GlobalOp::create(
-      builder, loc,
-      LLVM::LLVMArrayType::get(builder.getI64Type(), words.size()),
-      /*isConstant=*/true, LLVM::Linkage::External, names->second,
-      builder.getI64TensorAttr(words.asArrayRef()));
+  LLVM::GlobalOp global = emitManifest(builder, loc, names->second, *manifest);
   symbols.insert(global);
   Type pointer = LLVM::LLVMPointerType::get(&getContext());
   auto wrapper = LLVM::LLVMFuncOp::create(

@@ -105,7 +105,7 @@ static Manifest getManifest(func::FuncOp func, ShapeExprs &shapes,
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
     Manifest::Arg &arg = manifest.args.emplace_back();
     if (auto index = dyn_cast<SparsityIndexType>(type)) {
-      arg.kind = PIT_ARG_INDEX;
+      arg.kind = PIT_KIND_INDEX;
       arg.axis = index.getAxis();
       for (int64_t dim = 0; dim < index.getRank(); ++dim)
         arg.microTile.push_back(index.isWhole(dim) ? 0
@@ -113,13 +113,13 @@ static Manifest getManifest(func::FuncOp func, ShapeExprs &shapes,
       for (int64_t dim = 0; dim < index.getRank(); ++dim)
         arg.step.push_back(index.isWhole(dim) ? 0 : index.getStep()[dim]);
     } else if (auto tensor = dyn_cast<RankedTensorType>(type)) {
-      arg.kind = PIT_ARG_TENSOR;
+      arg.kind = PIT_KIND_TENSOR;
       arg.dtype =
           *getDtypeWord(getElementForCallers(type, func.getArgAttrDict(i)));
       for (int64_t size : tensor.getShape())
         arg.dims.push_back(ShapedType::isDynamic(size) ? -1 : size);
     } else {
-      arg.kind = PIT_ARG_SCALAR;
+      arg.kind = PIT_KIND_SCALAR;
       arg.dtype =
           *getDtypeWord(getElementForCallers(type, func.getArgAttrDict(i)));
     }

@@ -46,14 +46,14 @@ SmallVector<int64_t> Manifest::encode() const {
                                 int64_t(results.size()), workspace, device};
   for (const Arg &arg : args) {
     words.push_back(arg.kind);
-    if (arg.kind == PIT_ARG_INDEX) {
+    if (arg.kind == PIT_KIND_INDEX) {
       words.append({int64_t(arg.microTile.size()), arg.axis});
       words.append(arg.microTile);
       words.append(arg.step);
       continue;
     }
     words.push_back(arg.dtype);
-    if (arg.kind == PIT_ARG_TENSOR) {
+    if (arg.kind == PIT_KIND_TENSOR) {
       words.push_back(arg.dims.size());
       words.append(arg.dims);
     }
@@ -132,16 +132,16 @@ std::optional<Manifest> Manifest::decode(ArrayRef<int64_t> words) {
   for (int64_t i = 0; in.ok && i < numArgs; ++i) {
     Arg &arg = manifest.args.emplace_back();
     arg.kind = in.take();
-    if (arg.kind == PIT_ARG_INDEX) {
+    if (arg.kind == PIT_KIND_INDEX) {
       int64_t rank = in.take();
       arg.axis = in.take();
       arg.microTile = in.take(rank, PIT_MAX_RANK);
       arg.step = in.take(rank, PIT_MAX_RANK);
       continue;
     }
-    in.ok &= arg.kind == PIT_ARG_TENSOR || arg.kind == PIT_ARG_SCALAR;
+    in.ok &= arg.kind == PIT_KIND_TENSOR || arg.kind == PIT_KIND_SCALAR;
     arg.dtype = in.take();
-    if (arg.kind == PIT_ARG_TENSOR)
+    if (arg.kind == PIT_KIND_TENSOR)
       arg.dims = in.take(in.take(), PIT_MAX_RANK);
   }
   manifest.requirements = readRequirements(in);

@@ -71,10 +71,10 @@ static void printArg(const Manifest::Arg &arg, raw_ostream &os) {
     else
       os << size;
   };
-  if (arg.kind == PIT_ARG_SCALAR) {
+  if (arg.kind == PIT_KIND_SCALAR) {
     printDtype(arg.dtype, os);
     os << ", a tensor of rank 0";
-  } else if (arg.kind == PIT_ARG_TENSOR) {
+  } else if (arg.kind == PIT_KIND_TENSOR) {
     printDtype(arg.dtype, os);
     os << "[";
     llvm::interleaveComma(arg.dims, os,
@@ -118,7 +118,7 @@ static void printEntry(StringRef name, const Manifest &manifest,
   os << "int32_t pit_" << name
      << "(pit_context *context, const DLTensor *const *ins,\n"
      << "    DLTensor *const *outs, pit_stream stream);\n"
-     << "extern const int64_t pit_" << name << "_manifest[];\n\n";
+     << "extern const struct pit_manifest pit_" << name << "_manifest;\n\n";
 }
 
 llvm::Error pit::emitHeader(ModuleOp module, StringRef name, raw_ostream &os) {

@@ -138,7 +138,7 @@ int main(int argc, char **argv) {
   // CHECK-NEXT: //   ins[1]: f32, a tensor of rank 0
   // CHECK-NEXT: //   outs[0]: f32[dim 0 of arg 0]
   // CHECK-NEXT: int32_t pit_scale(
-  // CHECK: extern const int64_t pit_scale_manifest[];
+  // CHECK: extern const struct pit_manifest pit_scale_manifest;
   emit(compiler, PIT_EMIT_HEADER, "header");
 
   // A program in this process outlives its compiler.

@@ -12,42 +12,69 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum {
-  F32 = PIT_DTYPE_FLOAT | 32 << 8,
-  I64 = PIT_DTYPE_INT | 64 << 8,
-  I8 = PIT_DTYPE_INT | 8 << 8
-};
 enum { MAX_ARGS = 3 };
 
-// clang-format off
 /// f(a: ?x4 f32, b: ?x? f32, n: i64) -> ? f32, b's elements plus n
-static const int64_t sum[] = {
-    PIT_MANIFEST_WORD0, 3, 1, 0, kDLCPU,
-    PIT_ARG_TENSOR, F32, 2, -1, 4,
-    PIT_ARG_TENSOR, F32, 2, -1, -1,
-    PIT_ARG_SCALAR, I64,
-    1, PIT_REQUIRE_EQUAL, 3, PIT_SHAPE_DIM, 0, 0, 3, PIT_SHAPE_DIM, 1, 0,
-    F32, 1, 10, PIT_SHAPE_DIM, 1, 0, PIT_SHAPE_DIM, 1, 1, PIT_SHAPE_MUL,
-                PIT_SHAPE_SCALAR, 2, PIT_SHAPE_ADD,
-};
+static const pit_manifest sum = {
+    .version = PIT_MANIFEST_WORD0,
+    .num_args = 3,
+    .num_results = 1,
+    .num_requirements = 1,
+    .device = kDLCPU,
+    .values = (const pit_arg_info[]){{.kind = PIT_KIND_TENSOR,
+                                      .dtype = {PIT_DTYPE_FLOAT, 32, 1},
+                                      .rank = 2,
+                                      .dims = {-1, 4}},
+                                     {.kind = PIT_KIND_TENSOR,
+                                      .dtype = {PIT_DTYPE_FLOAT, 32, 1},
+                                      .rank = 2,
+                                      .dims = {-1, -1}},
+                                     {.kind = PIT_KIND_SCALAR,
+                                      .dtype = {PIT_DTYPE_INT, 64, 1}},
+                                     {.kind = PIT_KIND_TENSOR,
+                                      .dtype = {PIT_DTYPE_FLOAT, 32, 1},
+                                      .rank = 1,
+                                      .dims = {-1}}},
+    .requirements =
+        (const pit_requirement[]){{PIT_REQUIRE_EQUAL,
+                                   {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
+                                    PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 1, 0)}}},
+    .sizes = (const pit_shape_program[]){
+        PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 1, 0, PIT_SHAPE_DIM, 1, 1,
+                          PIT_SHAPE_MUL, PIT_SHAPE_SCALAR, 2, PIT_SHAPE_ADD)}};
 /// g(a: ?x?x? i8) -> (? i8, as many as two of a's sizes together, ?x2 i8)
-static const int64_t unknown[] = {
-    PIT_MANIFEST_WORD0, 1, 2, 0, kDLCPU,
-    PIT_ARG_TENSOR, I8, 3, -1, -1, -1,
-    0,
-    I8, 1, 7, PIT_SHAPE_DIM, 0, 2, PIT_SHAPE_DIM, 0, 1, PIT_SHAPE_ADD,
-    I8, 2, 1, PIT_SHAPE_UNKNOWN, 2, PIT_SHAPE_CONST, 2,
-};
+static const pit_manifest unknown = {
+    .version = PIT_MANIFEST_WORD0,
+    .num_args = 1,
+    .num_results = 2,
+    .device = kDLCPU,
+    .values = (const pit_arg_info[]){{.kind = PIT_KIND_TENSOR,
+                                      .dtype = {PIT_DTYPE_INT, 8, 1},
+                                      .rank = 3,
+                                      .dims = {-1, -1, -1}},
+                                     {.kind = PIT_KIND_TENSOR,
+                                      .dtype = {PIT_DTYPE_INT, 8, 1},
+                                      .rank = 1,
+                                      .dims = {-1}},
+                                     {.kind = PIT_KIND_TENSOR,
+                                      .dtype = {PIT_DTYPE_INT, 8, 1},
+                                      .rank = 2,
+                                      .dims = {-1, 2}}},
+    .sizes = (const pit_shape_program[]){PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 2,
+                                                           PIT_SHAPE_DIM, 0, 1,
+                                                           PIT_SHAPE_ADD),
+                                         PIT_SHAPE_PROGRAM(PIT_SHAPE_UNKNOWN)}};
 /// h(s: i8) -> i64
-static const int64_t scalars[] = {
-    PIT_MANIFEST_WORD0, 1, 1, 0, kDLCPU,
-    PIT_ARG_SCALAR, I8,
-    0,
-    I64, 0,
-};
-// clang-format on
+static const pit_manifest scalars = {
+    .version = PIT_MANIFEST_WORD0,
+    .num_args = 1,
+    .num_results = 1,
+    .device = kDLCPU,
+    .values = (const pit_arg_info[]){
+        {.kind = PIT_KIND_SCALAR, .dtype = {PIT_DTYPE_INT, 8, 1}},
+        {.kind = PIT_KIND_TENSOR, .dtype = {PIT_DTYPE_INT, 64, 1}}}};
 
-static const int64_t *const manifests[] = {sum, unknown, scalars};
+static const pit_manifest *const manifests[] = {&sum, &unknown, &scalars};
 
 void fuzz_write_seeds(void) {
   // A signature, and for each tensor: what is odd, its element type, rank and
@@ -86,25 +113,25 @@ static const int64_t *check_view(const int64_t *view, const DLTensor *t) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz_input input = {data, size};
-  const int64_t *manifest =
+  const pit_manifest *manifest =
       manifests[fuzz_byte(&input) % (sizeof(manifests) / sizeof(*manifests))];
   fuzz_tensor ins[MAX_ARGS], outs[MAX_ARGS];
   const DLTensor *in_list[MAX_ARGS];
   DLTensor *out_list[MAX_ARGS];
   uint8_t missing = 0;
-  for (int64_t i = 0; i < manifest[1]; ++i) {
+  for (int64_t i = 0; i < manifest->num_args; ++i) {
     fuzz_draw_tensor(&input, &ins[i]);
     in_list[i] = &ins[i].dl;
   }
-  for (int64_t i = 0; i < manifest[2]; ++i) {
+  for (int64_t i = 0; i < manifest->num_results; ++i) {
     fuzz_draw_tensor(&input, &outs[i]);
     out_list[i] = &outs[i].dl;
   }
   missing = fuzz_byte(&input);
   if (missing & 0x80)
-    in_list[missing % manifest[1]] = NULL;
+    in_list[missing % manifest->num_args] = NULL;
   if (missing & 0x40)
-    out_list[missing % manifest[2]] = NULL;
+    out_list[missing % manifest->num_results] = NULL;
 
   pit_context *context = fuzz_context();
   int64_t views[2 * MAX_ARGS * (1 + PIT_MAX_RANK)];
@@ -116,15 +143,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   FUZZ_CHECK((status == PIT_OK) == (frame != NULL));
   if (status == PIT_OK) {
     const int64_t *view = views;
-    for (int64_t i = 0; i < manifest[1]; ++i)
+    for (int64_t i = 0; i < manifest->num_args; ++i)
       view = check_view(view, in_list[i]);
-    for (int64_t i = 0; i < manifest[2]; ++i)
+    for (int64_t i = 0; i < manifest->num_results; ++i)
       view = check_view(view, out_list[i]);
     FUZZ_CHECK(pit_rt_leave(frame, PIT_OK) == PIT_OK);
   }
-  for (int64_t i = 0; i < manifest[1]; ++i)
+  for (int64_t i = 0; i < manifest->num_args; ++i)
     fuzz_free_tensor(&ins[i]);
-  for (int64_t i = 0; i < manifest[2]; ++i)
+  for (int64_t i = 0; i < manifest->num_results; ++i)
     fuzz_free_tensor(&outs[i]);
   return 0;
 }

@@ -153,19 +153,18 @@ static void change(fuzz_input *input, pit_index *index) {
 /// Gives an index to a program that takes one such as `wanted` was.
 static void check_argument(pit_context *context, const pit_index *wanted,
                            const pit_index *index) {
-  int64_t manifest[9 + 2 * PIT_MAX_RANK] = {
-      PIT_MANIFEST_WORD0, 1,           0, 0, kDLCPU, PIT_ARG_INDEX,
-      wanted->rank,       wanted->axis};
-  int64_t *at = manifest + 8;
-  for (int32_t d = 0; d < wanted->rank; ++d)
-    *at++ = wanted->micro_tile[d];
-  for (int32_t d = 0; d < wanted->rank; ++d)
-    *at++ = wanted->step[d];
-  *at = 0; // nothing is required
+  pit_arg_info info = {
+      .kind = PIT_KIND_INDEX, .rank = wanted->rank, .axis = wanted->axis};
+  memcpy(info.micro_tile, wanted->micro_tile, sizeof(info.micro_tile));
+  memcpy(info.step, wanted->step, sizeof(info.step));
+  const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
+                                 .num_args = 1,
+                                 .device = kDLCPU,
+                                 .values = &info};
   const DLTensor *ins[] = {(const DLTensor *)(const void *)index};
   int64_t views[1];
   pit_frame *frame;
-  pit_status status = (pit_status)pit_rt_enter(context, manifest, ins, NULL,
+  pit_status status = (pit_status)pit_rt_enter(context, &manifest, ins, NULL,
                                                NULL, views, &frame);
   fuzz_check_status(context, status);
   if (status != PIT_OK)

@@ -1,14 +1,13 @@
 //===- ManifestFuzz.c - Broken manifests of shared libraries --------------===//
 //
 // An input is the list of entry points (its length in one byte), tensors to
-// call them with (a byte each for how many, and for their sizes), and the words
-// of the manifest that all entry points have. A manifest does not say how long
-// it is; what follows it is zeros, where every reader stops.
+// call them with (a byte each for how many, and for their sizes), and the
+// manifest that all entry points have. Its lists are as long as it says, which
+// no reader can check; all else may be wild.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Fuzz.h"
-#include "SampleManifest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,35 +15,39 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MAX_GROUPS = 1 << 12 };
-enum { MAX_ARGS = 8, MAX_WORDS = 512, ZEROS = 2 * PIT_SHAPE_MAX_WORDS + 64 };
+enum { MAX_ARGS = 8, MAX_REQUIREMENTS = 8, MAX_SIZES = 64 };
 
 //===----------------------------------------------------------------------===//
 // Seeds
 //===----------------------------------------------------------------------===//
 
-static void seed(const int64_t *words, size_t count) {
-  uint8_t bytes[16 + 8 * MAX_WORDS] = {4, 'f', 0, 'g', 0, 3, 2, 4, 4};
-  memcpy(bytes + 9, words, 8 * count);
-  fuzz_seed(bytes, 9 + 8 * count);
-}
-
 void fuzz_write_seeds(void) {
+  // "f" and "g", three sizes; two arguments, one result, one requirement, on a
+  // CPU; kind, code, bits, lanes, rank, axis and the dimensions of each value;
+  // the requirement's two programs; those of the result.
   // clang-format off
-  static const int64_t required[] = {
-      PIT_MANIFEST_WORD0, 2, 1, 128, kDLCPU,
-      PIT_ARG_TENSOR, F32, 2, -1, -1,
-      PIT_ARG_SCALAR, I64,
-      2,
-      PIT_REQUIRE_AT_LEAST, 3, PIT_SHAPE_DIM, 0, 1, 2, PIT_SHAPE_CONST, 2,
-      PIT_REQUIRE_EQUAL, 8, PIT_SHAPE_DIM, 0, 1, PIT_SHAPE_SCALAR, 1,
-                            PIT_SHAPE_CONST, 5, PIT_SHAPE_MOD,
-                         1, PIT_SHAPE_UNKNOWN,
-      F32, 2, 3, PIT_SHAPE_DIM, 0, 0, 8, PIT_SHAPE_DIM, 0, 1,
-              PIT_SHAPE_CONST, 2, PIT_SHAPE_FLOORDIV, PIT_SHAPE_SCALAR, 1,
+  static const uint8_t required[] = {
+      3, 'f', 0, 'g', 0, 0, 3, 2, 4, 4,
+      2, 1, 1, 1, 0,
+      0, 2, 32, 1, 2, 0, 255, 255,
+      2, 0, 64, 1, 0, 0,
+      0, 2, 32, 1, 2, 0, 255, 255,
+      1, 3, PIT_SHAPE_DIM, 0, 1, 2, PIT_SHAPE_CONST, 2,
+      3, PIT_SHAPE_DIM, 0, 0,
+      8, PIT_SHAPE_DIM, 0, 1, PIT_SHAPE_CONST, 2, PIT_SHAPE_FLOORDIV,
+         PIT_SHAPE_SCALAR, 1,
+  };
+  static const uint8_t index[] = {
+      1, 'f', 0, 0, 3, 2, 4, 4,
+      1, 1, 0, 1, 0,
+      1, 0, 0, 0, 2, 1, 2, 2, 1, 1,
+      0, 2, 32, 1, 1, 0, 255,
+      9, PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, 3, PIT_SHAPE_CEILDIV,
+         PIT_SHAPE_CONST, 2, PIT_SHAPE_MUL,
   };
   // clang-format on
-  seed(sample_manifest, sizeof(sample_manifest) / sizeof(*sample_manifest));
-  seed(required, sizeof(required) / sizeof(*required));
+  fuzz_seed(required, sizeof(required));
+  fuzz_seed(index, sizeof(index));
 }
 
 //===----------------------------------------------------------------------===//
@@ -53,19 +56,102 @@ void fuzz_write_seeds(void) {
 
 typedef struct library {
   char *names;
-  int64_t *words;
+  pit_manifest manifest;
+  pit_arg_info values[2 * MAX_ARGS];
+  pit_requirement requirements[MAX_REQUIREMENTS];
+  pit_shape_program sizes[MAX_SIZES];
 } library;
 
-/// What the entry points of the program do; libFuzzer runs one at a time.
+/// The program whose entry points run; libFuzzer runs one at a time.
 static library loaded;
 
+/// A number, mostly of one byte.
+static int64_t draw_number(fuzz_input *input) {
+  int8_t small = (int8_t)fuzz_byte(input);
+  return small == INT8_MIN ? fuzz_number(input) : small;
+}
+
+/// A number of elements of a list, which has room for `most` of them; or one
+/// that is refused.
+static int32_t draw_count(fuzz_input *input, int32_t most) {
+  int64_t count = draw_number(input);
+  return (int32_t)(count > most && count < 1 << 20 ? most : count);
+}
+
+static pit_arg_info draw_info(fuzz_input *input) {
+  pit_arg_info info = {.kind = (pit_arg_kind)draw_number(input)};
+  info.dtype.code = fuzz_byte(input);
+  info.dtype.bits = fuzz_byte(input);
+  info.dtype.lanes = fuzz_byte(input);
+  info.rank = (int32_t)draw_number(input);
+  info.axis = (int32_t)draw_number(input);
+  for (int32_t d = 0; d < info.rank && d < PIT_MAX_RANK; ++d) {
+    if (info.kind == PIT_KIND_INDEX) {
+      info.micro_tile[d] = draw_number(input);
+      info.step[d] = draw_number(input);
+    } else {
+      info.dims[d] = draw_number(input);
+    }
+  }
+  return info;
+}
+
+/// The words of a program, in memory of exactly their number.
+static pit_shape_program draw_program(fuzz_input *input) {
+  int64_t count = draw_number(input);
+  int64_t real = count < 1 || count > PIT_SHAPE_MAX_WORDS ? 0 : count;
+  fuzz_input none = {0};
+  int64_t *words = fuzz_memory(&none, (size_t)real * sizeof(*words));
+  for (int64_t i = 0; i < real; ++i)
+    words[i] = draw_number(input);
+  return (pit_shape_program){words, count};
+}
+
+static void draw_library(fuzz_input *input, library *l) {
+  l->manifest = (pit_manifest){.version = PIT_MANIFEST_WORD0,
+                               .values = l->values,
+                               .requirements = l->requirements,
+                               .sizes = l->sizes};
+  l->manifest.num_args = draw_count(input, MAX_ARGS);
+  l->manifest.num_results = draw_count(input, MAX_ARGS);
+  l->manifest.num_requirements = draw_count(input, MAX_REQUIREMENTS);
+  l->manifest.device = (int32_t)draw_number(input);
+  l->manifest.workspace = draw_number(input);
+  int32_t values = 0;
+  for (int32_t i = 0; i < l->manifest.num_args && i < MAX_ARGS; ++i)
+    l->values[values++] = draw_info(input);
+  for (int32_t i = 0; i < l->manifest.num_results && i < MAX_ARGS; ++i)
+    l->values[values++] = draw_info(input);
+  for (int32_t i = 0; i < MAX_REQUIREMENTS; ++i) {
+    bool used = i < l->manifest.num_requirements;
+    l->requirements[i] = (pit_requirement){0};
+    if (!used)
+      continue;
+    l->requirements[i].relation = draw_number(input);
+    for (int side = 0; side < 2; ++side)
+      l->requirements[i].sides[side] = draw_program(input);
+  }
+  for (int32_t i = 0; i < MAX_SIZES; ++i)
+    l->sizes[i] =
+        input->left > 0 ? draw_program(input) : (pit_shape_program){NULL, 0};
+}
+
+static void free_library(library *l) {
+  for (int32_t i = 0; i < MAX_REQUIREMENTS; ++i)
+    for (int side = 0; side < 2; ++side)
+      free((void *)(uintptr_t)l->requirements[i].sides[side].words);
+  for (int32_t i = 0; i < MAX_SIZES; ++i)
+    free((void *)(uintptr_t)l->sizes[i].words);
+  free(l->names);
+}
+
+/// The entry points as a compiled program has them.
 static int32_t entry_point(pit_context *context, const DLTensor *const *ins,
                            DLTensor *const *outs, pit_stream stream) {
-  // As a compiled program: room for the address and the sizes of each.
   int64_t views[2 * MAX_ARGS * (1 + PIT_MAX_RANK) + 1];
   pit_frame *frame;
   int32_t status =
-      pit_rt_enter(context, loaded.words, ins, outs, stream, views, &frame);
+      pit_rt_enter(context, &loaded.manifest, ins, outs, stream, views, &frame);
   return status ? status : pit_rt_leave(frame, PIT_OK);
 }
 
@@ -77,7 +163,7 @@ static void *lookup(void *user, const char *symbol) {
     return NULL;
   size_t length = strlen(symbol);
   if (length >= 9 && strcmp(symbol + length - 9, "_manifest") == 0)
-    return l->words;
+    return &l->manifest;
   int32_t (*function)(pit_context *, const DLTensor *const *, DLTensor *const *,
                       pit_stream) = entry_point;
   void *address;
@@ -172,10 +258,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint8_t sizes[4];
   for (int i = 0; i < 4; ++i)
     sizes[i] = fuzz_byte(&input);
-  size_t count = input.left / 8 < MAX_WORDS ? input.left / 8 : MAX_WORDS;
-  loaded.words = fuzz_memory(&input, 8 * (count + ZEROS));
-  for (size_t i = count; i < count + ZEROS; ++i)
-    loaded.words[i] = 0;
+  draw_library(&input, &loaded);
 
   pit_context *context = fuzz_context();
   pit_program *program = NULL;
@@ -188,7 +271,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       call(context, pit_program_entry_at(program, i), sizes);
     pit_program_close(program);
   }
-  free(loaded.names);
-  free(loaded.words);
+  free_library(&loaded);
   return 0;
 }

@@ -14,8 +14,8 @@ import index_runtime as rt
 from coverage_check import Builder as CoverageBuilder
 from index_check import Case, TYPES, expect, live_tiles
 
-# Abi.h: a function of no arguments, for CUDA.
-MANIFEST = (ct.c_int64 * 6)(0x4D544950 | 3 << 32, 0, 0, 0, 2, 0)
+# A pit_manifest (Abi.h) of no arguments, for CUDA.
+MANIFEST = (ct.c_int64 * 7)(0x4D544950 | 4 << 32, 0, 2 << 32, 0, 0, 0, 0)
 DENSE, DETERMINISTIC = -1, 1
 
 

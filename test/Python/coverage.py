@@ -122,8 +122,8 @@ def words(*values):
     return (c_int64 * len(values))(*values)
 
 
-# Of a function without arguments and results, for the CPU.
-MANIFEST = words(0x4D544950 | 3 << 32, 0, 0, 0, 1, 0)
+# A pit_manifest without arguments and results, for the CPU.
+MANIFEST = words(0x4D544950 | 4 << 32, 0, 1 << 32, 0, 0, 0, 0)
 
 
 def choose(context, x, calls):

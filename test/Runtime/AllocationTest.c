@@ -100,7 +100,8 @@ static void test_builder(void **state) {
 
 static void test_call(void **state) {
   (void)state;
-  static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+  static const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
+                                        .device = kDLCPU};
   const int64_t desc[] = {PIT_DTYPE_FLOAT | 32 << 8,
                           0,
                           0,
@@ -131,7 +132,7 @@ static void test_call(void **state) {
     }
     pit_frame *frame;
     assert_ok(context,
-              pit_rt_enter(context, manifest, NULL, NULL, NULL, NULL, &frame));
+              pit_rt_enter(context, &manifest, NULL, NULL, NULL, NULL, &frame));
     static const int64_t variants[] = {3, -1, 1, 1, 1, 1, 1, 1, 32, 1, 32, 1};
     static const double costs[] = {1e5, 0, 0, 0, 1, 0, 0, 10, 0};
     const pit_bitmap *bitmap;
@@ -165,7 +166,8 @@ static void test_call(void **state) {
 
 /// A call that packs a constant, and lists its columns.
 static pit_status call_on_constant(pit_context *context) {
-  static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+  static const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
+                                        .device = kDLCPU};
   static const int64_t layout[] = {1, 5};
   static const int64_t desc[] = {PIT_DTYPE_FLOAT | 32 << 8,
                                  0,
@@ -186,7 +188,7 @@ static pit_status call_on_constant(pit_context *context) {
                                  1};
   pit_frame *frame;
   int32_t status =
-      pit_rt_enter(context, manifest, NULL, NULL, NULL, NULL, &frame);
+      pit_rt_enter(context, &manifest, NULL, NULL, NULL, NULL, &frame);
   if (status != PIT_OK)
     return (pit_status)status;
   void *memory;

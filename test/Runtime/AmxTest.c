@@ -39,10 +39,11 @@ static void test_request(void **state) {
   (void)state;
   pit_context *context;
   assert_int_equal(pit_context_create(NULL, &context), PIT_OK);
-  static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+  static const pit_manifest no_args = {.version = PIT_MANIFEST_WORD0,
+                                       .device = kDLCPU};
   pit_frame *frame;
   assert_ok(context,
-            pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame));
+            pit_rt_enter(context, &no_args, NULL, NULL, NULL, NULL, &frame));
   int32_t status = pit_rt_request_amx(frame);
   if (has_amx()) {
     assert_ok(context, status);
@@ -71,9 +72,10 @@ static int refused(void) {
       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
     return 77;
-  static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+  static const pit_manifest no_args = {.version = PIT_MANIFEST_WORD0,
+                                       .device = kDLCPU};
   pit_frame *frame;
-  if (pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame))
+  if (pit_rt_enter(context, &no_args, NULL, NULL, NULL, NULL, &frame))
     return 1;
   if (pit_rt_request_amx(frame) != PIT_ERROR_UNSUPPORTED)
     return 2;

@@ -403,28 +403,29 @@ static void test_call(void **state) {
   assert_ok(c, pit_entry_run(c, scale, ins, 2, outs, 1, NULL));
 }
 
+/// f(n: i64) -> f32[n]
+static const pit_manifest manifest = {
+    .version = PIT_MANIFEST_WORD0,
+    .num_args = 1,
+    .num_results = 1,
+    .device = kDLCPU,
+    .values = (const pit_arg_info[]){{.kind = PIT_KIND_SCALAR,
+                                      .dtype = {PIT_DTYPE_INT, 64, 1}},
+                                     {.kind = PIT_KIND_TENSOR,
+                                      .dtype = {PIT_DTYPE_FLOAT, 32, 1},
+                                      .rank = 1,
+                                      .dims = {-1}}},
+    .sizes =
+        (const pit_shape_program[]){PIT_SHAPE_PROGRAM(PIT_SHAPE_SCALAR, 0)}};
+
 static void *look_up(void *user, const char *symbol) {
   (void)user;
-  // f(n: i64) -> f32[n]
-  static const int64_t manifest[] = {PIT_MANIFEST_WORD0,
-                                     1,
-                                     1,
-                                     0,
-                                     kDLCPU,
-                                     PIT_ARG_SCALAR,
-                                     PIT_DTYPE_WORD(PIT_DTYPE_INT, 64),
-                                     0,
-                                     PIT_DTYPE_WORD(PIT_DTYPE_FLOAT, 32),
-                                     1,
-                                     2,
-                                     PIT_SHAPE_SCALAR,
-                                     0};
   if (strcmp(symbol, "pit_program_entries") == 0)
     return (void *)(uintptr_t)"f\0";
   if (strcmp(symbol, "pit_f_manifest") == 0)
-    return (void *)(uintptr_t)manifest;
+    return (void *)(uintptr_t)&manifest;
   // Never called.
-  return strcmp(symbol, "pit_f") == 0 ? (void *)(uintptr_t)manifest : NULL;
+  return strcmp(symbol, "pit_f") == 0 ? (void *)(uintptr_t)&manifest : NULL;
 }
 
 /// A size that is read from a scalar, wherever that may be.

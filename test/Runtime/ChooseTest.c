@@ -8,8 +8,10 @@
 #include <pthread.h>
 #include <string.h>
 
-static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
-static const int64_t other[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+static const pit_manifest no_args = {.version = PIT_MANIFEST_WORD0,
+                                     .device = kDLCPU};
+static const pit_manifest other = {.version = PIT_MANIFEST_WORD0,
+                                   .device = kDLCPU};
 
 enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, N = 64, DENSE = 0, FINE = 1, TALL = 2 };
 
@@ -29,7 +31,7 @@ typedef struct fixture {
   int32_t variant;
 } fixture;
 
-static void enter_as(fixture *f, const int64_t *manifest) {
+static void enter_as(fixture *f, const pit_manifest *manifest) {
   assert_ok(f->context, pit_rt_enter(f->context, manifest, NULL, NULL, NULL,
                                      NULL, &f->frame));
 }
@@ -39,7 +41,7 @@ static int set_up_with(void **state, int32_t deterministic) {
   f = (fixture){0};
   pit_context_options options = {.deterministic = deterministic};
   assert_int_equal(pit_context_create(&options, &f.context), PIT_OK);
-  enter_as(&f, no_args);
+  enter_as(&f, &no_args);
   *state = &f;
   return 0;
 }
@@ -192,13 +194,13 @@ static void test_keys(void **state) {
   assert_non_null(f->bitmap);
   assert_int_equal(f->bitmap->shape[0], N / 2);
   pit_rt_leave(f->frame, 0);
-  enter_as(f, other);
+  enter_as(f, &other);
   assert_ok(f->context, choose(f));
   assert_non_null(f->bitmap);
   assert_ok(f->context, choose(f));
   assert_null(f->bitmap);
   pit_rt_leave(f->frame, 0);
-  enter_as(f, no_args);
+  enter_as(f, &no_args);
   assert_ok(f->context, choose(f));
   assert_null(f->bitmap);
 }
@@ -260,14 +262,14 @@ static void test_constant(void **state) {
     assert_int_equal(f->variant, DENSE);
     assert_null(f->bitmap);
     pit_rt_leave(f->frame, 0);
-    enter_as(f, no_args);
+    enter_as(f, &no_args);
   }
   pit_kept_stats kept;
   pit_context_kept(f->context, &kept);
   assert_int_equal(kept.pieces, 2); // the coverages and the index
   pit_rt_leave(f->frame, 0);
   pit_constant_destroy(constant);
-  enter_as(f, no_args);
+  enter_as(f, &no_args);
   assert_ok(f->context, choose(f));
   assert_non_null(f->bitmap);
 }
@@ -402,14 +404,19 @@ static void test_written_bits(void **state) {
 // Of a program
 //===----------------------------------------------------------------------===//
 
-// clang-format off
-static const int64_t pick_manifest[] = {
-    PIT_MANIFEST_WORD0, 1, 1, 0, kDLCPU,
-    PIT_ARG_TENSOR, F32, 2, -1, -1,
-    0,
-    PIT_DTYPE_INT | 32 << 8, 1, 2, PIT_SHAPE_CONST, 1,
-};
-// clang-format on
+static const pit_manifest pick_manifest = {
+    .version = PIT_MANIFEST_WORD0,
+    .num_args = 1,
+    .num_results = 1,
+    .device = kDLCPU,
+    .values = (const pit_arg_info[]){{.kind = PIT_KIND_TENSOR,
+                                      .dtype = {PIT_DTYPE_FLOAT, 32, 1},
+                                      .rank = 2,
+                                      .dims = {-1, -1}},
+                                     {.kind = PIT_KIND_TENSOR,
+                                      .dtype = {PIT_DTYPE_INT, 32, 1},
+                                      .rank = 1,
+                                      .dims = {1}}}};
 
 /// Returns the variant of mark 5.
 static int32_t pick(pit_context *context, const DLTensor *const *ins,
@@ -417,7 +424,7 @@ static int32_t pick(pit_context *context, const DLTensor *const *ins,
   int64_t views[5];
   pit_frame *frame;
   int32_t status =
-      pit_rt_enter(context, pick_manifest, ins, outs, stream, views, &frame);
+      pit_rt_enter(context, &pick_manifest, ins, outs, stream, views, &frame);
   if (status)
     return status;
   const int64_t desc[] = {F32,      0,        0, 0, 2, views[1],
@@ -437,7 +444,7 @@ static void *look_up(void *user, const char *symbol) {
     const char *name;
     const void *address;
   } symbols[] = {{"pit_program_entries", entries},
-                 {"pit_pick_manifest", pick_manifest}};
+                 {"pit_pick_manifest", &pick_manifest}};
   for (int i = 0; i < 2; ++i)
     if (strcmp(symbol, symbols[i].name) == 0) {
       void *address;

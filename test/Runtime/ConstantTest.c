@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+static const pit_manifest no_args = {.version = PIT_MANIFEST_WORD0,
+                                     .device = kDLCPU};
 
 enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, ROWS = 4, COLUMNS = 6, COUNT = 24 };
 
@@ -29,7 +30,7 @@ typedef struct fixture {
 static pit_frame *enter(pit_context *context) {
   pit_frame *frame = NULL;
   assert_ok(context,
-            pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame));
+            pit_rt_enter(context, &no_args, NULL, NULL, NULL, NULL, &frame));
   return frame;
 }
 
@@ -370,20 +371,26 @@ static void test_errors(void **state) {
 /// A result must not be written to what was promised not to change.
 static void test_result(void **state) {
   fixture *f = *state;
-  static const int64_t gives[] = {
-      PIT_MANIFEST_WORD0, 0, 1, 0, kDLCPU, 0, F32, 1, 2, PIT_SHAPE_CONST, 4};
+  const pit_manifest gives = {
+      .version = PIT_MANIFEST_WORD0,
+      .num_results = 1,
+      .device = kDLCPU,
+      .values = (const pit_arg_info[]){{.kind = PIT_KIND_TENSOR,
+                                        .dtype = {PIT_DTYPE_FLOAT, 32, 1},
+                                        .rank = 1,
+                                        .dims = {4}}}};
   int64_t shape[1] = {4}, views[2];
   DLTensor result = tensor_of(f->x + 20, PIT_DTYPE_FLOAT, 32, 1, shape);
   DLTensor *outs[] = {&result};
   pit_frame *frame;
   check_error(f->context,
-              pit_rt_enter(f->context, gives, NULL, outs, NULL, views, &frame),
+              pit_rt_enter(f->context, &gives, NULL, outs, NULL, views, &frame),
               PIT_ERROR_INVALID_ARGUMENT,
               "result 0 is in memory that is constant");
   pit_constant_destroy(f->constant);
   f->constant = NULL;
   assert_ok(f->context,
-            pit_rt_enter(f->context, gives, NULL, outs, NULL, views, &frame));
+            pit_rt_enter(f->context, &gives, NULL, outs, NULL, views, &frame));
   pit_rt_leave(frame, 0);
 }
 
@@ -446,7 +453,7 @@ static void *work(void *argument) {
     if (w->disturbs && round % 5 == 0)
       pit_constant_changed(w->constant);
     pit_frame *frame = NULL;
-    w->failures += pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL,
+    w->failures += pit_rt_enter(context, &no_args, NULL, NULL, NULL, NULL,
                                 &frame) != PIT_OK;
     void *memory;
     int32_t state;

@@ -161,7 +161,8 @@ static void run(pit_context *context, pit_index_builder *builder,
 static double choice_us(pit_context *context, const float *x, double dense,
                         int32_t flags) {
   enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, CALLS = 1000 };
-  static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+  static const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
+                                        .device = kDLCPU};
   static const int64_t variants[] = {3, -1, 1, 1, 1, 1, 1, 1, 32, 1, 32, 1};
   static const int64_t desc[] = {F32, 0, 0,   0,   2, 599, 512, 512, 1,
                                  2,   1, 599, 512, 1, 1,   1,   1};
@@ -171,7 +172,7 @@ static double choice_us(pit_context *context, const float *x, double dense,
     pit_frame *frame;
     const pit_bitmap *bitmap;
     int32_t variant;
-    if (pit_rt_enter(context, manifest, NULL, NULL, NULL, NULL, &frame))
+    if (pit_rt_enter(context, &manifest, NULL, NULL, NULL, NULL, &frame))
       stop(context);
     double start = now_us();
     if (pit_rt_choose(frame, 0, flags, PIT_SOURCE_VALUES, x, desc, variants,

@@ -105,7 +105,7 @@ static void test_capture_errors(void **state) {
   void *a = f->stream();
   pit_frame *frame = NULL;
 #define ENTER()                                                                \
-  pit_rt_enter(f->context, cuda_no_args, NULL, NULL, a, NULL, &frame)
+  pit_rt_enter(f->context, &cuda_no_args, NULL, NULL, a, NULL, &frame)
   void *graph = f->capture(a);
   cuda_fail(f, "cuUserObjectCreate", 2, 0, 1);
   check_error(f->context, ENTER(), PIT_ERROR_OUT_OF_MEMORY,

@@ -90,23 +90,21 @@ static void test_failures(void **state) {
 enum { F32 = PIT_DTYPE_FLOAT | 32 << 8 };
 
 /// Takes a 4xf32 tensor and an f32, gives 4xf32.
-static const int64_t scale[] = {PIT_MANIFEST_WORD0,
-                                2,
-                                1,
-                                0,
-                                kDLCUDA,
-                                PIT_ARG_TENSOR,
-                                F32,
-                                1,
-                                4,
-                                PIT_ARG_SCALAR,
-                                F32,
-                                0,
-                                F32,
-                                1,
-                                2,
-                                PIT_SHAPE_CONST,
-                                4};
+static const pit_manifest scale = {
+    .version = PIT_MANIFEST_WORD0,
+    .num_args = 2,
+    .num_results = 1,
+    .device = kDLCUDA,
+    .values = (const pit_arg_info[]){
+        {.kind = PIT_KIND_TENSOR,
+         .dtype = {PIT_DTYPE_FLOAT, 32, 1},
+         .rank = 1,
+         .dims = {4}},
+        {.kind = PIT_KIND_SCALAR, .dtype = {PIT_DTYPE_FLOAT, 32, 1}},
+        {.kind = PIT_KIND_TENSOR,
+         .dtype = {PIT_DTYPE_FLOAT, 32, 1},
+         .rank = 1,
+         .dims = {4}}}};
 
 static void test_tensors(void **state) {
   cuda_fixture *f = *state;
@@ -119,7 +117,7 @@ static void test_tensors(void **state) {
   DLTensor *outs[] = {&out};
   int64_t views[5];
   pit_frame *frame;
-#define ENTER() pit_rt_enter(f->context, scale, ins, outs, NULL, views, &frame)
+#define ENTER() pit_rt_enter(f->context, &scale, ins, outs, NULL, views, &frame)
   assert_ok(f->context, ENTER());
   assert_ptr_equal((void *)(intptr_t)views[0], x);
   assert_ptr_equal((void *)(intptr_t)views[2], &factor);
@@ -147,10 +145,11 @@ static void test_tensors(void **state) {
 /// A CPU program on a context with a device, and the other way round.
 static void test_other_device(void **state) {
   cuda_fixture *f = *state;
-  const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+  const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
+                                 .device = kDLCPU};
   pit_frame *frame;
-  assert_ok(f->context,
-            pit_rt_enter(f->context, manifest, NULL, NULL, NULL, NULL, &frame));
+  assert_ok(f->context, pit_rt_enter(f->context, &manifest, NULL, NULL, NULL,
+                                     NULL, &frame));
   assert_int_equal(pit_rt_multiprocessors(frame), 1);
   void *memory;
   assert_ok(f->context, pit_rt_alloc(frame, 100, &memory));
@@ -168,11 +167,11 @@ static void test_other_device(void **state) {
 
   pit_context *plain;
   assert_int_equal(pit_context_create(NULL, &plain), PIT_OK);
-  check_error(plain,
-              pit_rt_enter(plain, cuda_no_args, NULL, NULL, NULL, NULL, &frame),
-              PIT_ERROR_DEVICE,
-              "the program runs on a CUDA device, but the context was made "
-              "without one (pit_context_options.device_type)");
+  check_error(
+      plain, pit_rt_enter(plain, &cuda_no_args, NULL, NULL, NULL, NULL, &frame),
+      PIT_ERROR_DEVICE,
+      "the program runs on a CUDA device, but the context was made "
+      "without one (pit_context_options.device_type)");
   assert_null(frame);
   pit_context_destroy(plain);
 }

@@ -69,7 +69,8 @@ static const char broken_ptx[] =
 
 enum { N = 1 << 20, BYTES = N * 4 };
 
-static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCUDA, 0};
+static const pit_manifest no_args = {.version = PIT_MANIFEST_WORD0,
+                                     .device = kDLCUDA};
 
 /// What only this program needs of the driver.
 typedef struct extra {
@@ -140,7 +141,7 @@ static void *call(CUstream stream, CUdeviceptr y, CUdeviceptr x,
   const pit_image image = {add_ptx, sizeof(add_ptx)};
   pit_frame *frame;
   void *a = NULL, *b = NULL;
-  *status = pit_rt_enter(context, no_args, NULL, NULL, stream, NULL, &frame);
+  *status = pit_rt_enter(context, &no_args, NULL, NULL, stream, NULL, &frame);
   if (*status != PIT_OK)
     return NULL;
   *status = pit_rt_alloc(frame, BYTES, &a);
@@ -292,7 +293,7 @@ static void check_split(CUstream stream, CUdeviceptr y) {
   for (int32_t split = 3; split <= 100000; split += 99997) {
     pit_frame *frame;
     clear(y);
-    if (pit_rt_enter(context, no_args, NULL, NULL, stream, NULL, &frame))
+    if (pit_rt_enter(context, &no_args, NULL, NULL, stream, NULL, &frame))
       return say(false, "enter", message());
     int32_t status = pit_rt_leave(
         frame, pit_rt_launch(frame, &image, "split", 2, split, 32, 0, params));
@@ -319,7 +320,7 @@ static void check_errors(void) {
   void *memory;
   const pit_image good = {add_ptx, sizeof(add_ptx)};
   const pit_image broken = {broken_ptx, sizeof(broken_ptx)};
-  if (pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame))
+  if (pit_rt_enter(context, &no_args, NULL, NULL, NULL, NULL, &frame))
     return say(false, "enter", message());
   check_error("too much memory", pit_rt_alloc(frame, INT64_C(1) << 42, &memory),
               PIT_ERROR_OUT_OF_MEMORY, "are free");
@@ -348,7 +349,7 @@ static void check_tensor_map(CUdeviceptr x) {
                           64,
                           32};
   pit_frame *frame;
-  if (pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame))
+  if (pit_rt_enter(context, &no_args, NULL, NULL, NULL, NULL, &frame))
     return say(false, "enter", message());
   int32_t status =
       pit_rt_tensor_map(frame, map, (const void *)(uintptr_t)x, desc);
@@ -447,7 +448,7 @@ static void measure(CUstream stream, CUdeviceptr y, CUdeviceptr x) {
     for (int repeat = 0; repeat < 5; ++repeat) {
       double start = seconds();
       for (int i = 0; i < ROUNDS; ++i) {
-        if (pit_rt_enter(context, no_args, NULL, NULL, stream, NULL, &frame))
+        if (pit_rt_enter(context, &no_args, NULL, NULL, stream, NULL, &frame))
           return say(false, "enter", message());
         if (kind)
           pit_rt_launch(frame, &image, "add", 1, 1, 32, 0, params);
@@ -472,7 +473,7 @@ static int fault(void) {
   int32_t status = PIT_OK;
   for (int i = 0; i < 100 && status == PIT_OK; ++i) {
     pit_frame *frame;
-    status = pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame);
+    status = pit_rt_enter(context, &no_args, NULL, NULL, NULL, NULL, &frame);
     if (status == PIT_OK)
       status = pit_rt_leave(
           frame, pit_rt_launch(frame, &image, "fault", 1, 1, 1, 0, NULL));

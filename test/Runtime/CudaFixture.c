@@ -5,7 +5,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
-const int64_t cuda_no_args[6] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCUDA, 0};
+const pit_manifest cuda_no_args = {.version = PIT_MANIFEST_WORD0,
+                                   .device = kDLCUDA};
 
 static cuda_fixture fixture;
 
@@ -69,7 +70,7 @@ int cuda_tear_down(void **state) {
 
 pit_frame *cuda_enter(cuda_fixture *f, void *stream) {
   pit_frame *frame = NULL;
-  assert_ok(f->context, pit_rt_enter(f->context, cuda_no_args, NULL, NULL,
+  assert_ok(f->context, pit_rt_enter(f->context, &cuda_no_args, NULL, NULL,
                                      stream, NULL, &frame));
   return frame;
 }

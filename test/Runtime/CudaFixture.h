@@ -23,7 +23,7 @@ typedef struct cuda_fixture {
 } cuda_fixture;
 
 /// A program without arguments that runs on the device.
-extern const int64_t cuda_no_args[6];
+extern const pit_manifest cuda_no_args;
 
 /// Opens the fake driver and resets it. There is no context yet.
 int cuda_set_up_bare(void **state);

@@ -175,7 +175,7 @@ static void test_enter_fails(void **state) {
     snprintf(part, sizeof(part), "cuda: %s failed on device 0", cases[i].named);
     check_error(
         f->context,
-        pit_rt_enter(f->context, cuda_no_args, NULL, NULL, NULL, NULL, &frame),
+        pit_rt_enter(f->context, &cuda_no_args, NULL, NULL, NULL, NULL, &frame),
         PIT_ERROR_DRIVER, part);
     assert_null(frame);
     assert_int_equal(f->depth(), 0);
@@ -229,9 +229,14 @@ static void test_counters(void **state) {
 static void test_constant(void **state) {
   cuda_fixture *f = *state;
   static const int64_t layout[] = {1, 1};
-  static const int64_t gives[] = {
-      PIT_MANIFEST_WORD0, 0, 1, 0, kDLCUDA, 0, PIT_DTYPE_FLOAT | 32 << 8, 1, 2,
-      PIT_SHAPE_CONST,    64};
+  const pit_manifest gives = {
+      .version = PIT_MANIFEST_WORD0,
+      .num_results = 1,
+      .device = kDLCUDA,
+      .values = (const pit_arg_info[]){{.kind = PIT_KIND_TENSOR,
+                                        .dtype = {PIT_DTYPE_FLOAT, 32, 1},
+                                        .rank = 1,
+                                        .dims = {64}}}};
   int64_t shape[] = {64}, views[2];
   pit_constant *constant;
   void *weights, *memory;
@@ -253,7 +258,7 @@ static void test_constant(void **state) {
   assert_int_equal(stats.refused, 0);
   DLTensor *outs[] = {&tensor};
   check_error(f->context,
-              pit_rt_enter(f->context, gives, NULL, outs, NULL, views, &frame),
+              pit_rt_enter(f->context, &gives, NULL, outs, NULL, views, &frame),
               PIT_ERROR_INVALID_ARGUMENT,
               "result 0 is in memory that is constant");
   pit_constant_destroy(constant);

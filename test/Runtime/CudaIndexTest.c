@@ -438,17 +438,13 @@ static void test_without_code(void **state) {
 /// Passes an index of axis 1, micro-tiles of 2x1.
 static int32_t pass_index(cuda_fixture *f, const pit_index *index) {
   // clang-format off
-  static const int64_t manifest[] = {
-      PIT_MANIFEST_WORD0, 1, 0, 0, kDLCUDA,
-      PIT_ARG_INDEX, 2, 1, 2, 1, 2, 1,
-      0,
-  };
+  const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0, .num_args = 1, .device = kDLCUDA, .values = (const pit_arg_info[]){{.kind = PIT_KIND_INDEX, .rank = 2, .axis = 1, .micro_tile = {2, 1}, .step = {2, 1}}}};
   // clang-format on
   const DLTensor *ins[] = {(const DLTensor *)(const void *)index};
   int64_t views[1];
   pit_frame *frame;
   int32_t status =
-      pit_rt_enter(f->context, manifest, ins, NULL, NULL, views, &frame);
+      pit_rt_enter(f->context, &manifest, ins, NULL, NULL, views, &frame);
   return status == PIT_OK ? pit_rt_leave(frame, PIT_OK) : status;
 }
 

@@ -25,7 +25,7 @@ static void *work(void *argument) {
   for (int round = 0; round < ROUNDS; ++round) {
     void *graph = round % 10 == 9 ? f->capture(stream) : NULL;
     pit_frame *frame;
-    if (pit_rt_enter(f->context, cuda_no_args, NULL, NULL, stream, NULL,
+    if (pit_rt_enter(f->context, &cuda_no_args, NULL, NULL, stream, NULL,
                      &frame)) {
       ++w->failures;
       continue;

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const int64_t device_no_args[6] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCUDA, 0};
+const pit_manifest device_no_args = {.version = PIT_MANIFEST_WORD0,
+                                     .device = kDLCUDA};
 
 static void give_up(const device_check *check, const char *text) {
   fprintf(stderr, "%s: %s\n", check->name, text);

@@ -22,7 +22,7 @@ typedef struct device_check {
 } device_check;
 
 /// A program without arguments that runs on the device.
-extern const int64_t device_no_args[6];
+extern const pit_manifest device_no_args;
 
 /// Opens the driver and makes the context, whose device is the thread's. Like
 /// the functions below, prints why it cannot and ends the process with 1.

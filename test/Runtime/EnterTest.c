@@ -55,7 +55,7 @@ static int tear_down(void **state) {
 
 static int32_t enter(fixture *f) {
   f->frame = (pit_frame *)f;
-  return pit_rt_enter(f->context, sample_manifest, f->ins, f->outs, NULL,
+  return pit_rt_enter(f->context, &sample_manifest, f->ins, f->outs, NULL,
                       f->views, &f->frame);
 }
 
@@ -227,21 +227,40 @@ static void test_null(void **state) {
   f->outs[1] = NULL;
   refuse(f, PIT_ERROR_INVALID_ARGUMENT, "result 1 is NULL");
   check_error(f->context,
-              pit_rt_enter(f->context, sample_manifest, NULL, f->outs, NULL,
+              pit_rt_enter(f->context, &sample_manifest, NULL, f->outs, NULL,
                            f->views, &f->frame),
               PIT_ERROR_INVALID_ARGUMENT, "the list of arguments is NULL");
   check_error(f->context,
-              pit_rt_enter(f->context, sample_manifest, f->ins, NULL, NULL,
+              pit_rt_enter(f->context, &sample_manifest, f->ins, NULL, NULL,
                            f->views, &f->frame),
               PIT_ERROR_INVALID_ARGUMENT, "the list of results is NULL");
   check_error(f->context,
               pit_rt_enter(f->context, NULL, f->ins, f->outs, NULL, f->views,
                            &f->frame),
               PIT_ERROR_LOAD, "the manifest is NULL");
-  assert_int_equal(pit_rt_enter(NULL, sample_manifest, f->ins, f->outs, NULL,
+  assert_int_equal(pit_rt_enter(NULL, &sample_manifest, f->ins, f->outs, NULL,
                                 f->views, &f->frame),
                    PIT_ERROR_INVALID_ARGUMENT);
 }
+
+/// Loads a program of a function with a manifest.
+static const pit_manifest *offered;
+static void *look_up(void *user, const char *symbol) {
+  (void)user;
+  if (strcmp(symbol, "pit_program_entries") == 0)
+    return (void *)(uintptr_t)"f\0";
+  return strncmp(symbol, "pit_f", 5) == 0 ? (void *)(uintptr_t)offered : NULL;
+}
+static pit_status load(fixture *f, const pit_manifest *manifest) {
+  pit_program *program = NULL;
+  offered = manifest;
+  pit_status status =
+      pit_program_from_lookup(f->context, look_up, NULL, NULL, &program);
+  pit_program_close(program);
+  return status;
+}
+
+#define F32_TYPE {PIT_DTYPE_FLOAT, 32, 1}
 
 /// A result whose size is the value of a scalar argument, of each width.
 static void test_scalar_size(void **state) {
@@ -251,93 +270,93 @@ static void test_scalar_size(void **state) {
   int32_t i32 = 3;
   int64_t i64 = 3;
   void *values[] = {&i8, &i16, &i32, &i64};
+  const pit_shape_program size = PIT_SHAPE_PROGRAM(PIT_SHAPE_SCALAR, 0);
   for (int i = 0; i < 4; ++i) {
-    int64_t words[] = {PIT_MANIFEST_WORD0,
-                       1,
-                       1,
-                       0,
-                       kDLCPU,
-                       PIT_ARG_SCALAR,
-                       PIT_DTYPE_WORD(PIT_DTYPE_INT, 8 << i),
-                       /*requirements=*/0,
-                       F32,
-                       1,
-                       2,
-                       PIT_SHAPE_SCALAR,
-                       0};
+    const pit_arg_info infos[] = {
+        {.kind = PIT_KIND_SCALAR,
+         .dtype = {PIT_DTYPE_INT, (uint8_t)(8 << i), 1}},
+        {.dtype = F32_TYPE, .rank = 1, .dims = {-1}}};
+    const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
+                                   .num_args = 1,
+                                   .num_results = 1,
+                                   .device = kDLCPU,
+                                   .values = infos,
+                                   .sizes = &size};
     DLTensor scalar = {.data = values[i],
                        .device = {kDLCPU, 0},
                        .dtype = {kDLInt, (uint8_t)(8 << i), 1}};
     const DLTensor *ins[] = {&scalar};
     DLTensor *outs[] = {&f->r1_tensor};
     f->r1_shape[0] = 3;
-    assert_ok(f->context, pit_rt_enter(f->context, words, ins, outs, NULL,
+    assert_ok(f->context, pit_rt_enter(f->context, &manifest, ins, outs, NULL,
                                        f->views, &f->frame));
     pit_rt_leave(f->frame, 0);
     memset(values[i], 0xFF, (size_t)1 << i); // -1
-    check_error(
-        f->context,
-        pit_rt_enter(f->context, words, ins, outs, NULL, f->views, &f->frame),
-        PIT_ERROR_SHAPE, "result 0: dimension 0 would be -1 (argument 0)");
+    check_error(f->context,
+                pit_rt_enter(f->context, &manifest, ins, outs, NULL, f->views,
+                             &f->frame),
+                PIT_ERROR_SHAPE,
+                "result 0: dimension 0 would be -1 (argument 0)");
   }
 }
 
-/// Manifests with one result of one dimension, whose program is the case.
+/// f(a: ?x4 f32) -> a vector of the size of a program, which is the case.
 static void test_programs(void **state) {
   fixture *f = *state;
   struct {
-    int64_t words[16];
+    int64_t count, words[16];
     int64_t size; ///< of the result that is right, or a status if it is refused
     const char *part;
   } cases[] = {
-      {{1, PIT_SHAPE_UNKNOWN}, 3, NULL},
-      {{5, PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 2, PIT_SHAPE_FLOORDIV},
+      {1, {PIT_SHAPE_UNKNOWN}, 3, NULL},
+      {5,
+       {PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 2, PIT_SHAPE_FLOORDIV},
        3,
        NULL},
-      {{5, PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 2, PIT_SHAPE_CEILDIV}, 4, NULL},
-      {{5, PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 4, PIT_SHAPE_MOD}, 3, NULL},
-      {{6, PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, 1, PIT_SHAPE_ADD}, 6, NULL},
-      {{5, PIT_SHAPE_CONST, -7, PIT_SHAPE_CONST, 4, PIT_SHAPE_MOD}, 1, NULL},
-      {{8, PIT_SHAPE_CONST, -7, PIT_SHAPE_CONST, 2, PIT_SHAPE_FLOORDIV,
+      {5, {PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 2, PIT_SHAPE_CEILDIV}, 4, NULL},
+      {5, {PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 4, PIT_SHAPE_MOD}, 3, NULL},
+      {6, {PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, 1, PIT_SHAPE_ADD}, 6, NULL},
+      {5, {PIT_SHAPE_CONST, -7, PIT_SHAPE_CONST, 4, PIT_SHAPE_MOD}, 1, NULL},
+      {8,
+       {PIT_SHAPE_CONST, -7, PIT_SHAPE_CONST, 2, PIT_SHAPE_FLOORDIV,
         PIT_SHAPE_CONST, 9, PIT_SHAPE_ADD},
        5,
        NULL},
-      {{8, PIT_SHAPE_CONST, -7, PIT_SHAPE_CONST, 2, PIT_SHAPE_CEILDIV,
+      {8,
+       {PIT_SHAPE_CONST, -7, PIT_SHAPE_CONST, 2, PIT_SHAPE_CEILDIV,
         PIT_SHAPE_CONST, 9, PIT_SHAPE_ADD},
        6,
        NULL},
-      {{5, PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 0, PIT_SHAPE_MOD},
+      {5,
+       {PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 0, PIT_SHAPE_MOD},
        PIT_ERROR_LOAD,
        "divides by a number that is not positive"},
-      {{5, PIT_SHAPE_CONST, INT64_MAX, PIT_SHAPE_CONST, 2, PIT_SHAPE_MUL},
+      {5,
+       {PIT_SHAPE_CONST, INT64_MAX, PIT_SHAPE_CONST, 2, PIT_SHAPE_MUL},
        PIT_ERROR_SHAPE,
        "the arguments are too large: a size computed from their shapes "
        "(9223372036854775807 * 2) does not fit in 64 bits"},
-      {{6, PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, -9, PIT_SHAPE_ADD},
+      {6,
+       {PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, -9, PIT_SHAPE_ADD},
        PIT_ERROR_SHAPE,
        "result 0: dimension 0 would be -4 (dimension 0 of argument 0 + -9); "
        "the arguments are too small"},
-      {{0}, PIT_ERROR_LOAD, "has no length in [1, 256]"},
-      {{1, PIT_SHAPE_ADD}, PIT_ERROR_LOAD, "takes more from its stack"},
-      {{1, 9}, PIT_ERROR_LOAD, "has an unknown operation"},
-      {{2, PIT_SHAPE_SCALAR, 1}, PIT_ERROR_LOAD, "reads an argument that"},
-      {{2, PIT_SHAPE_SCALAR, 0}, PIT_ERROR_LOAD, "what is no signed scalar"},
-      {{1, PIT_SHAPE_SCALAR}, PIT_ERROR_LOAD, "ends within an operation"},
-      {{1, PIT_SHAPE_CONST}, PIT_ERROR_LOAD, "ends within an operation"},
-      {{3, PIT_SHAPE_DIM, 1, 0}, PIT_ERROR_LOAD, "reads an argument that"},
-      {{3, PIT_SHAPE_DIM, 0, 2}, PIT_ERROR_LOAD, "reads a dimension that"},
-      {{2, PIT_SHAPE_UNKNOWN, PIT_SHAPE_UNKNOWN},
-       PIT_ERROR_LOAD,
-       "does not leave one value"},
   };
+  static const pit_arg_info infos[] = {
+      {.dtype = F32_TYPE, .rank = 2, .dims = {-1, 4}},
+      {.dtype = F32_TYPE, .rank = 1, .dims = {-1}}};
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
-    int64_t words[32] = {PIT_MANIFEST_WORD0, 1,   1, 0,  kDLCPU,
-                         PIT_ARG_TENSOR,     F32, 2, -1, 4,
-                         /*requirements=*/0, F32, 1};
-    memcpy(words + 13, cases[i].words, sizeof(cases[i].words));
+    const pit_shape_program size = {cases[i].words, cases[i].count};
+    const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
+                                   .num_args = 1,
+                                   .num_results = 1,
+                                   .device = kDLCPU,
+                                   .values = infos,
+                                   .sizes = &size};
+    assert_ok(f->context, load(f, &manifest));
     DLTensor *outs[] = {&f->r1_tensor};
     f->r1_shape[0] = cases[i].part ? 3 : cases[i].size;
-    int32_t status = pit_rt_enter(f->context, words, f->ins, outs, NULL,
+    int32_t status = pit_rt_enter(f->context, &manifest, f->ins, outs, NULL,
                                   f->views, &f->frame);
     if (cases[i].part) {
       check_error(f->context, status, (pit_status)cases[i].size, cases[i].part);
@@ -346,53 +365,68 @@ static void test_programs(void **state) {
     assert_ok(f->context, status);
     pit_rt_leave(f->frame, 0);
     f->r1_shape[0] += 1;
-    status = pit_rt_enter(f->context, words, f->ins, outs, NULL, f->views,
+    status = pit_rt_enter(f->context, &manifest, f->ins, outs, NULL, f->views,
                           &f->frame);
-    if (cases[i].words[1] == PIT_SHAPE_UNKNOWN)
+    if (cases[i].words[0] == PIT_SHAPE_UNKNOWN)
       pit_rt_leave(f->frame, status);
     else
       check_error(f->context, status, PIT_ERROR_SHAPE, "result 0: dimension 0");
   }
-  int64_t deep[80] = {PIT_MANIFEST_WORD0, 0, 1, 0, kDLCPU, 0, F32, 1, 33};
-  for (int i = 0; i < 33; ++i)
-    deep[9 + i] = PIT_SHAPE_UNKNOWN;
-  check_error(
-      f->context,
-      pit_rt_enter(f->context, deep, NULL, f->outs, NULL, f->views, &f->frame),
-      PIT_ERROR_LOAD, "needs a deeper stack than there is");
 }
 
 /// f(a: ?x4 f32, b: ? f32) with one requirement.
 static void test_requirements(void **state) {
   fixture *f = *state;
-  struct {
-    int64_t words[16];
+  const struct {
+    pit_requirement requirement;
     const char *part; ///< NULL: it is met
   } cases[] = {
-      {{0, 3, PIT_SHAPE_DIM, 0, 0, 2, PIT_SHAPE_CONST, 5}, NULL},
-      {{1, 3, PIT_SHAPE_DIM, 0, 0, 2, PIT_SHAPE_CONST, 5}, NULL},
-      {{1, 1, PIT_SHAPE_UNKNOWN, 2, PIT_SHAPE_CONST, 5}, NULL},
-      {{0, 3, PIT_SHAPE_DIM, 0, 0, 2, PIT_SHAPE_CONST, 6},
+      {{PIT_REQUIRE_EQUAL,
+        {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
+         PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 5)}},
+       NULL},
+      {{PIT_REQUIRE_AT_LEAST,
+        {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
+         PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 5)}},
+       NULL},
+      {{PIT_REQUIRE_AT_LEAST,
+        {PIT_SHAPE_PROGRAM(PIT_SHAPE_UNKNOWN),
+         PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 5)}},
+       NULL},
+      {{PIT_REQUIRE_EQUAL,
+        {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
+         PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 6)}},
        "dimension 0 of argument 0 is 5; it must be 6"},
-      {{1, 3, PIT_SHAPE_DIM, 0, 0, 2, PIT_SHAPE_CONST, 6},
+      {{PIT_REQUIRE_AT_LEAST,
+        {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
+         PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 6)}},
        "dimension 0 of argument 0 is 5; it must be at least 6"},
-      {{0, 3, PIT_SHAPE_DIM, 0, 0, 3, PIT_SHAPE_DIM, 1, 0},
+      {{PIT_REQUIRE_EQUAL,
+        {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
+         PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 1, 0)}},
        "dimension 0 of argument 0 is 5 but dimension 0 of argument 1 is 6; the "
        "first must be equal to the second"},
-      {{1, 3, PIT_SHAPE_DIM, 0, 0, 6, PIT_SHAPE_DIM, 1, 0, PIT_SHAPE_CONST, 2,
-        PIT_SHAPE_MUL},
+      {{PIT_REQUIRE_AT_LEAST,
+        {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
+         PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 1, 0, PIT_SHAPE_CONST, 2,
+                           PIT_SHAPE_MUL)}},
        "dimension 0 of argument 0 is 5 but dimension 0 of argument 1 * 2 is "
-       "12; "
-       "the first must be at least the second"},
+       "12; the first must be at least the second"},
   };
+  static const pit_arg_info infos[] = {
+      {.dtype = F32_TYPE, .rank = 2, .dims = {-1, 4}},
+      {.dtype = F32_TYPE, .rank = 1, .dims = {-1}}};
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
-    int64_t words[40] = {PIT_MANIFEST_WORD0, 2,   0, 0,  kDLCPU,
-                         PIT_ARG_TENSOR,     F32, 2, -1, 4,
-                         PIT_ARG_TENSOR,     F32, 1, -1, 1};
-    memcpy(words + 15, cases[i].words, sizeof(cases[i].words));
+    const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
+                                   .num_args = 2,
+                                   .num_requirements = 1,
+                                   .device = kDLCPU,
+                                   .values = infos,
+                                   .requirements = &cases[i].requirement};
+    assert_ok(f->context, load(f, &manifest));
     const DLTensor *ins[] = {&f->a_tensor, &f->r1_tensor};
-    int32_t status =
-        pit_rt_enter(f->context, words, ins, NULL, NULL, f->views, &f->frame);
+    int32_t status = pit_rt_enter(f->context, &manifest, ins, NULL, NULL,
+                                  f->views, &f->frame);
     if (cases[i].part) {
       check_error(f->context, status, PIT_ERROR_SHAPE, cases[i].part);
       continue;
@@ -406,75 +440,177 @@ static void test_requirements(void **state) {
 static void test_long_formula(void **state) {
   fixture *f = *state;
   enum { TERMS = 30 };
-  int64_t words[160] = {
-      PIT_MANIFEST_WORD0,  1, 0, 0, kDLCPU, PIT_ARG_TENSOR, F32, 2, -1, 4, 1,
-      PIT_REQUIRE_AT_LEAST};
-  int64_t *word = words + 12;
-  *word++ = 4 * TERMS - 1;
-  for (int i = 0; i < TERMS; ++i) {
-    *word++ = PIT_SHAPE_DIM;
-    *word++ = 0;
-    *word++ = 0;
-  }
+  int64_t words[4 * TERMS - 1];
+  for (int i = 0; i < TERMS; ++i)
+    memcpy(&words[3 * i], (int64_t[]){PIT_SHAPE_DIM, 0, 0}, 3 * sizeof(*words));
   for (int i = 0; i < TERMS - 1; ++i)
-    *word++ = PIT_SHAPE_ADD;
-  *word++ = 2;
-  *word++ = PIT_SHAPE_CONST;
-  *word++ = 1000;
-  check_error(
-      f->context,
-      pit_rt_enter(f->context, words, f->ins, NULL, NULL, f->views, &f->frame),
-      PIT_ERROR_SHAPE, "dimension 0 of argument 0");
+    words[3 * TERMS + i] = PIT_SHAPE_ADD;
+  const pit_requirement requirement = {
+      PIT_REQUIRE_AT_LEAST,
+      {{words, 4 * TERMS - 1}, PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 1000)}};
+  const pit_arg_info info = {.dtype = F32_TYPE, .rank = 2, .dims = {-1, 4}};
+  const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
+                                 .num_args = 1,
+                                 .num_requirements = 1,
+                                 .device = kDLCPU,
+                                 .values = &info,
+                                 .requirements = &requirement};
+  check_error(f->context,
+              pit_rt_enter(f->context, &manifest, f->ins, NULL, NULL, f->views,
+                           &f->frame),
+              PIT_ERROR_SHAPE, "dimension 0 of argument 0");
+}
+
+/// A call of a function by its name checks the version alone.
+static void test_version(void **state) {
+  fixture *f = *state;
+  const struct {
+    int64_t version;
+    const char *part;
+  } cases[] = {
+      {7, "not a manifest: it starts with 0x7"},
+      {PIT_MANIFEST_MAGIC | INT64_C(3) << 32,
+       "the program has a manifest of version 3; this runtime takes version "
+       "4: compile the program anew"},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
+    const pit_manifest manifest = {.version = cases[i].version};
+    check_error(f->context,
+                pit_rt_enter(f->context, &manifest, f->ins, f->outs, NULL,
+                             f->views, &f->frame),
+                PIT_ERROR_LOAD, cases[i].part);
+    check_error(f->context, load(f, &manifest), PIT_ERROR_LOAD, cases[i].part);
+  }
 }
 
 static void test_malformed(void **state) {
   fixture *f = *state;
-  struct {
-    int64_t words[16];
+  const struct {
+    int32_t num_args, num_results, num_requirements, device, workspace;
+    const char *part;
+  } heads[] = {
+      {-1, 0, 0, kDLCPU, 0, "malformed manifest: -1 arguments"},
+      {0, 5000, 0, kDLCPU, 0, "malformed manifest: 0 arguments, 5000"},
+      {0, 0, -1, kDLCPU, 0, "malformed manifest: -1 requirements"},
+      {0, 0, 0, kDLCPU, -1, "-1 bytes of workspace"},
+      {0, 0, 0, 7, 0,
+       "malformed manifest: device 7; it must be 1 (the CPU) or 2 (CUDA)"},
+      {1, 0, 0, kDLCPU, 0, "malformed manifest: the list of values is NULL"},
+  };
+  for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); ++i) {
+    const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
+                                   .num_args = heads[i].num_args,
+                                   .num_results = heads[i].num_results,
+                                   .num_requirements =
+                                       heads[i].num_requirements,
+                                   .device = heads[i].device,
+                                   .workspace = heads[i].workspace};
+    check_error(f->context, load(f, &manifest), PIT_ERROR_LOAD, heads[i].part);
+  }
+  const struct {
+    pit_arg_info info;
+    const char *part;
+  } values[] = {
+      {{.kind = (pit_arg_kind)3}, " has kind 3"},
+      {{.dtype = {5, 0, 1}},
+       " has an element type of code 5, 0 bits and 1 lanes"},
+      {{.dtype = {PIT_DTYPE_FLOAT, 32, 2}}, "32 bits and 2 lanes"},
+      {{.dtype = F32_TYPE, .rank = 9}, " has rank 9"},
+      {{.dtype = F32_TYPE, .rank = -1}, " has rank -1"},
+      {{.dtype = F32_TYPE, .rank = 1, .dims = {-2}}, " is -2"},
+      {{.kind = PIT_KIND_SCALAR, .dtype = F32_TYPE, .rank = 1}, " has rank 1"},
+      {{.kind = PIT_KIND_INDEX, .rank = 2, .axis = 2},
+       ", an index of rank 2, has axis 2"},
+      {{.dtype = F32_TYPE, .rank = 1, .dims = {-1}}, NULL},
+  };
+  for (size_t i = 0; i < sizeof(values) / sizeof(*values); ++i)
+    for (int results = 0; results < 2; ++results) {
+      const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
+                                     .num_args = !results,
+                                     .num_results = results,
+                                     .device = kDLCPU,
+                                     .values = &values[i].info};
+      if (values[i].part)
+        check_error(f->context, load(f, &manifest), PIT_ERROR_LOAD,
+                    values[i].part);
+      else if (results)
+        check_error(f->context, load(f, &manifest), PIT_ERROR_LOAD,
+                    "dimension 0 of result 0 has no length in [1, 256]");
+      else
+        assert_ok(f->context, load(f, &manifest));
+    }
+}
+
+/// Programs that a loader refuses, as the size of a result and in a
+/// requirement.
+static void test_malformed_programs(void **state) {
+  fixture *f = *state;
+  int64_t deep[PIT_SHAPE_MAX_DEPTH + 1];
+  for (int i = 0; i <= PIT_SHAPE_MAX_DEPTH; ++i)
+    deep[i] = PIT_SHAPE_UNKNOWN;
+  const struct {
+    pit_shape_program program;
     const char *part;
   } cases[] = {
-      {{7}, "not a manifest: it starts with 0x7"},
-      {{PIT_MANIFEST_MAGIC | INT64_C(9) << 32},
-       "the program has a manifest of version 9; this runtime takes version 3"},
-      {{PIT_MANIFEST_WORD0, -1}, "malformed manifest: -1 arguments"},
-      {{PIT_MANIFEST_WORD0, 0, 5000}, "malformed manifest: 0 arguments, 5000"},
-      {{PIT_MANIFEST_WORD0, 0, 0, -1, kDLCPU}, "-1 bytes of workspace"},
-      {{PIT_MANIFEST_WORD0, 0, 0, 0, 7},
-       "malformed manifest: device 7; it must be 1 (the CPU) or 2 (CUDA)"},
-      {{PIT_MANIFEST_WORD0, 1, 0, 0, kDLCPU, 3}, "argument 0 has kind 3"},
-      {{PIT_MANIFEST_WORD0, 1, 0, 0, kDLCPU, 0, 5},
-       "argument 0 has dtype word 0x5"},
-      {{PIT_MANIFEST_WORD0, 1, 0, 0, kDLCPU, 0, F32, 9},
-       "argument 0 has rank 9"},
-      {{PIT_MANIFEST_WORD0, 1, 0, 0, kDLCPU, 0, F32, 1, -2},
-       "dimension 0 of argument 0 is -2"},
-      {{PIT_MANIFEST_WORD0, 1, 0, 0, kDLCPU, 1, 2, 2},
-       "argument 0, an index of rank 2, has axis 2"},
-      {{PIT_MANIFEST_WORD0, 0, 1, 0, kDLCPU, 0, 1 << 20, 0},
-       "result 0 has dtype word 0x100000"},
-      {{PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, -1},
-       "malformed manifest: -1 requirements"},
-      {{PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 1, 2},
-       "requirement 0 is of kind 2"},
-      {{PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 1, 0, 1, 9},
-       "a program of requirement 0 has an unknown operation"},
-      {{PIT_MANIFEST_WORD0, 0, 1, 0, kDLCPU, 0, F32, -1},
-       "result 0 has rank -1"},
+      {{NULL, 1}, "has no length in [1, 256]"},
+      {{deep, 0}, "has no length in [1, 256]"},
+      {{deep, 257}, "has no length in [1, 256]"},
+      {{deep, PIT_SHAPE_MAX_DEPTH + 1}, "needs a deeper stack than there is"},
+      {PIT_SHAPE_PROGRAM(PIT_SHAPE_ADD), "takes more from its stack"},
+      {PIT_SHAPE_PROGRAM(9), "has an unknown operation"},
+      {PIT_SHAPE_PROGRAM(-1), "has an unknown operation"},
+      {PIT_SHAPE_PROGRAM(PIT_SHAPE_SCALAR, 1), "reads an argument that"},
+      {PIT_SHAPE_PROGRAM(PIT_SHAPE_SCALAR, 0), "what is no signed scalar"},
+      {PIT_SHAPE_PROGRAM(PIT_SHAPE_SCALAR), "ends within an operation"},
+      {PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST), "ends within an operation"},
+      {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0), "ends within an operation"},
+      {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 1, 0), "reads an argument that"},
+      {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 2), "reads a dimension that"},
+      {PIT_SHAPE_PROGRAM(PIT_SHAPE_UNKNOWN, PIT_SHAPE_UNKNOWN),
+       "does not leave one value"},
   };
-  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i)
-    check_error(f->context,
-                pit_rt_enter(f->context, cases[i].words, f->ins, f->outs, NULL,
-                             f->views, &f->frame),
-                PIT_ERROR_LOAD, cases[i].part);
+  static const pit_arg_info infos[] = {
+      {.dtype = F32_TYPE, .rank = 2, .dims = {-1, 4}},
+      {.dtype = F32_TYPE, .rank = 1, .dims = {-1}}};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
+    pit_requirement requirement = {
+        PIT_REQUIRE_EQUAL,
+        {PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 1), cases[i].program}};
+    const pit_manifest sizes = {.version = PIT_MANIFEST_WORD0,
+                                .num_args = 1,
+                                .num_results = 1,
+                                .device = kDLCPU,
+                                .values = infos,
+                                .sizes = &cases[i].program};
+    const pit_manifest requirements = {.version = PIT_MANIFEST_WORD0,
+                                       .num_args = 1,
+                                       .num_requirements = 1,
+                                       .device = kDLCPU,
+                                       .values = infos,
+                                       .requirements = &requirement};
+    check_error(f->context, load(f, &sizes), PIT_ERROR_LOAD, cases[i].part);
+    check_error(f->context, load(f, &requirements), PIT_ERROR_LOAD,
+                cases[i].part);
+    requirement.relation = 2;
+    check_error(f->context, load(f, &requirements), PIT_ERROR_LOAD,
+                "requirement 0 is of kind 2");
+  }
 }
 
 static void test_bools(void **state) {
   fixture *f = *state;
-  enum { BOOL = PIT_DTYPE_BOOL | 8 << 8, SIZE = 10000 };
+  enum { SIZE = 10000 };
   // f(m: ? bool, s: bool) -> ()
-  static const int64_t of_bools[] = {
-      PIT_MANIFEST_WORD0, 2,    0, 0, kDLCPU, PIT_ARG_TENSOR, BOOL, 1, -1,
-      PIT_ARG_SCALAR,     BOOL, 0};
+  const pit_manifest of_bools = {
+      .version = PIT_MANIFEST_WORD0,
+      .num_args = 2,
+      .device = kDLCPU,
+      .values = (const pit_arg_info[]){
+          {.kind = PIT_KIND_TENSOR,
+           .dtype = {PIT_DTYPE_BOOL, 8, 1},
+           .rank = 1,
+           .dims = {-1}},
+          {.kind = PIT_KIND_SCALAR, .dtype = {PIT_DTYPE_BOOL, 8, 1}}}};
   static unsigned char mask[SIZE + 1], scalar;
   int64_t shape[] = {SIZE};
   DLTensor m = tensor_of(mask, PIT_DTYPE_BOOL, 8, 1, shape);
@@ -492,7 +628,7 @@ static void test_bools(void **state) {
     char part[64];
     snprintf(part, sizeof(part), "argument %d: byte %lld of its data is 2",
              wrong < 0, (long long)(wrong < 0 ? 0 : wrong));
-    int32_t status = pit_rt_enter(f->context, of_bools, ins, NULL, NULL,
+    int32_t status = pit_rt_enter(f->context, &of_bools, ins, NULL, NULL,
                                   f->views, &f->frame);
     if (wrong > -2) {
       check_error(f->context, status, PIT_ERROR_INVALID_ARGUMENT, part);
@@ -520,7 +656,9 @@ int main(void) {
       TEST(test_programs),
       TEST(test_requirements),
       TEST(test_long_formula),
+      TEST(test_version),
       TEST(test_malformed),
+      TEST(test_malformed_programs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

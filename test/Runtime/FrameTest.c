@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+static const pit_manifest no_args = {.version = PIT_MANIFEST_WORD0,
+                                     .device = kDLCPU};
 
 enum { F32 = PIT_DTYPE_FLOAT | 32 << 8 };
 
@@ -26,7 +27,7 @@ typedef struct fixture {
 } fixture;
 
 static void enter(fixture *f) {
-  assert_ok(f->context, pit_rt_enter(f->context, no_args, NULL, NULL, NULL,
+  assert_ok(f->context, pit_rt_enter(f->context, &no_args, NULL, NULL, NULL,
                                      NULL, &f->frame));
 }
 

@@ -10,14 +10,19 @@
 enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, GROUPS = 3, ROOM = 12 };
 
 /// f(x: 2x2 f32, i: index of axis 1, micro-tile 2x1)
-// clang-format off
-static const int64_t manifest[] = {
-    PIT_MANIFEST_WORD0, 2, 0, 0, kDLCPU,
-    PIT_ARG_TENSOR, F32, 2, 2, 2,
-    PIT_ARG_INDEX, 2, 1, 2, 1, 2, 1,
-    0,
-};
-// clang-format on
+static const pit_manifest manifest = {
+    .version = PIT_MANIFEST_WORD0,
+    .num_args = 2,
+    .device = kDLCPU,
+    .values = (const pit_arg_info[]){{.kind = PIT_KIND_TENSOR,
+                                      .dtype = {PIT_DTYPE_FLOAT, 32, 1},
+                                      .rank = 2,
+                                      .dims = {2, 2}},
+                                     {.kind = PIT_KIND_INDEX,
+                                      .rank = 2,
+                                      .axis = 1,
+                                      .micro_tile = {2, 1},
+                                      .step = {2, 1}}}};
 
 typedef struct fixture {
   pit_context *context;
@@ -82,7 +87,7 @@ static int32_t call(fixture *f, const void *x, const void *index) {
   int64_t views[4];
   pit_frame *frame = (pit_frame *)f;
   int32_t status =
-      pit_rt_enter(f->context, manifest, ins, NULL, NULL, views, &frame);
+      pit_rt_enter(f->context, &manifest, ins, NULL, NULL, views, &frame);
   if (status != PIT_OK)
     assert_null(frame);
   else

@@ -63,19 +63,16 @@ static void fill(const bench *b, int64_t rows, int64_t columns, char *x) {
 /// The best time, in microseconds, of a call that does nothing with an index
 /// argument; -1 if it fails.
 static double call_us(pit_context *context, const pit_index *index) {
-  const int64_t manifest[] = {PIT_MANIFEST_WORD0,
-                              1,
-                              0,
-                              0,
-                              kDLCPU,
-                              PIT_ARG_INDEX,
-                              2,
-                              index->axis,
-                              index->micro_tile[0],
-                              index->micro_tile[1],
-                              index->step[0],
-                              index->step[1],
-                              0};
+  const pit_manifest manifest = {
+      .version = PIT_MANIFEST_WORD0,
+      .num_args = 1,
+      .device = kDLCPU,
+      .values = (const pit_arg_info[]){
+          {.kind = PIT_KIND_INDEX,
+           .rank = 2,
+           .axis = index->axis,
+           .micro_tile = {index->micro_tile[0], index->micro_tile[1]},
+           .step = {index->step[0], index->step[1]}}}};
   const DLTensor *ins[] = {(const DLTensor *)(const void *)index};
   int64_t views[1];
   double best = 1e30;
@@ -84,7 +81,7 @@ static double call_us(pit_context *context, const pit_index *index) {
     double start = now_ms();
     for (int i = 0; i < CALLS; ++i) {
       pit_frame *frame;
-      if (pit_rt_enter(context, manifest, ins, NULL, NULL, views, &frame))
+      if (pit_rt_enter(context, &manifest, ins, NULL, NULL, views, &frame))
         return -1;
       pit_rt_leave(frame, PIT_OK);
     }

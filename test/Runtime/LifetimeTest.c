@@ -25,13 +25,14 @@ typedef struct code {
 static code the_code = {.lock = PTHREAD_MUTEX_INITIALIZER,
                         .changed = PTHREAD_COND_INITIALIZER};
 
-static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+static const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
+                                      .device = kDLCPU};
 
 static int32_t body(pit_context *context, const DLTensor *const *ins,
                     DLTensor *const *outs, pit_stream stream) {
   pit_frame *frame;
   int32_t status =
-      pit_rt_enter(context, manifest, ins, outs, stream, NULL, &frame);
+      pit_rt_enter(context, &manifest, ins, outs, stream, NULL, &frame);
   if (status != PIT_OK)
     return status;
   code *c = &the_code;
@@ -64,7 +65,7 @@ static void *look_up(void *user, const char *symbol) {
   if (strcmp(symbol, "pit_program_entries") == 0)
     return (void *)(uintptr_t)"f\0";
   if (strcmp(symbol, "pit_f_manifest") == 0)
-    return (void *)(uintptr_t)manifest;
+    return (void *)(uintptr_t)&manifest;
   if (strcmp(symbol, "pit_f") == 0)
     memcpy(&address, &function, sizeof(address));
   return address;

@@ -102,7 +102,7 @@ static bool check(int number) {
   device_check_write(&device, to, copy, COPY_BYTES);
   pit_frame *frame;
   char message[512] = "";
-  int32_t status = pit_rt_enter(device.context, device_no_args, NULL, NULL,
+  int32_t status = pit_rt_enter(device.context, &device_no_args, NULL, NULL,
                                 NULL, NULL, &frame);
   if (status == PIT_OK)
     status = pit_rt_leave(
@@ -134,7 +134,7 @@ static bool refuses(int64_t bytes, int64_t rank, int64_t extent, int64_t offset,
   const int64_t desc[] = {bytes, rank, 0, 0, extent, 1};
   char message[512] = "";
   pit_frame *frame;
-  if (pit_rt_enter(device.context, device_no_args, NULL, NULL, NULL, NULL,
+  if (pit_rt_enter(device.context, &device_no_args, NULL, NULL, NULL, NULL,
                    &frame))
     return false;
   int32_t status = pit_rt_leave(

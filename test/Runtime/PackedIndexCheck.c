@@ -190,7 +190,7 @@ static bool check(int number, int *count_done) {
   pit_place place = {0};
   const pit_index *index = NULL;
   int32_t done = -1;
-  int32_t status = pit_rt_enter(device.context, device_no_args, NULL, NULL,
+  int32_t status = pit_rt_enter(device.context, &device_no_args, NULL, NULL,
                                 NULL, NULL, &frame);
   if (status != PIT_OK) {
     printf("FAIL case %d: cannot enter\n", number);

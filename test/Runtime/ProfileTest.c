@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+static const pit_manifest no_args = {.version = PIT_MANIFEST_WORD0,
+                                     .device = kDLCPU};
 
 enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, ROWS = 8, N = 16 };
 
@@ -28,8 +29,8 @@ static int set_up(void **state) {
   static fixture f;
   f = (fixture){0};
   assert_int_equal(pit_context_create(NULL, &f.context), PIT_OK);
-  assert_ok(f.context,
-            pit_rt_enter(f.context, no_args, NULL, NULL, NULL, NULL, &f.frame));
+  assert_ok(f.context, pit_rt_enter(f.context, &no_args, NULL, NULL, NULL, NULL,
+                                    &f.frame));
   snprintf(f.path, sizeof(f.path), "/tmp/pit-profile-%d.json", (int)getpid());
   *state = &f;
   return 0;

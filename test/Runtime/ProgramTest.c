@@ -217,10 +217,16 @@ static void close_symbols(void *user) { ++((symbols *)user)->closed; }
 
 static void test_lookup(void **state) {
   fixture *f = *state;
-  static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
-  static const int64_t on_device[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCUDA, 0};
-  static const int64_t broken[] = {PIT_MANIFEST_WORD0, 1, 0, 0, kDLCPU, 5};
-  symbols s = {"f\0", &s, manifest, 0, NULL};
+  static const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
+                                        .device = kDLCPU};
+  static const pit_manifest on_device = {.version = PIT_MANIFEST_WORD0,
+                                         .device = kDLCUDA};
+  static const pit_arg_info odd = {.kind = (pit_arg_kind)5};
+  static const pit_manifest broken = {.version = PIT_MANIFEST_WORD0,
+                                      .num_args = 1,
+                                      .device = kDLCPU,
+                                      .values = &odd};
+  symbols s = {"f\0", &s, &manifest, 0, NULL};
   pit_program *program = NULL;
 #define FROM_LOOKUP()                                                          \
   pit_program_from_lookup(f->context, look_up, &s, close_symbols, &program)
@@ -230,11 +236,11 @@ static void test_lookup(void **state) {
   assert_int_equal(pit_entry_device(pit_program_entry_at(program, 0)), kDLCPU);
   pit_program_close(program);
   assert_int_equal(s.closed, 1);
-  s.manifest = on_device;
+  s.manifest = &on_device;
   assert_ok(f->context, FROM_LOOKUP());
   assert_int_equal(pit_entry_device(pit_program_entry_at(program, 0)), kDLCUDA);
   pit_program_close(program);
-  s.manifest = manifest;
+  s.manifest = &manifest;
   s.closed = 1;
   s.entries = "";
   assert_ok(f->context, FROM_LOOKUP());
@@ -253,7 +259,7 @@ static void test_lookup(void **state) {
   s.manifest = NULL;
   check_error(f->context, FROM_LOOKUP(), PIT_ERROR_LOAD,
               "the program lists 'f' but has no symbol pit_f_manifest");
-  s.manifest = broken;
+  s.manifest = &broken;
   check_error(f->context, FROM_LOOKUP(), PIT_ERROR_LOAD,
               "malformed manifest: argument 0 has kind 5");
   s.entries = NULL;
@@ -271,8 +277,9 @@ static void test_lookup(void **state) {
 /// A program of another CPU is not loaded.
 static void test_features(void **state) {
   fixture *f = *state;
-  static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
-  symbols s = {"f\0", &s, manifest, 0, ""};
+  static const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
+                                        .device = kDLCPU};
+  symbols s = {"f\0", &s, &manifest, 0, ""};
   pit_program *program = NULL;
   assert_ok(f->context, FROM_LOOKUP());
   pit_program_close(program);

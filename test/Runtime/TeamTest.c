@@ -20,7 +20,8 @@
 enum { THREADS = 4, ROOM = 4096 };
 enum { STATIC = 34, STATIC_CHUNKED = 33, DYNAMIC = 35, GUIDED = 36 };
 
-static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+static const pit_manifest no_args = {.version = PIT_MANIFEST_WORD0,
+                                     .device = kDLCPU};
 
 /// Loops of one region: `trips[i]` iterations of each, and how often each of
 /// these was run.
@@ -171,7 +172,7 @@ static void check_parts(void) {
 static void check_regions(pit_context *context, int expected) {
   pit_frame *frame;
   assert_ok(context,
-            pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame));
+            pit_rt_enter(context, &no_args, NULL, NULL, NULL, NULL, &frame));
   assert_int_equal(pit_rt_workers(frame), expected);
   static const int schedules[] = {STATIC, STATIC_CHUNKED, DYNAMIC, GUIDED};
   for (int s = 0; s < 4; ++s)
@@ -247,7 +248,7 @@ static void test_whose_threads(void **state) {
   assert_int_equal(pit_context_create(NULL, &context), PIT_OK);
   pit_frame *frame;
   assert_ok(context,
-            pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame));
+            pit_rt_enter(context, &no_args, NULL, NULL, NULL, NULL, &frame));
   assert_int_equal(pit_rt_workers(frame), 3);
   on_gnu = 0;
   pit_rt_omp_fork_call(NULL, 0, (void *)ask_level);

@@ -15,16 +15,31 @@ enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, I32 = PIT_DTYPE_INT | 32 << 8 };
 EXPORT extern const char pit_program_entries[];
 const char pit_program_entries[] = "scale\0count\0pairs\0";
 
-EXPORT extern const int64_t pit_scale_manifest[];
-// clang-format off
-const int64_t pit_scale_manifest[] = {
-    PIT_MANIFEST_WORD0, 2, 1, 128, kDLCPU,
-    PIT_ARG_TENSOR, F32, 2, -1, -1,
-    PIT_ARG_SCALAR, F32,
-    1, PIT_REQUIRE_AT_LEAST, 3, PIT_SHAPE_DIM, 0, 1, 2, PIT_SHAPE_CONST, 2,
-    F32, 2, 3, PIT_SHAPE_DIM, 0, 0, 3, PIT_SHAPE_DIM, 0, 1,
-};
-// clang-format on
+EXPORT extern const pit_manifest pit_scale_manifest;
+const pit_manifest pit_scale_manifest = {
+    .version = PIT_MANIFEST_WORD0,
+    .num_args = 2,
+    .num_results = 1,
+    .num_requirements = 1,
+    .device = kDLCPU,
+    .workspace = 128,
+    .values = (const pit_arg_info[]){{.kind = PIT_KIND_TENSOR,
+                                      .dtype = {PIT_DTYPE_FLOAT, 32, 1},
+                                      .rank = 2,
+                                      .dims = {-1, -1}},
+                                     {.kind = PIT_KIND_SCALAR,
+                                      .dtype = {PIT_DTYPE_FLOAT, 32, 1}},
+                                     {.kind = PIT_KIND_TENSOR,
+                                      .dtype = {PIT_DTYPE_FLOAT, 32, 1},
+                                      .rank = 2,
+                                      .dims = {-1, -1}}},
+    .requirements =
+        (const pit_requirement[]){{PIT_REQUIRE_AT_LEAST,
+                                   {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 1),
+                                    PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 2)}}},
+    .sizes =
+        (const pit_shape_program[]){PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
+                                    PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 1)}};
 
 EXPORT int32_t pit_scale(pit_context *context, const DLTensor *const *ins,
                          DLTensor *const *outs, pit_stream stream);
@@ -32,7 +47,7 @@ int32_t pit_scale(pit_context *context, const DLTensor *const *ins,
                   DLTensor *const *outs, pit_stream stream) {
   int64_t views[7];
   pit_frame *frame;
-  int32_t status = pit_rt_enter(context, pit_scale_manifest, ins, outs, stream,
+  int32_t status = pit_rt_enter(context, &pit_scale_manifest, ins, outs, stream,
                                 views, &frame);
   if (status)
     return status;
@@ -44,15 +59,22 @@ int32_t pit_scale(pit_context *context, const DLTensor *const *ins,
   return pit_rt_leave(frame, PIT_OK);
 }
 
-EXPORT extern const int64_t pit_count_manifest[];
-// clang-format off
-const int64_t pit_count_manifest[] = {
-    PIT_MANIFEST_WORD0, 1, 1, 0, kDLCPU,
-    PIT_ARG_TENSOR, F32, 2, -1, -1,
-    0,
-    I32, 1, 6, PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, 2, PIT_SHAPE_CEILDIV,
-};
-// clang-format on
+EXPORT extern const pit_manifest pit_count_manifest;
+const pit_manifest pit_count_manifest = {
+    .version = PIT_MANIFEST_WORD0,
+    .num_args = 1,
+    .num_results = 1,
+    .device = kDLCPU,
+    .values = (const pit_arg_info[]){{.kind = PIT_KIND_TENSOR,
+                                      .dtype = {PIT_DTYPE_FLOAT, 32, 1},
+                                      .rank = 2,
+                                      .dims = {-1, -1}},
+                                     {.kind = PIT_KIND_TENSOR,
+                                      .dtype = {PIT_DTYPE_INT, 32, 1},
+                                      .rank = 1,
+                                      .dims = {-1}}},
+    .sizes = (const pit_shape_program[]){PIT_SHAPE_PROGRAM(
+        PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, 2, PIT_SHAPE_CEILDIV)}};
 
 EXPORT int32_t pit_count(pit_context *context, const DLTensor *const *ins,
                          DLTensor *const *outs, pit_stream stream);
@@ -60,7 +82,7 @@ int32_t pit_count(pit_context *context, const DLTensor *const *ins,
                   DLTensor *const *outs, pit_stream stream) {
   int64_t views[5];
   pit_frame *frame;
-  int32_t status = pit_rt_enter(context, pit_count_manifest, ins, outs, stream,
+  int32_t status = pit_rt_enter(context, &pit_count_manifest, ins, outs, stream,
                                 views, &frame);
   if (status)
     return status;
@@ -82,15 +104,21 @@ int32_t pit_count(pit_context *context, const DLTensor *const *ins,
   return pit_rt_leave(frame, status);
 }
 
-EXPORT extern const int64_t pit_pairs_manifest[];
-// clang-format off
-const int64_t pit_pairs_manifest[] = {
-    PIT_MANIFEST_WORD0, 1, 1, 0, kDLCPU,
-    PIT_ARG_INDEX, 2, 1, 2, 1, 2, 1,
-    0,
-    F32, 1, 2, PIT_SHAPE_CONST, 1,
-};
-// clang-format on
+EXPORT extern const pit_manifest pit_pairs_manifest;
+const pit_manifest pit_pairs_manifest = {
+    .version = PIT_MANIFEST_WORD0,
+    .num_args = 1,
+    .num_results = 1,
+    .device = kDLCPU,
+    .values = (const pit_arg_info[]){{.kind = PIT_KIND_INDEX,
+                                      .rank = 2,
+                                      .axis = 1,
+                                      .micro_tile = {2, 1},
+                                      .step = {2, 1}},
+                                     {.kind = PIT_KIND_TENSOR,
+                                      .dtype = {PIT_DTYPE_FLOAT, 32, 1},
+                                      .rank = 1,
+                                      .dims = {1}}}};
 
 EXPORT int32_t pit_pairs(pit_context *context, const DLTensor *const *ins,
                          DLTensor *const *outs, pit_stream stream);
@@ -98,7 +126,7 @@ int32_t pit_pairs(pit_context *context, const DLTensor *const *ins,
                   DLTensor *const *outs, pit_stream stream) {
   int64_t views[3];
   pit_frame *frame;
-  int32_t status = pit_rt_enter(context, pit_pairs_manifest, ins, outs, stream,
+  int32_t status = pit_rt_enter(context, &pit_pairs_manifest, ins, outs, stream,
                                 views, &frame);
   if (status)
     return status;

@@ -51,13 +51,14 @@ pthread_create(pthread_t *restrict thread,
   return libc(thread, attributes, run, s);
 }
 
-static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+static const pit_manifest no_args = {.version = PIT_MANIFEST_WORD0,
+                                     .device = kDLCPU};
 
 /// The team that a call's parallel region has.
 static int team_of_call(pit_context *context) {
   pit_frame *frame;
   assert_ok(context,
-            pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame));
+            pit_rt_enter(context, &no_args, NULL, NULL, NULL, NULL, &frame));
   int workers = pit_rt_workers(frame);
   int size = 0;
 #pragma omp parallel
@@ -82,7 +83,7 @@ static void test_none_wanted(void **state) {
   int before = live;
   pit_frame *frame;
   assert_ok(context,
-            pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame));
+            pit_rt_enter(context, &no_args, NULL, NULL, NULL, NULL, &frame));
   assert_int_equal(pit_rt_leave(frame, PIT_OK), PIT_OK);
   assert_int_equal(live, before);
   assert_int_equal(refused, 0);

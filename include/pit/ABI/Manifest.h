@@ -1,7 +1,18 @@
 //===- Manifest.h - What an entry point takes and gives ---------*- C++ -*-===//
 //
-// The manifest of pit-runtime/Abi.h as a struct, to write and to read its
-// words.
+// The manifest of pit-runtime/Abi.h while a function is compiled, and the words
+// of the attribute that keeps it (pit.manifest):
+//
+//   PIT_MANIFEST_WORD0, number of arguments, number of results,
+//   workspace, device,
+//   for each argument one of
+//     PIT_KIND_TENSOR, dtype, rank, dims (-1: dynamic)
+//     PIT_KIND_INDEX, rank, axis, micro_tile[rank], step[rank]
+//     PIT_KIND_SCALAR, dtype
+//   the number of requirements, and for each
+//     PIT_REQUIRE_*, and twice: n, and n words of a program (PIT_SHAPE_*)
+//   for each result
+//     dtype, rank, then for each dim: n, and n words of the dim's program
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +34,7 @@ using ShapeProgram = SmallVector<int64_t>;
 
 struct Manifest {
   struct Arg {
-    int64_t kind;              ///< PIT_ARG_*
+    int64_t kind;              ///< PIT_KIND_*
     int64_t dtype = 0;         ///< of a tensor or scalar
     SmallVector<int64_t> dims; ///< of a tensor, -1: dynamic
     int64_t axis = 0;          ///< of an index, as the following

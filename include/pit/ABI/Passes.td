@@ -283,7 +283,7 @@ def PitAbiEmitWrapper : Pass<"pit-abi-emit-wrapper", "::mlir::ModuleOp"> {
     Example: what is left of `llvm.func @pit_f.body` is
 
     ```mlir
-    llvm.mlir.global external constant @pit_f_manifest(dense<[...]> : tensor<...>)
+    llvm.mlir.global external constant @pit_f_manifest() : !llvm.struct<...> {...}
     llvm.func @pit_f(%context: !llvm.ptr, %ins: !llvm.ptr, %outs: !llvm.ptr, %stream: !llvm.ptr) -> i32
     llvm.func internal @pit_f.body(...)
     llvm.mlir.global weak constant @pit_program_entries("f\00\00")

@@ -160,7 +160,7 @@ static int later(const void *a, const void *b) {
   return (x->used < y->used) - (x->used > y->used);
 }
 
-int32_t pit_choices_list(pit_context *context, const int64_t *manifest,
+int32_t pit_choices_list(pit_context *context, const void *manifest,
                          pit_choice *choices, int32_t max) {
   const remembered *found[SETS * WAYS];
   int32_t count = 0;

@@ -18,7 +18,7 @@
 /// program that was unloaded may be another's, so the table of variants counts,
 /// too.
 typedef struct pit_choice_key {
-  const int64_t *manifest;
+  const void *manifest;
   const void *site; ///< pit_frame_site
   uint64_t table;   ///< a hash of the words
   int32_t mark;
@@ -63,7 +63,7 @@ void pit_choices_end(pit_context *context, const pit_choice_key *key,
                      const pit_choice *chosen, bool back_off);
 
 /// pit_entry_choices of a function.
-int32_t pit_choices_list(pit_context *context, const int64_t *manifest,
+int32_t pit_choices_list(pit_context *context, const void *manifest,
                          pit_choice *choices, int32_t max);
 
 #endif // PIT_LIB_RUNTIME_PROGRAM_CHOICES_H

@@ -11,7 +11,7 @@
 /// The state that the checks of one call share.
 typedef struct call {
   pit_context *context;
-  pit_manifest manifest;
+  const pit_manifest *manifest;
   const DLTensor *const *ins;
   DLTensor *const *outs;
   int64_t *views; ///< the next word to write
@@ -77,7 +77,7 @@ static pit_status check_memory(pit_context *context, place p,
 static pit_status check_device(const call *c, place p, bool scalar,
                                DLDevice device) {
   int type = (int)device.device_type;
-  if (scalar || c->manifest.device == kDLCPU) {
+  if (scalar || c->manifest->device == kDLCPU) {
     if (type == kDLCPU || type == kDLCUDAHost)
       return PIT_OK;
     return pit_fail(c->context, PIT_ERROR_DEVICE,
@@ -97,10 +97,11 @@ static pit_status check_device(const call *c, place p, bool scalar,
                   (int)kDLCUDA);
 }
 
-/// Checks a tensor against its description; where a dimension is -1, any size
-/// will do. Writes its view, and to `*bytes` how large it is.
+/// Checks a tensor against its description and sizes; where one is -1, any will
+/// do. Writes its view, and to `*bytes` how large it is.
 static pit_status check_tensor(call *c, place p, const pit_arg_info *info,
-                               const DLTensor *tensor, int64_t *bytes) {
+                               const int64_t *dims, const DLTensor *tensor,
+                               int64_t *bytes) {
   if (!tensor)
     return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,
                     "%s %lld is NULL; it must be a tensor", p.what,
@@ -143,15 +144,14 @@ static pit_status check_tensor(call *c, place p, const pit_arg_info *info,
                     p.what, (long long)p.number, (void *)tensor->shape,
                     (void *)tensor->strides);
   for (int32_t d = 0; d < info->rank; ++d)
-    if (tensor->shape[d] < 0 ||
-        (info->dims[d] >= 0 && tensor->shape[d] != info->dims[d]))
+    if (tensor->shape[d] < 0 || (dims[d] >= 0 && tensor->shape[d] != dims[d]))
       return pit_fail(c->context, PIT_ERROR_SHAPE,
-                      info->dims[d] < 0
+                      dims[d] < 0
                           ? "%s %lld: dimension %d is %lld; it cannot be "
                             "negative"
                           : "%s %lld: dimension %d is %lld; it must be %lld",
                       p.what, (long long)p.number, d,
-                      (long long)tensor->shape[d], (long long)info->dims[d]);
+                      (long long)tensor->shape[d], (long long)dims[d]);
   *bytes = bytes_of(tensor);
   status = check_memory(c->context, p, tensor, *bytes);
   if (status != PIT_OK)
@@ -202,7 +202,7 @@ static pit_status check_index(call *c, int64_t number, const pit_arg_info *info,
   if (status != PIT_OK)
     return status;
   bool on_device = (index->flags & PIT_INDEX_DEVICE) != 0;
-  if (on_device != (c->manifest.device == kDLCUDA))
+  if (on_device != (c->manifest->device == kDLCUDA))
     return pit_fail(c->context, PIT_ERROR_DEVICE,
                     "argument %lld is an index with arrays in the memory of "
                     "%s; the program runs on %s",
@@ -268,14 +268,9 @@ static bool overlaps_index(const pit_index *index, const void *data,
 static pit_status check_overlap(const call *c, int64_t result, int64_t bytes) {
   const void *data = pit_tensor_data(c->outs[result]);
   place hit = {NULL, 0};
-  const int64_t *at = c->manifest.args;
-  for (int64_t i = 0; !hit.what && i < c->manifest.num_args; ++i) {
-    pit_arg_info info;
-    pit_status status = pit_manifest_arg(c->context, i, &at, &info);
-    if (status != PIT_OK)
-      return status;
+  for (int32_t i = 0; !hit.what && i < c->manifest->num_args; ++i) {
     const void *in = c->ins[i];
-    if (info.kind == PIT_KIND_INDEX
+    if (c->manifest->values[i].kind == PIT_KIND_INDEX
             ? overlaps_index(in, data, bytes)
             : overlap(data, bytes, pit_tensor_data(in), bytes_of(in)))
       hit = (place){"argument", i};
@@ -307,85 +302,80 @@ static void note_argument(call *c, const void *data, int64_t bytes) {
   }
 }
 
+static pit_status check_argument(call *c, int32_t i) {
+  const pit_arg_info *info = &c->manifest->values[i];
+  if (info->kind == PIT_KIND_INDEX)
+    return check_index(c, i, info, (const void *)c->ins[i]);
+  const place p = {"argument", i};
+  const DLTensor *in = c->ins[i];
+  bool scalar = info->kind == PIT_KIND_SCALAR;
+  int64_t bytes = 0;
+  // A scalar's view is that of a tensor of rank 0.
+  pit_status status = check_tensor(c, p, info, info->dims, in, &bytes);
+  bool in_host = scalar || c->manifest->device == kDLCPU;
+  if (status == PIT_OK && in_host && info->dtype.code == PIT_DTYPE_BOOL)
+    status = check_bools(c->context, p, pit_tensor_data(in), bytes);
+  if (status == PIT_OK && !scalar)
+    note_argument(c, pit_tensor_data(in), bytes);
+  return status;
+}
+
 static pit_status check_call(call *c) {
-  const int64_t *at = c->manifest.args;
-  pit_arg_info info;
-  pit_status status;
-  for (int64_t i = 0; i < c->manifest.num_args; ++i) {
-    status = pit_manifest_arg(c->context, i, &at, &info);
-    if (status != PIT_OK)
-      return status;
-    place p = {"argument", i};
-    int64_t bytes = 0;
-    // A scalar's view is that of a tensor of rank 0.
-    status = info.kind == PIT_KIND_INDEX
-                 ? check_index(c, i, &info, (const void *)c->ins[i])
-                 : check_tensor(c, p, &info, c->ins[i], &bytes);
-    bool in_host =
-        info.kind == PIT_KIND_SCALAR ||
-        (info.kind == PIT_KIND_TENSOR && c->manifest.device == kDLCPU);
-    if (status == PIT_OK && in_host && info.dtype.code == PIT_DTYPE_BOOL)
-      status = check_bools(c->context, p, pit_tensor_data(c->ins[i]), bytes);
-    if (status != PIT_OK)
-      return status;
-    if (info.kind == PIT_KIND_TENSOR)
-      note_argument(c, pit_tensor_data(c->ins[i]), bytes);
-  }
-  status = pit_manifest_require(c->context, &c->manifest, c->ins, &at);
-  if (status != PIT_OK)
-    return status;
-  for (int64_t i = 0; i < c->manifest.num_results; ++i) {
-    status = pit_manifest_result(c->context, i, &at, &info);
-    for (int32_t d = 0; status == PIT_OK && d < info.rank; ++d)
-      status = pit_manifest_dim(c->context, &c->manifest, c->ins, i, d, &at,
-                                &info.dims[d]);
-    int64_t bytes = 0;
+  const pit_manifest *m = c->manifest;
+  pit_status status = PIT_OK;
+  for (int32_t i = 0; status == PIT_OK && i < m->num_args; ++i)
+    status = check_argument(c, i);
+  if (status == PIT_OK)
+    status = pit_manifest_require(c->context, m, c->ins);
+  const pit_shape_program *sizes = m->sizes;
+  for (int32_t i = 0; status == PIT_OK && i < m->num_results; ++i) {
+    int64_t dims[PIT_MAX_RANK], bytes = 0;
+    status = pit_manifest_result(c->context, m, c->ins, i, &sizes, dims);
     if (status == PIT_OK)
-      status = check_tensor(c, (place){"result", i}, &info, c->outs[i], &bytes);
+      status =
+          check_tensor(c, (place){"result", i}, &m->values[m->num_args + i],
+                       dims, c->outs[i], &bytes);
     if (status == PIT_OK)
       status = check_overlap(c, i, bytes);
-    if (status != PIT_OK)
-      return status;
   }
-  return PIT_OK;
+  return status;
 }
 
 /// Checks what is in the index arguments of a program for the CPU. Nobody
 /// checks those of a device: reading them takes waiting.
 static pit_status check_contents(const call *c, pit_buffer *scratch) {
-  const int64_t *at = c->manifest.args;
   pit_status status = PIT_OK;
-  for (int64_t i = 0; status == PIT_OK && i < c->manifest.num_args; ++i) {
-    pit_arg_info info;
+  for (int32_t i = 0; status == PIT_OK && i < c->manifest->num_args; ++i) {
     char name[ARGUMENT_NAME_SIZE];
-    status = pit_manifest_arg(c->context, i, &at, &info);
-    if (status == PIT_OK && info.kind == PIT_KIND_INDEX)
+    if (c->manifest->values[i].kind == PIT_KIND_INDEX)
       status = pit_index_check_contents(c->context, argument_name(i, name),
                                         (const void *)c->ins[i], scratch);
   }
   return status;
 }
 
-int32_t pit_rt_enter(pit_context *context, const int64_t *manifest,
+int32_t pit_rt_enter(pit_context *context, const pit_manifest *manifest,
                      const DLTensor *const *ins, DLTensor *const *outs,
                      pit_stream stream, int64_t *views, pit_frame **frame) {
   if (!context || !frame)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "enter: an argument is NULL");
   *frame = NULL;
-  call c = {.context = context, .ins = ins, .outs = outs, .views = views};
-  pit_status status = pit_manifest_open(context, manifest, &c.manifest);
+  pit_status status = pit_manifest_expect(context, manifest);
   if (status != PIT_OK)
     return status;
-  if ((c.manifest.num_args > 0 && !ins) ||
-      (c.manifest.num_results > 0 && !outs))
+  call c = {.context = context,
+            .manifest = manifest,
+            .ins = ins,
+            .outs = outs,
+            .views = views};
+  if ((manifest->num_args > 0 && !ins) || (manifest->num_results > 0 && !outs))
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "the list of %s is NULL; the program has %lld arguments "
-                    "and %lld results",
-                    ins || !c.manifest.num_args ? "results" : "arguments",
-                    (long long)c.manifest.num_args,
-                    (long long)c.manifest.num_results);
-  bool on_device = c.manifest.device == kDLCUDA;
+                    "the list of %s is NULL; the program has %d arguments and "
+                    "%d results",
+                    ins || !manifest->num_args ? "results" : "arguments",
+                    manifest->num_args, manifest->num_results);
+  bool on_device = manifest->device == kDLCUDA;
   if (on_device && !context->cuda)
     return pit_fail(context, PIT_ERROR_DEVICE,
                     "the program runs on a CUDA device, but the context was "

@@ -23,7 +23,7 @@ typedef struct pit_argument {
 struct pit_frame {
   pit_frame *next; ///< in the context's list
   pit_context *context;
-  const int64_t *manifest;      ///< of the function that is called
+  const void *manifest;         ///< an address that the function alone has
   pit_argument largest[2];      ///< of its arguments that are tensors
   struct pit_cuda_frame *cuda;  ///< of a call on a device; NULL: on the CPU
   pit_block *blocks;            ///< the newest first: memory is cut from it

@@ -1,197 +1,215 @@
 //===- Manifest.c - Signatures of compiled functions ----------------------===//
-//
-// A manifest comes from a compiler, but maybe from another version or a broken
-// file: each word is checked before it is used.
-//
-//===----------------------------------------------------------------------===//
 
 #include "Manifest.h"
 #include "ShapeProgram.h"
 
-enum { MAX_ARGS = 4096, MAX_REQUIREMENTS = 65536 };
+enum { MAX_VALUES = 4096, MAX_REQUIREMENTS = 65536 };
 
-pit_status pit_manifest_open(pit_context *context, const int64_t *words,
-                             pit_manifest *manifest) {
-  if (!words)
+pit_status pit_manifest_expect(pit_context *context,
+                               const pit_manifest *manifest) {
+  if (!manifest)
     return pit_fail(context, PIT_ERROR_LOAD, "the manifest is NULL");
-  if ((words[0] & 0xFFFFFFFF) != PIT_MANIFEST_MAGIC)
+  if (manifest->version == PIT_MANIFEST_WORD0)
+    return PIT_OK;
+  if ((manifest->version & 0xFFFFFFFF) != PIT_MANIFEST_MAGIC)
     return pit_fail(context, PIT_ERROR_LOAD,
                     "not a manifest: it starts with 0x%llx, not 0x%x",
-                    (unsigned long long)(words[0] & 0xFFFFFFFF),
+                    (unsigned long long)(manifest->version & 0xFFFFFFFF),
                     PIT_MANIFEST_MAGIC);
-  if (words[0] >> 32 != PIT_MANIFEST_VERSION)
+  return pit_fail(context, PIT_ERROR_LOAD,
+                  "the program has a manifest of version %lld; this runtime "
+                  "takes version %d: compile the program anew",
+                  (long long)(manifest->version >> 32), PIT_MANIFEST_VERSION);
+}
+
+//===----------------------------------------------------------------------===//
+// Checks of a program that is loaded
+//===----------------------------------------------------------------------===//
+
+static pit_status check_head(pit_context *context, const pit_manifest *m) {
+  if (m->num_args < 0 || m->num_args > MAX_VALUES || m->num_results < 0 ||
+      m->num_results > MAX_VALUES || m->workspace < 0)
     return pit_fail(context, PIT_ERROR_LOAD,
-                    "the program has a manifest of version %lld; this runtime "
-                    "takes version %d",
-                    (long long)(words[0] >> 32), PIT_MANIFEST_VERSION);
-  *manifest = (pit_manifest){.num_args = words[1],
-                             .num_results = words[2],
-                             .workspace = words[3],
-                             .device = (int32_t)words[4],
-                             .args = words + 5};
-  if (words[1] < 0 || words[1] > MAX_ARGS || words[2] < 0 ||
-      words[2] > MAX_ARGS || words[3] < 0)
+                    "malformed manifest: %d arguments, %d results, %lld bytes "
+                    "of workspace",
+                    m->num_args, m->num_results, (long long)m->workspace);
+  if (m->num_requirements < 0 || m->num_requirements > MAX_REQUIREMENTS)
     return pit_fail(context, PIT_ERROR_LOAD,
-                    "malformed manifest: %lld arguments, %lld results, %lld "
-                    "bytes of workspace",
-                    (long long)words[1], (long long)words[2],
-                    (long long)words[3]);
-  if (words[4] != kDLCPU && words[4] != kDLCUDA)
+                    "malformed manifest: %d requirements", m->num_requirements);
+  if (m->device != kDLCPU && m->device != kDLCUDA)
     return pit_fail(context, PIT_ERROR_LOAD,
-                    "malformed manifest: device %lld; it must be %d (the CPU) "
-                    "or %d (CUDA)",
-                    (long long)words[4], (int)kDLCPU, (int)kDLCUDA);
+                    "malformed manifest: device %d; it must be %d (the CPU) or "
+                    "%d (CUDA)",
+                    m->device, (int)kDLCPU, (int)kDLCUDA);
   return PIT_OK;
 }
 
-static pit_status read_dtype(pit_context *context, const char *what,
-                             int64_t number, int64_t word, DLDataType *dtype) {
-  pit_dtype read = {(uint8_t)(word & 0xFF), (uint8_t)(word >> 8 & 0xFF)};
-  if (word >> 16 != 0 || !pit_dtype_known(read))
+/// Checks argument or result `number`.
+static pit_status check_value(pit_context *context, const char *what,
+                              int32_t number, const pit_arg_info *info) {
+  int kind = (int)info->kind;
+  if (kind != PIT_KIND_TENSOR && kind != PIT_KIND_INDEX &&
+      kind != PIT_KIND_SCALAR)
     return pit_fail(context, PIT_ERROR_LOAD,
-                    "malformed manifest: %s %lld has dtype word 0x%llx", what,
-                    (long long)number, (unsigned long long)word);
-  *dtype = (DLDataType){.code = read.code, .bits = read.bits, .lanes = 1};
-  return PIT_OK;
-}
-
-static pit_status read_rank(pit_context *context, const char *what,
-                            int64_t number, int64_t word, int32_t *rank) {
-  if (word < 0 || word > PIT_MAX_RANK)
+                    "malformed manifest: %s %d has kind %d", what, number,
+                    kind);
+  bool is_index = kind == PIT_KIND_INDEX;
+  DLDataType dtype = info->dtype;
+  if (!is_index && (dtype.lanes != 1 ||
+                    !pit_dtype_known((pit_dtype){dtype.code, dtype.bits})))
     return pit_fail(context, PIT_ERROR_LOAD,
-                    "malformed manifest: %s %lld has rank %lld; at most %d are "
+                    "malformed manifest: %s %d has an element type of code %d, "
+                    "%d bits and %d lanes",
+                    what, number, dtype.code, dtype.bits, dtype.lanes);
+  int32_t most = kind == PIT_KIND_SCALAR ? 0 : PIT_MAX_RANK;
+  if (info->rank < 0 || info->rank > most)
+    return pit_fail(context, PIT_ERROR_LOAD,
+                    "malformed manifest: %s %d has rank %d; at most %d are "
                     "supported",
-                    what, (long long)number, (long long)word, PIT_MAX_RANK);
-  *rank = (int32_t)word;
+                    what, number, info->rank, most);
+  if (is_index && (info->axis < 0 || info->axis >= info->rank))
+    return pit_fail(context, PIT_ERROR_LOAD,
+                    "malformed manifest: %s %d, an index of rank %d, has axis "
+                    "%d",
+                    what, number, info->rank, info->axis);
+  for (int32_t d = 0; !is_index && d < info->rank; ++d)
+    if (info->dims[d] < -1)
+      return pit_fail(context, PIT_ERROR_LOAD,
+                      "malformed manifest: dimension %d of %s %d is %lld", d,
+                      what, number, (long long)info->dims[d]);
   return PIT_OK;
 }
 
-pit_status pit_manifest_arg(pit_context *context, int64_t number,
-                            const int64_t **at, pit_arg_info *info) {
-  const int64_t *words = *at;
-  *info = (pit_arg_info){.kind = (pit_arg_kind)*words++};
-  pit_status status = PIT_OK;
-  switch ((int)info->kind) {
-  case PIT_ARG_TENSOR:
-  case PIT_ARG_SCALAR:
-    status = read_dtype(context, "argument", number, *words++, &info->dtype);
-    if (status != PIT_OK || info->kind == PIT_KIND_SCALAR)
-      break;
-    status = read_rank(context, "argument", number, *words++, &info->rank);
-    for (int32_t d = 0; status == PIT_OK && d < info->rank; ++d) {
-      info->dims[d] = *words++;
-      if (info->dims[d] < -1)
-        status = pit_fail(context, PIT_ERROR_LOAD,
-                          "malformed manifest: dimension %d of argument %lld "
-                          "is %lld",
-                          d, (long long)number, (long long)info->dims[d]);
-    }
-    break;
-  case PIT_ARG_INDEX:
-    status = read_rank(context, "argument", number, *words++, &info->rank);
-    if (status != PIT_OK)
-      break;
-    if (*words < 0 || *words >= info->rank)
+static pit_status check_requirements(pit_context *context,
+                                     const pit_manifest *m) {
+  for (int32_t i = 0; i < m->num_requirements; ++i) {
+    const pit_requirement *requirement = &m->requirements[i];
+    if (requirement->relation != PIT_REQUIRE_EQUAL &&
+        requirement->relation != PIT_REQUIRE_AT_LEAST)
       return pit_fail(context, PIT_ERROR_LOAD,
-                      "malformed manifest: argument %lld, an index of rank %d, "
-                      "has axis %lld",
-                      (long long)number, info->rank, (long long)*words);
-    info->axis = (int32_t)*words++;
-    for (int32_t d = 0; d < info->rank; ++d)
-      info->micro_tile[d] = *words++;
-    for (int32_t d = 0; d < info->rank; ++d)
-      info->step[d] = *words++;
-    break;
-  default:
-    return pit_fail(context, PIT_ERROR_LOAD,
-                    "malformed manifest: argument %lld has kind %d",
-                    (long long)number, (int)info->kind);
+                      "malformed manifest: requirement %d is of kind %lld", i,
+                      (long long)requirement->relation);
+    const pit_shape_scope scope = {context, m, NULL, i, -1};
+    for (int side = 0; side < 2; ++side) {
+      pit_status status = pit_shape_check(&scope, &requirement->sides[side]);
+      if (status != PIT_OK)
+        return status;
+    }
   }
-  *at = words;
-  return status;
+  return PIT_OK;
 }
 
-pit_status pit_manifest_result(pit_context *context, int64_t number,
-                               const int64_t **at, pit_arg_info *info) {
-  *info = (pit_arg_info){.kind = PIT_KIND_TENSOR};
-  for (int32_t d = 0; d < PIT_MAX_RANK; ++d)
-    info->dims[d] = -1;
-  pit_status status =
-      read_dtype(context, "result", number, (*at)[0], &info->dtype);
+static pit_status check_results(pit_context *context, const pit_manifest *m) {
+  const pit_shape_program *size = m->sizes;
+  for (int32_t i = 0; i < m->num_results; ++i) {
+    const pit_arg_info *info = &m->values[m->num_args + i];
+    pit_status status = check_value(context, "result", i, info);
+    if (status == PIT_OK && info->kind != PIT_KIND_TENSOR)
+      status = pit_fail(context, PIT_ERROR_LOAD,
+                        "malformed manifest: result %d has kind %d; a result "
+                        "is a tensor",
+                        i, (int)info->kind);
+    for (int32_t d = 0; status == PIT_OK && d < info->rank; ++d) {
+      if (info->dims[d] >= 0)
+        continue;
+      const pit_shape_scope scope = {context, m, NULL, i, d};
+      const pit_shape_program none = {0};
+      status = pit_shape_check(&scope, size ? size++ : &none);
+    }
+    if (status != PIT_OK)
+      return status;
+  }
+  return PIT_OK;
+}
+
+pit_status pit_manifest_check(pit_context *context,
+                              const pit_manifest *manifest) {
+  pit_status status = pit_manifest_expect(context, manifest);
   if (status == PIT_OK)
-    status = read_rank(context, "result", number, (*at)[1], &info->rank);
-  *at += 2;
-  return status;
-}
-
-pit_status pit_manifest_dim(pit_context *context, const pit_manifest *manifest,
-                            const DLTensor *const *ins, int64_t result,
-                            int32_t dim, const int64_t **at, int64_t *size) {
-  pit_shape_scope scope = {context, manifest, ins, result, dim};
-  int64_t n = **at;
-  const int64_t *words = *at + 1;
-  pit_size computed;
-  pit_status status = pit_shape_evaluate(&scope, words, n, &computed);
+    status = check_head(context, manifest);
   if (status != PIT_OK)
     return status;
-  *at = words + n;
-  *size = computed.known ? computed.value : -1;
-  if (!computed.known || computed.value >= 0)
-    return PIT_OK;
-  char formula[PIT_SHAPE_NAME_SIZE];
+  if ((manifest->num_args + manifest->num_results > 0 && !manifest->values) ||
+      (manifest->num_requirements > 0 && !manifest->requirements))
+    return pit_fail(context, PIT_ERROR_LOAD,
+                    "malformed manifest: the list of %s is NULL",
+                    manifest->values ? "requirements" : "values");
+  for (int32_t i = 0; status == PIT_OK && i < manifest->num_args; ++i)
+    status = check_value(context, "argument", i, &manifest->values[i]);
+  if (status == PIT_OK)
+    status = check_requirements(context, manifest);
+  return status == PIT_OK ? check_results(context, manifest) : status;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// The error of a requirement that a call does not meet.
+static pit_status refuse(pit_context *context,
+                         const pit_requirement *requirement, int64_t left,
+                         int64_t right) {
+  const pit_shape_program *sides = requirement->sides;
+  bool equal = requirement->relation == PIT_REQUIRE_EQUAL;
+  char names[2][PIT_SHAPE_NAME_SIZE];
+  pit_shape_name(&sides[0], names[0]);
+  if (sides[1].words[0] == PIT_SHAPE_CONST && sides[1].count == 2)
+    return pit_fail(context, PIT_ERROR_SHAPE, "%s is %lld; it must be %s%lld",
+                    names[0], (long long)left, equal ? "" : "at least ",
+                    (long long)right);
   return pit_fail(context, PIT_ERROR_SHAPE,
-                  "result %lld: dimension %d would be %lld (%s); the arguments "
-                  "are too small",
-                  (long long)result, dim, (long long)computed.value,
-                  pit_shape_name(words, n, formula));
+                  "%s is %lld but %s is %lld; the first must be %s the second",
+                  names[0], (long long)left,
+                  pit_shape_name(&sides[1], names[1]), (long long)right,
+                  equal ? "equal to" : "at least");
 }
 
 pit_status pit_manifest_require(pit_context *context,
                                 const pit_manifest *manifest,
-                                const DLTensor *const *ins,
-                                const int64_t **at) {
-  const int64_t *word = *at;
-  int64_t count = *word++;
-  if (count < 0 || count > MAX_REQUIREMENTS)
-    return pit_fail(context, PIT_ERROR_LOAD,
-                    "malformed manifest: %lld requirements", (long long)count);
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t relation = *word++;
-    if (relation != PIT_REQUIRE_EQUAL && relation != PIT_REQUIRE_AT_LEAST)
-      return pit_fail(context, PIT_ERROR_LOAD,
-                      "malformed manifest: requirement %lld is of kind %lld",
-                      (long long)i, (long long)relation);
-    pit_shape_scope scope = {context, manifest, ins, i, -1};
-    const int64_t *words[2];
-    int64_t n[2];
-    pit_size size[2];
-    for (int side = 0; side < 2; ++side) {
-      n[side] = *word;
-      words[side] = word + 1;
-      pit_status status =
-          pit_shape_evaluate(&scope, words[side], n[side], &size[side]);
-      if (status != PIT_OK)
-        return status;
-      word += 1 + n[side];
-    }
-    bool equal = relation == PIT_REQUIRE_EQUAL;
-    if (!size[0].known || !size[1].known ||
-        (equal ? size[0].value == size[1].value
-               : size[0].value >= size[1].value))
-      continue;
-    char left[PIT_SHAPE_NAME_SIZE], right[PIT_SHAPE_NAME_SIZE];
-    pit_shape_name(words[0], n[0], left);
-    if (words[1][0] == PIT_SHAPE_CONST && n[1] == 2)
-      return pit_fail(context, PIT_ERROR_SHAPE, "%s is %lld; it must be %s%lld",
-                      left, (long long)size[0].value, equal ? "" : "at least ",
-                      (long long)size[1].value);
-    return pit_fail(context, PIT_ERROR_SHAPE,
-                    "%s is %lld but %s is %lld; the first must be %s the "
-                    "second",
-                    left, (long long)size[0].value,
-                    pit_shape_name(words[1], n[1], right),
-                    (long long)size[1].value, equal ? "equal to" : "at least");
+                                const DLTensor *const *ins) {
+  for (int32_t i = 0; i < manifest->num_requirements; ++i) {
+    const pit_requirement *requirement = &manifest->requirements[i];
+    const pit_shape_scope scope = {context, manifest, ins, i, -1};
+    pit_size left, right;
+    pit_status status =
+        pit_shape_evaluate(&scope, &requirement->sides[0], &left);
+    if (status == PIT_OK)
+      status = pit_shape_evaluate(&scope, &requirement->sides[1], &right);
+    if (status != PIT_OK)
+      return status;
+    if (left.known && right.known &&
+        (requirement->relation == PIT_REQUIRE_EQUAL ? left.value != right.value
+                                                    : left.value < right.value))
+      return refuse(context, requirement, left.value, right.value);
   }
-  *at = word;
+  return PIT_OK;
+}
+
+pit_status pit_manifest_result(pit_context *context,
+                               const pit_manifest *manifest,
+                               const DLTensor *const *ins, int32_t result,
+                               const pit_shape_program **sizes, int64_t *dims) {
+  const pit_arg_info *info = &manifest->values[manifest->num_args + result];
+  for (int32_t d = 0; d < info->rank; ++d) {
+    dims[d] = info->dims[d];
+    if (dims[d] >= 0)
+      continue;
+    const pit_shape_program *program = (*sizes)++;
+    const pit_shape_scope scope = {context, manifest, ins, result, d};
+    pit_size size;
+    pit_status status = pit_shape_evaluate(&scope, program, &size);
+    if (status != PIT_OK)
+      return status;
+    if (!size.known)
+      continue;
+    dims[d] = size.value;
+    char formula[PIT_SHAPE_NAME_SIZE];
+    if (size.value < 0)
+      return pit_fail(context, PIT_ERROR_SHAPE,
+                      "result %d: dimension %d would be %lld (%s); the "
+                      "arguments are too small",
+                      result, d, (long long)size.value,
+                      pit_shape_name(program, formula));
+  }
   return PIT_OK;
 }

@@ -15,13 +15,9 @@ typedef int32_t (*pit_function)(pit_context *, const DLTensor *const *,
 
 struct pit_entry {
   pit_program *program;
-  const char *name; ///< in the program's code
+  const char *name; ///< in the program's code, as its manifest
   pit_function function;
-  const int64_t *manifest;
-  int32_t num_args, num_results;
-  int64_t workspace;
-  int32_t device;
-  pit_arg_info *infos; ///< arguments, then results
+  const pit_manifest *manifest;
 };
 
 struct pit_program {
@@ -51,36 +47,6 @@ static void *find(void *(*lookup)(void *user, const char *symbol), void *user,
   return address;
 }
 
-/// Reads the whole manifest once, so that later readers may trust it.
-static pit_status read_signature(pit_context *context, pit_entry *entry) {
-  pit_manifest manifest;
-  pit_status status = pit_manifest_open(context, entry->manifest, &manifest);
-  if (status != PIT_OK)
-    return status;
-  entry->num_args = (int32_t)manifest.num_args;
-  entry->num_results = (int32_t)manifest.num_results;
-  entry->workspace = manifest.workspace;
-  entry->device = manifest.device;
-  size_t count = (size_t)(manifest.num_args + manifest.num_results);
-  entry->infos = calloc(count ? count : 1, sizeof(*entry->infos));
-  if (!entry->infos)
-    return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
-                    "out of memory for a signature of %zu values", count);
-  const int64_t *at = manifest.args;
-  for (int32_t i = 0; status == PIT_OK && i < entry->num_args; ++i)
-    status = pit_manifest_arg(context, i, &at, &entry->infos[i]);
-  if (status == PIT_OK)
-    status = pit_manifest_require(context, &manifest, NULL, &at);
-  for (int32_t i = 0; status == PIT_OK && i < entry->num_results; ++i) {
-    pit_arg_info *info = &entry->infos[entry->num_args + i];
-    status = pit_manifest_result(context, i, &at, info);
-    for (int32_t d = 0; status == PIT_OK && d < info->rank; ++d)
-      status =
-          pit_manifest_dim(context, &manifest, NULL, i, d, &at, &info->dims[d]);
-  }
-  return status;
-}
-
 static pit_status load_entry(pit_context *context,
                              void *(*lookup)(void *user, const char *symbol),
                              void *user, const char *name, pit_entry *entry) {
@@ -94,7 +60,7 @@ static pit_status load_entry(pit_context *context,
     return pit_fail(context, PIT_ERROR_LOAD,
                     "the program lists '%s' but has no symbol pit_%s%s", name,
                     name, function ? "_manifest" : "");
-  return read_signature(context, entry);
+  return pit_manifest_check(context, entry->manifest);
 }
 
 static pit_status load(pit_context *context,
@@ -243,8 +209,6 @@ void pit_program_close(pit_program *program) {
   if (!program || atomic_fetch_sub_explicit(&program->references, 1,
                                             memory_order_acq_rel) > 1)
     return;
-  for (int32_t i = 0; i < program->num_entries; ++i)
-    free(program->entries[i].infos);
   free(program->entries);
   if (program->close)
     program->close(program->user);
@@ -291,33 +255,33 @@ const char *pit_entry_name(const pit_entry *entry) {
 }
 
 int32_t pit_entry_num_args(const pit_entry *entry) {
-  return entry ? entry->num_args : 0;
+  return entry ? entry->manifest->num_args : 0;
 }
 
 int32_t pit_entry_num_results(const pit_entry *entry) {
-  return entry ? entry->num_results : 0;
+  return entry ? entry->manifest->num_results : 0;
 }
 
 int64_t pit_entry_workspace(const pit_entry *entry) {
-  return entry ? entry->workspace : 0;
+  return entry ? entry->manifest->workspace : 0;
 }
 
 int32_t pit_entry_device(const pit_entry *entry) {
-  return entry ? entry->device : 0;
+  return entry ? entry->manifest->device : 0;
 }
 
 bool pit_entry_arg(const pit_entry *entry, int32_t arg, pit_arg_info *info) {
-  if (!entry || !info || arg < 0 || arg >= entry->num_args)
+  if (!entry || !info || arg < 0 || arg >= entry->manifest->num_args)
     return false;
-  *info = entry->infos[arg];
+  *info = entry->manifest->values[arg];
   return true;
 }
 
 bool pit_entry_result(const pit_entry *entry, int32_t result,
                       pit_arg_info *info) {
-  if (!entry || !info || result < 0 || result >= entry->num_results)
+  if (!entry || !info || result < 0 || result >= entry->manifest->num_results)
     return false;
-  *info = entry->infos[entry->num_args + result];
+  *info = entry->manifest->values[entry->manifest->num_args + result];
   return true;
 }
 
@@ -332,12 +296,12 @@ static pit_status check_count(pit_context *context, const pit_entry *entry,
 /// Checks that the arguments have shapes to read.
 static pit_status check_shapes(pit_context *context, const pit_entry *entry,
                                const DLTensor *const *ins, int32_t num_ins) {
-  pit_status status =
-      check_count(context, entry, "arguments", num_ins, entry->num_args);
+  pit_status status = check_count(context, entry, "arguments", num_ins,
+                                  entry->manifest->num_args);
   if (status != PIT_OK)
     return status;
   for (int32_t i = 0; i < num_ins; ++i) {
-    const pit_arg_info *info = &entry->infos[i];
+    const pit_arg_info *info = &entry->manifest->values[i];
     if (!ins || !ins[i])
       return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                       "argument %d of '%s' is NULL", i, entry->name);
@@ -388,30 +352,22 @@ pit_status pit_entry_result_shape(pit_context *context, const pit_entry *entry,
   if (!entry || !shape)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "result shape: an argument is NULL");
-  if (result < 0 || result >= entry->num_results)
+  const pit_manifest *manifest = entry->manifest;
+  if (result < 0 || result >= manifest->num_results)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "'%s' has no result %d; it has %d", entry->name, result,
-                    entry->num_results);
+                    manifest->num_results);
   pit_status status = check_shapes(context, entry, ins, num_ins);
-  pit_manifest manifest = {0};
   if (status == PIT_OK)
-    status = pit_manifest_open(context, entry->manifest, &manifest);
-  const int64_t *at = manifest.args;
-  pit_arg_info info;
-  for (int32_t i = 0; status == PIT_OK && i < entry->num_args; ++i)
-    status = pit_manifest_arg(context, i, &at, &info);
-  if (status == PIT_OK)
-    status = pit_manifest_require(context, &manifest, ins, &at);
-  for (int32_t i = 0; status == PIT_OK && i <= result; ++i) {
-    status = pit_manifest_result(context, i, &at, &info);
-    // Programs before the result's own are only stepped over.
-    for (int32_t d = 0; status == PIT_OK && d < info.rank; ++d)
-      status = pit_manifest_dim(context, &manifest, i == result ? ins : NULL, i,
-                                d, &at, &info.dims[d]);
-  }
-  for (int32_t d = 0; status == PIT_OK && d < info.rank; ++d)
-    shape[d] = info.dims[d];
-  return status;
+    status = pit_manifest_require(context, manifest, ins);
+  const pit_shape_program *sizes = manifest->sizes;
+  const pit_arg_info *results = manifest->values + manifest->num_args;
+  for (int32_t i = 0; i < result; ++i)
+    for (int32_t d = 0; d < results[i].rank; ++d)
+      sizes += results[i].dims[d] < 0;
+  return status == PIT_OK ? pit_manifest_result(context, manifest, ins, result,
+                                                &sizes, shape)
+                          : status;
 }
 
 pit_status pit_entry_run(pit_context *context, const pit_entry *entry,
@@ -421,11 +377,11 @@ pit_status pit_entry_run(pit_context *context, const pit_entry *entry,
   if (!context || !entry)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "run: an argument is NULL");
-  pit_status status =
-      check_count(context, entry, "arguments", num_ins, entry->num_args);
+  pit_status status = check_count(context, entry, "arguments", num_ins,
+                                  entry->manifest->num_args);
   if (status == PIT_OK)
-    status =
-        check_count(context, entry, "results", num_outs, entry->num_results);
+    status = check_count(context, entry, "results", num_outs,
+                         entry->manifest->num_results);
   if (status != PIT_OK)
     return status;
   // The code stays until it has returned, also if it closes its own program.

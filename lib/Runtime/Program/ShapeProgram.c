@@ -8,60 +8,88 @@
 static pit_status malformed(const pit_shape_scope *s, const char *why) {
   if (s->dim < 0)
     return pit_fail(s->context, PIT_ERROR_LOAD,
-                    "malformed manifest: a program of requirement %lld %s",
-                    (long long)s->result, why);
+                    "malformed manifest: a program of requirement %d %s",
+                    s->result, why);
   return pit_fail(s->context, PIT_ERROR_LOAD,
                   "malformed manifest: the program of dimension %d of result "
-                  "%lld %s",
-                  s->dim, (long long)s->result, why);
+                  "%d %s",
+                  s->dim, s->result, why);
 }
 
-static pit_status find_arg(const pit_shape_scope *s, int64_t arg,
-                           pit_arg_info *info) {
-  if (arg < 0 || arg >= s->manifest->num_args)
+//===----------------------------------------------------------------------===//
+// Checks of a program that is loaded
+//===----------------------------------------------------------------------===//
+
+/// Checks an operation that reads an argument.
+static pit_status check_read(const pit_shape_scope *s, const int64_t *words) {
+  if (words[1] < 0 || words[1] >= s->manifest->num_args)
     return malformed(s, "reads an argument that does not exist");
-  const int64_t *at = s->manifest->args;
-  pit_status status = PIT_OK;
-  for (int64_t i = 0; status == PIT_OK && i <= arg; ++i)
-    status = pit_manifest_arg(s->context, i, &at, info);
-  return status;
+  const pit_arg_info *info = &s->manifest->values[words[1]];
+  if (words[0] == PIT_SHAPE_DIM)
+    return words[2] >= 0 && words[2] < info->rank
+               ? PIT_OK
+               : malformed(s, "reads a dimension that does not exist");
+  return info->kind == PIT_KIND_SCALAR && info->dtype.code == PIT_DTYPE_INT
+             ? PIT_OK
+             : malformed(s, "reads the value of what is no signed scalar");
 }
 
-static pit_status read_dim(const pit_shape_scope *s, int64_t arg, int64_t dim,
-                           pit_size *size) {
-  pit_arg_info info;
-  pit_status status = find_arg(s, arg, &info);
-  if (status != PIT_OK)
-    return status;
-  if (dim < 0 || dim >= info.rank)
-    return malformed(s, "reads a dimension that does not exist");
-  *size = (pit_size){0};
-  if (!s->ins)
-    return PIT_OK;
-  size->known = true;
-  size->value = info.kind == PIT_KIND_INDEX
-                    ? ((const pit_index *)(const void *)s->ins[arg])->shape[dim]
-                    : s->ins[arg]->shape[dim];
-  return PIT_OK;
+/// Takes two values off the stack: those are ADD to MOD.
+static bool is_binary(int64_t op) {
+  return op >= PIT_SHAPE_ADD && op <= PIT_SHAPE_MOD;
 }
 
-static pit_status read_scalar(const pit_shape_scope *s, int64_t arg,
-                              pit_size *size) {
-  pit_arg_info info;
-  pit_status status = find_arg(s, arg, &info);
-  if (status != PIT_OK)
-    return status;
-  if (info.kind != PIT_KIND_SCALAR || info.dtype.code != PIT_DTYPE_INT)
-    return malformed(s, "reads the value of what is no signed scalar");
-  *size = (pit_size){.known = s->ins != NULL};
-  if (!s->ins)
-    return PIT_OK;
+pit_status pit_shape_check(const pit_shape_scope *s,
+                           const pit_shape_program *program) {
+  static const int8_t operands[] = {
+      [PIT_SHAPE_CONST] = 1, [PIT_SHAPE_DIM] = 2, [PIT_SHAPE_SCALAR] = 1};
+  if (!program->words || program->count < 1 ||
+      program->count > PIT_SHAPE_MAX_WORDS)
+    return malformed(s, "has no length in [1, 256]");
+  int depth = 0;
+  for (int64_t i = 0; i < program->count;) {
+    const int64_t *word = &program->words[i];
+    if (*word < 0 || *word > PIT_SHAPE_SCALAR)
+      return malformed(s, "has an unknown operation");
+    i += 1 + operands[*word];
+    if (i > program->count)
+      return malformed(s, "ends within an operation");
+    if (*word == PIT_SHAPE_DIM || *word == PIT_SHAPE_SCALAR) {
+      pit_status status = check_read(s, word);
+      if (status != PIT_OK)
+        return status;
+    }
+    depth += is_binary(*word) ? -1 : 1;
+    if (depth < 1)
+      return malformed(s, "takes more from its stack than there is");
+    if (depth > PIT_SHAPE_MAX_DEPTH)
+      return malformed(s, "needs a deeper stack than there is");
+  }
+  return depth == 1 ? PIT_OK : malformed(s, "does not leave one value");
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+static int64_t read_dim(const pit_shape_scope *s, int64_t arg, int64_t dim) {
+  return s->manifest->values[arg].kind == PIT_KIND_INDEX
+             ? ((const pit_index *)(const void *)s->ins[arg])->shape[dim]
+             : s->ins[arg]->shape[dim];
+}
+
+static int64_t read_scalar(const pit_shape_scope *s, int64_t arg) {
   const void *data = pit_tensor_data(s->ins[arg]);
-  size->value = info.dtype.bits == 64   ? *(const int64_t *)data
-                : info.dtype.bits == 32 ? *(const int32_t *)data
-                : info.dtype.bits == 16 ? *(const int16_t *)data
-                                        : *(const int8_t *)data;
-  return PIT_OK;
+  switch (s->manifest->values[arg].dtype.bits) {
+  case 64:
+    return *(const int64_t *)data;
+  case 32:
+    return *(const int32_t *)data;
+  case 16:
+    return *(const int16_t *)data;
+  default:
+    return *(const int8_t *)data;
+  }
 }
 
 static pit_status apply(const pit_shape_scope *s, int64_t op, pit_size a,
@@ -104,17 +132,15 @@ static pit_status apply(const pit_shape_scope *s, int64_t op, pit_size a,
                          (long long)b.value);
 }
 
-pit_status pit_shape_evaluate(const pit_shape_scope *s, const int64_t *words,
-                              int64_t n, pit_size *size) {
-  if (n < 1 || n > PIT_SHAPE_MAX_WORDS)
-    return malformed(s, "has no length in [1, 256]");
+pit_status pit_shape_evaluate(const pit_shape_scope *s,
+                              const pit_shape_program *program,
+                              pit_size *size) {
   pit_size stack[PIT_SHAPE_MAX_DEPTH];
   int depth = 0;
-  for (int64_t i = 0; i < n;) {
-    int64_t op = words[i++];
-    if (op >= PIT_SHAPE_ADD && op <= PIT_SHAPE_MOD) {
-      if (depth < 2)
-        return malformed(s, "takes more from its stack than there is");
+  const int64_t *word = program->words, *end = word + program->count;
+  while (word < end) {
+    int64_t op = *word++;
+    if (is_binary(op)) {
       --depth;
       pit_status status =
           apply(s, op, stack[depth - 1], stack[depth], &stack[depth - 1]);
@@ -122,35 +148,22 @@ pit_status pit_shape_evaluate(const pit_shape_scope *s, const int64_t *words,
         return status;
       continue;
     }
-    int64_t operands = op == PIT_SHAPE_CONST || op == PIT_SHAPE_SCALAR ? 1
-                       : op == PIT_SHAPE_DIM                           ? 2
-                                                                       : 0;
-    if (operands == 0 && op != PIT_SHAPE_UNKNOWN)
-      return malformed(s, "has an unknown operation");
-    if (i + operands > n)
-      return malformed(s, "ends within an operation");
-    if (depth == PIT_SHAPE_MAX_DEPTH)
-      return malformed(s, "needs a deeper stack than there is");
-    pit_size value = {0};
-    if (op == PIT_SHAPE_CONST)
-      value = (pit_size){words[i], true};
-    pit_status status = PIT_OK;
-    if (op == PIT_SHAPE_DIM)
-      status = read_dim(s, words[i], words[i + 1], &value);
-    if (op == PIT_SHAPE_SCALAR)
-      status = read_scalar(s, words[i], &value);
-    if (status != PIT_OK)
-      return status;
-    i += operands;
-    stack[depth++] = value;
+    pit_size *top = &stack[depth++];
+    *top = (pit_size){.known = op != PIT_SHAPE_UNKNOWN};
+    if (op == PIT_SHAPE_CONST) {
+      top->value = *word++;
+    } else if (op == PIT_SHAPE_DIM) {
+      top->value = read_dim(s, word[0], word[1]);
+      word += 2;
+    } else if (op == PIT_SHAPE_SCALAR) {
+      top->value = read_scalar(s, *word++);
+    }
   }
-  if (depth != 1)
-    return malformed(s, "does not leave one value");
   *size = stack[0];
   return PIT_OK;
 }
 
-const char *pit_shape_name(const int64_t *words, int64_t n,
+const char *pit_shape_name(const pit_shape_program *program,
                            char buffer[PIT_SHAPE_NAME_SIZE]) {
   static const char *const signs[] = {[PIT_SHAPE_ADD] = "+",
                                       [PIT_SHAPE_MUL] = "*",
@@ -164,10 +177,11 @@ const char *pit_shape_name(const int64_t *words, int64_t n,
     text[i] = buffer;
   int depth = 0;
   char *end = buffer, *limit = buffer + PIT_SHAPE_NAME_SIZE;
+  const int64_t *words = program->words, n = program->count;
   for (int64_t i = 0; i < n;) {
     int64_t op = words[i++];
     char item[96];
-    if (op >= PIT_SHAPE_ADD && op <= PIT_SHAPE_MOD) {
+    if (is_binary(op)) {
       char *lhs = text[depth - 2], *rhs = text[depth - 1];
       char formula[2 * PIT_SHAPE_NAME_SIZE];
       snprintf(formula, sizeof(formula), i < n ? "(%s %s %s)" : "%s %s %s", lhs,

@@ -10,10 +10,10 @@ typedef struct pit_shape_scope {
   pit_context *context;
   const pit_manifest *manifest;
   /// The arguments, whose ranks are the manifest's and whose scalars can be
-  /// read. NULL: nothing is known, so that running a program only checks it.
+  /// read; a check needs none.
   const DLTensor *const *ins;
-  int64_t result; ///< what the program is of: dimension `dim` of this result,
-  int32_t dim;    ///< or, if -1, requirement `result`
+  int32_t result; ///< the program is of dimension `dim` of this result,
+  int32_t dim;    ///< or, if -1, of requirement `result`
 } pit_shape_scope;
 
 /// A size, if it is known.
@@ -22,15 +22,17 @@ typedef struct pit_size {
   bool known;
 } pit_size;
 
-/// Runs a program of `n` words.
+/// Checks a program: what follows takes one that is sound.
+pit_status pit_shape_check(const pit_shape_scope *scope,
+                           const pit_shape_program *program);
+
 pit_status pit_shape_evaluate(const pit_shape_scope *scope,
-                              const int64_t *words, int64_t n, pit_size *size);
+                              const pit_shape_program *program, pit_size *size);
 
 enum { PIT_SHAPE_NAME_SIZE = 160 };
 
-/// Writes a program that was evaluated as a formula, cut if it is long; returns
-/// `buffer`.
-const char *pit_shape_name(const int64_t *words, int64_t n,
+/// Writes a program as a formula, cut if it is long; returns `buffer`.
+const char *pit_shape_name(const pit_shape_program *program,
                            char buffer[PIT_SHAPE_NAME_SIZE]);
 
 #endif // PIT_LIB_RUNTIME_PROGRAM_SHAPEPROGRAM_H

@@ -14,17 +14,27 @@ enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, I64 = PIT_DTYPE_INT | 64 << 8 };
 EXPORT extern const char pit_program_entries[];
 const char pit_program_entries[] = "probe\0";
 
-EXPORT extern const int64_t pit_probe_manifest[];
-// clang-format off
-const int64_t pit_probe_manifest[] = {
-    PIT_MANIFEST_WORD0, 3, 1, 0, kDLCUDA,
-    PIT_ARG_TENSOR, F32, 2, -1, -1,
-    PIT_ARG_SCALAR, F32,
-    PIT_ARG_INDEX, 2, 0, 1, 0, 1, 0,
-    0,
-    I64, 1, 2, PIT_SHAPE_CONST, 4,
-};
-// clang-format on
+EXPORT extern const pit_manifest pit_probe_manifest;
+const pit_manifest pit_probe_manifest = {
+    .version = PIT_MANIFEST_WORD0,
+    .num_args = 3,
+    .num_results = 1,
+    .device = kDLCUDA,
+    .values = (const pit_arg_info[]){
+        {.kind = PIT_KIND_TENSOR,
+         .dtype = {PIT_DTYPE_FLOAT, 32, 1},
+         .rank = 2,
+         .dims = {-1, -1}},
+        {.kind = PIT_KIND_SCALAR, .dtype = {PIT_DTYPE_FLOAT, 32, 1}},
+        {.kind = PIT_KIND_INDEX,
+         .rank = 2,
+         .axis = 0,
+         .micro_tile = {1, 0},
+         .step = {1, 0}},
+        {.kind = PIT_KIND_TENSOR,
+         .dtype = {PIT_DTYPE_INT, 64, 1},
+         .rank = 1,
+         .dims = {4}}}};
 
 EXPORT int32_t pit_probe(pit_context *context, const DLTensor *const *ins,
                          DLTensor *const *outs, pit_stream stream);
@@ -32,7 +42,7 @@ int32_t pit_probe(pit_context *context, const DLTensor *const *ins,
                   DLTensor *const *outs, pit_stream stream) {
   int64_t views[7];
   pit_frame *frame;
-  int32_t status = pit_rt_enter(context, pit_probe_manifest, ins, outs, stream,
+  int32_t status = pit_rt_enter(context, &pit_probe_manifest, ins, outs, stream,
                                 views, &frame);
   if (status)
     return status;

@@ -48,9 +48,9 @@
 // RUN: llvm-readelf --dynamic %t.dir/compile.so | FileCheck %s --check-prefix=NEEDED
 // EXPORTS-NOT: {{ [A-Z] }}
 // EXPORTS: T pit_experts
-// EXPORTS-NEXT: R pit_experts_manifest
+// EXPORTS-NEXT: D pit_experts_manifest
 // EXPORTS-NEXT: T pit_matmul
-// EXPORTS-NEXT: R pit_matmul_manifest
+// EXPORTS-NEXT: D pit_matmul_manifest
 // EXPORTS-NEXT: V pit_program_entries
 // EXPORTS-NEXT: V pit_program_features
 // EXPORTS-NOT: {{ [A-Z] }}
@@ -67,7 +67,7 @@
 // HEADER-NEXT: //   outs[0]: f32[dim 0 of arg 0, 64]
 // HEADER-NEXT: //   requires dim 0 of arg 1 == dim 1 of arg 0
 // HEADER-NEXT: int32_t pit_matmul(pit_context *context, const DLTensor *const *ins,
-// HEADER: extern const int64_t pit_matmul_manifest[];
+// HEADER: extern const struct pit_manifest pit_matmul_manifest;
 // HEADER: // experts
 // HEADER-NEXT: //   ins[0]: const pit_index * of axis 0, micro_tile = [1, whole]
 // HEADER-NEXT: //   ins[1]: bf16[?, 16]
