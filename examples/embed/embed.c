@@ -61,7 +61,7 @@ int main(void) {
   char message[512] = "";
   DLTensor at = matrix(a, (int64_t[]){M, K}), bt = matrix(b, (int64_t[]){K, N});
   DLTensor ct = matrix(c, (int64_t[]){M, N}), dt = matrix(d, (int64_t[]){M, N});
-  const DLTensor *ins[] = {&at, &bt, &ct};
+  const pit_value ins[] = {{.tensor = &at}, {.tensor = &bt}, {.tensor = &ct}};
   DLTensor *outs[] = {&dt};
   if (pit_program_entry(context, program, "f", &entry) != PIT_OK ||
       pit_entry_run(context, entry, ins, 3, outs, 1, NULL) != PIT_OK) {

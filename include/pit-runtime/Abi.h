@@ -1,10 +1,9 @@
 //===- Abi.h - What generated code calls and exports ----------------------===//
 //
-// A compiled function f is `int32_t pit_f(pit_context *, const DLTensor *const
-// *ins, DLTensor *const *outs, pit_stream)`, beside it `const pit_manifest
+// A compiled function f is `int32_t pit_f(pit_context *, const pit_value *ins,
+// DLTensor *const *outs, pit_stream)`, beside it `const pit_manifest
 // pit_f_manifest`; the module lists its functions in `const char
-// pit_program_entries[]` = "f\0g\0\0". An index argument is a `const pit_index
-// *` in the place of its DLTensor; a scalar is a tensor of rank 0.
+// pit_program_entries[]` = "f\0g\0\0".
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,8 +76,8 @@ typedef struct pit_requirement {
 } pit_requirement;
 
 /// The signature of a compiled function, constant data of the program. A loader
-/// checks it once (pit_program_open, pit_program_from_lookup), and calls rely on
-/// it; a function that is called by its name comes from a compiler, of which
+/// checks it once (pit_program_open, pit_program_from_lookup), and calls rely
+/// on it; a function that is called by its name comes from a compiler, of which
 /// calls check the version alone.
 typedef struct pit_manifest {
   int64_t version; ///< PIT_MANIFEST_WORD0; the first word in all versions
@@ -118,9 +117,9 @@ typedef struct pit_frame pit_frame;
 /// device's context the thread's current one.
 PIT_RT_EXPORT int32_t pit_rt_enter(pit_context *context,
                                    const pit_manifest *manifest,
-                                   const DLTensor *const *ins,
-                                   DLTensor *const *outs, pit_stream stream,
-                                   int64_t *views, pit_frame **frame);
+                                   const pit_value *ins, DLTensor *const *outs,
+                                   pit_stream stream, int64_t *views,
+                                   pit_frame **frame);
 
 /// Gives a frame back to its context; everything allocated or built in it is
 /// gone. Returns `status`. Called by the thread that entered.

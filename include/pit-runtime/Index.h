@@ -92,8 +92,8 @@ typedef struct pit_chunk {
   int64_t first;
 } pit_chunk;
 
-/// The upper 16 bits of every index's first word. A DLTensor begins with an
-/// address, and no address has these bits.
+/// The upper 16 bits of every index's first word: memory that no builder and no
+/// import has written is not taken for an index.
 #define PIT_INDEX_TAG (UINT64_C(0x7069) << 48)
 #define PIT_INDEX_TAG_MASK (UINT64_C(0xFFFF) << 48)
 

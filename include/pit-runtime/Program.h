@@ -57,8 +57,8 @@ PIT_RT_EXPORT pit_status pit_program_entry(pit_context *context,
 
 typedef enum pit_arg_kind {
   PIT_KIND_TENSOR = 0,
-  PIT_KIND_INDEX = 1, ///< passed as a `const pit_index *` cast to a DLTensor *
-  PIT_KIND_SCALAR = 2 ///< passed as a tensor of rank 0
+  PIT_KIND_INDEX = 1,
+  PIT_KIND_SCALAR = 2 ///< of signatures; passed as a tensor of rank 0
 } pit_arg_kind;
 
 /// The kind of an argument or a result.
@@ -72,6 +72,30 @@ typedef struct pit_arg_info {
   int64_t micro_tile[PIT_MAX_RANK]; ///< of an index
   int64_t step[PIT_MAX_RANK];       ///< of an index
 } pit_arg_info;
+
+/// An argument of a call: the caller's tensor or index, which live until the
+/// call returns.
+typedef struct pit_value {
+  pit_arg_kind kind; ///< PIT_KIND_TENSOR or PIT_KIND_INDEX
+  union {
+    const DLTensor *tensor;
+    const pit_index *index;
+  };
+} pit_value;
+
+static inline pit_value pit_tensor_value(const DLTensor *tensor) {
+  pit_value value;
+  value.kind = PIT_KIND_TENSOR;
+  value.tensor = tensor;
+  return value;
+}
+
+static inline pit_value pit_index_value(const pit_index *index) {
+  pit_value value;
+  value.kind = PIT_KIND_INDEX;
+  value.index = index;
+  return value;
+}
 
 /// The following say "", 0 or false of an entry that is NULL.
 PIT_RT_EXPORT const char *pit_entry_name(const pit_entry *entry);
@@ -93,7 +117,7 @@ PIT_RT_EXPORT bool pit_entry_result(const pit_entry *entry, int32_t result,
 /// room for PIT_MAX_RANK sizes.
 PIT_RT_EXPORT pit_status pit_entry_result_shape(pit_context *context,
                                                 const pit_entry *entry,
-                                                const DLTensor *const *ins,
+                                                const pit_value *ins,
                                                 int32_t num_ins, int32_t result,
                                                 int64_t *shape);
 
@@ -103,9 +127,9 @@ PIT_RT_EXPORT pit_status pit_entry_result_shape(pit_context *context,
 /// CUstream, and this returns before it is done.
 PIT_RT_EXPORT pit_status pit_entry_run(pit_context *context,
                                        const pit_entry *entry,
-                                       const DLTensor *const *ins,
-                                       int32_t num_ins, DLTensor *const *outs,
-                                       int32_t num_outs, pit_stream stream);
+                                       const pit_value *ins, int32_t num_ins,
+                                       DLTensor *const *outs, int32_t num_outs,
+                                       pit_stream stream);
 
 /// The choices of calls of an entry on a context for one mark and one shape of
 /// its value.

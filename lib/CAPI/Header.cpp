@@ -116,7 +116,7 @@ static void printEntry(StringRef name, const Manifest &manifest,
        << (requirement.relation == PIT_REQUIRE_EQUAL ? " == " : " >= ")
        << toFormula(requirement.rhs) << "\n";
   os << "int32_t pit_" << name
-     << "(pit_context *context, const DLTensor *const *ins,\n"
+     << "(pit_context *context, const pit_value *ins,\n"
      << "    DLTensor *const *outs, pit_stream stream);\n"
      << "extern const struct pit_manifest pit_" << name << "_manifest;\n\n";
 }

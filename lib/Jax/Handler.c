@@ -91,12 +91,12 @@ static bool read_type(int32_t type, DLDataType *found) {
 /// Reads arguments or results, MAX_ARRAYS at most; false if no program takes
 /// such.
 static bool read_buffers(const pit_ffi_buffers *buffers, DLDevice device,
-                         DLTensor *arrays, DLTensor **pointers) {
+                         DLTensor *arrays) {
   if (buffers->count > MAX_ARRAYS)
     return false;
   for (int64_t i = 0; i < buffers->count; ++i) {
     const pit_ffi_buffer *buffer = buffers->values[i];
-    DLTensor *array = pointers[i] = &arrays[i];
+    DLTensor *array = &arrays[i];
     if (buffers->kinds[i] != PIT_FFI_BUFFER || buffer->rank > PIT_MAX_RANK ||
         !read_type(buffer->type, &array->dtype))
       return false;
@@ -145,12 +145,12 @@ static pit_ffi_error *read_device(const pit_ffi_frame *frame, int32_t *ordinal,
 /// The words of a key: the op, then as many words for each argument.
 enum { WORDS = 2 + PIT_MAX_RANK };
 
-static void write_key(const pit_ffi_bytes *op, DLTensor *const *args,
+static void write_key(const pit_ffi_bytes *op, const DLTensor *args,
                       int64_t num_args, unsigned char *key) {
   memcpy(key, op->data, op->size);
   key += op->size;
   for (int64_t i = 0; i < num_args; ++i, key += WORDS * sizeof(int64_t)) {
-    const DLTensor *arg = args[i];
+    const DLTensor *arg = &args[i];
     int64_t words[WORDS] = {
         arg->dtype.code << 16 | arg->dtype.bits << 8 | arg->ndim,
         (int64_t)arg->device.device_type << 32 | arg->device.device_id};
@@ -202,7 +202,6 @@ static void keep(const unsigned char *key, size_t size,
 
 static pit_ffi_error *find_program(const pit_ffi_frame *frame,
                                    const pit_ffi_bytes *op, DLTensor *args,
-                                   DLTensor *const *pointers,
                                    pit_jax_program *program) {
   // The NUL that the resolver wants of the op is not part of the key.
   unsigned char key[KEY_SIZE];
@@ -210,7 +209,7 @@ static pit_ffi_error *find_program(const pit_ffi_frame *frame,
   const size_t size = op->size + (size_t)num_args * WORDS * sizeof(int64_t);
   if (size > KEY_SIZE)
     return fail(frame, PIT_FFI_INVALID_ARGUMENT, "pit: the op is too long");
-  write_key(op, pointers, num_args, key);
+  write_key(op, args, num_args, key);
   if (find(key, size, program))
     return NULL;
   pthread_rwlock_rdlock(&programs.lock);
@@ -267,18 +266,23 @@ static pit_ffi_error *run(const pit_ffi_frame *frame, DLDeviceType type) {
   if (error)
     return error;
   DLTensor args[MAX_ARRAYS], results[MAX_ARRAYS];
-  DLTensor *ins[MAX_ARRAYS], *outs[MAX_ARRAYS];
-  if (!read_buffers(&frame->args, device, args, ins) ||
-      !read_buffers(&frame->results, device, results, outs))
+  DLTensor *outs[MAX_ARRAYS];
+  if (!read_buffers(&frame->args, device, args) ||
+      !read_buffers(&frame->results, device, results))
     return fail(frame, PIT_FFI_INVALID_ARGUMENT,
                 "pit: a buffer that is no array of a type and rank of pit");
   pit_jax_program program;
-  error = find_program(frame, op, args, ins, &program);
+  error = find_program(frame, op, args, &program);
   if (error)
     return error;
-  pit_status status = pit_entry_run(
-      program.context, program.entry, (const DLTensor *const *)ins,
-      (int32_t)frame->args.count, outs, (int32_t)frame->results.count, stream);
+  pit_value ins[MAX_ARRAYS];
+  for (int64_t i = 0; i < frame->args.count; ++i)
+    ins[i] = pit_tensor_value(&args[i]);
+  for (int64_t i = 0; i < frame->results.count; ++i)
+    outs[i] = &results[i];
+  pit_status status = pit_entry_run(program.context, program.entry, ins,
+                                    (int32_t)frame->args.count, outs,
+                                    (int32_t)frame->results.count, stream);
   if (status == PIT_OK)
     return NULL;
   char said[MESSAGE_SIZE], message[MESSAGE_SIZE + 64];

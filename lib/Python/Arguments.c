@@ -62,7 +62,7 @@ int pit_set_like(pit_call *call, PyObject *array) {
 
 /// Passes a number as a tensor of rank 0. Returns 1 if the object is none.
 static int read_scalar(const pit_call *call, int32_t i, PyObject *object,
-                       pit_value *to) {
+                       pit_slot *to) {
   const pit_module *module = call->caller->module;
   DLDataType dtype = call->caller->infos[i].dtype;
   int status;
@@ -86,7 +86,7 @@ static int read_scalar(const pit_call *call, int32_t i, PyObject *object,
                             pit_entry_text(call->caller), (int)i);
   to->slot =
       (DLTensor){.data = &to->number, .device = {kDLCPU, 0}, .dtype = dtype};
-  call->tensors[i] = &to->slot;
+  call->ins[i] = pit_tensor_value(&to->slot);
   return 0;
 }
 
@@ -116,10 +116,11 @@ static int read_index(pit_call *call, int32_t i, PyObject *object,
     Py_XDECREF(type);
     return -1;
   }
-  call->tensors[i] = pit_get_pointer(object, module->names.address);
+  call->ins[i] =
+      pit_index_value(pit_get_pointer(object, module->names.address));
   if (PyErr_Occurred())
     return -1;
-  if (!call->tensors[i])
+  if (!call->ins[i].index)
     return pit_raise(
         module, "%s: argument %d is an index that could not be built again",
         pit_entry_text(call->caller), (int)i);
@@ -128,7 +129,7 @@ static int read_index(pit_call *call, int32_t i, PyObject *object,
   return *context ? 0 : -1;
 }
 
-int pit_read_arguments(pit_call *call, PyObject *args, pit_value *values,
+int pit_read_arguments(pit_call *call, PyObject *args, pit_slot *values,
                        PyObject **context) {
   pit_caller *caller = call->caller;
   for (int32_t i = 0; i < caller->num_args; ++i) {
@@ -142,12 +143,14 @@ int pit_read_arguments(pit_call *call, PyObject *args, pit_value *values,
       return -1;
     if (status == 0)
       continue;
+    DLTensor *tensor;
     if (pit_read_array(caller->module, object, PIT_USE_READ, &values[i].slot,
-                       &call->tensors[i], &values[i].keep) != 0)
+                       &tensor, &values[i].keep) != 0)
       return raise_for_argument(caller, i, object);
+    call->ins[i] = pit_tensor_value(tensor);
     if (kind == PIT_KIND_SCALAR || call->like)
       continue;
-    call->device = call->tensors[i]->device;
+    call->device = tensor->device;
     if (pit_set_like(call, object) != 0)
       return -1;
   }
@@ -178,7 +181,7 @@ static PyObject *default_context(const pit_module *module, DLDevice device) {
 /// The device of the first array, or of the first result if that is the first;
 /// else, or if the result is no array, which is said when it is passed, the
 /// CPU.
-static int find_device(const pit_call *call, const pit_value *values,
+static int find_device(const pit_call *call, const pit_slot *values,
                        DLDevice *device) {
   pit_module *module = call->caller->module;
   *device = call->like ? call->device : (DLDevice){kDLCPU, 0};
@@ -199,7 +202,7 @@ static int find_device(const pit_call *call, const pit_value *values,
   return 0;
 }
 
-int pit_find_context(pit_call *call, const pit_value *results, PyObject *given,
+int pit_find_context(pit_call *call, const pit_slot *results, PyObject *given,
                      PyObject **context) {
   pit_module *module = call->caller->module;
   if (given != Py_None) {

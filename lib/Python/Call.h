@@ -30,11 +30,10 @@ typedef struct pit_runtime_functions {
   bool (*entry_arg)(const pit_entry *, int32_t, pit_arg_info *);
   bool (*entry_result)(const pit_entry *, int32_t, pit_arg_info *);
   pit_status (*entry_result_shape)(pit_context *, const pit_entry *,
-                                   const DLTensor *const *, int32_t, int32_t,
+                                   const pit_value *, int32_t, int32_t,
                                    int64_t *);
-  pit_status (*entry_run)(pit_context *, const pit_entry *,
-                          const DLTensor *const *, int32_t, DLTensor *const *,
-                          int32_t, pit_stream);
+  pit_status (*entry_run)(pit_context *, const pit_entry *, const pit_value *,
+                          int32_t, DLTensor *const *, int32_t, pit_stream);
 } pit_runtime_functions;
 
 /// Objects of the package, by their names in python/pit/_call.py.
@@ -226,7 +225,8 @@ extern PyType_Spec pit_caller_spec;
 typedef struct pit_call {
   pit_caller *caller;
   pit_context *context;
-  DLTensor **tensors;   ///< arguments, then results
+  pit_value *ins;
+  DLTensor **outs;
   PyObject *like;       ///< the first array: results are made beside it
   pit_adapter *adapter; ///< of that
   DLDevice device;      ///< of that
@@ -243,20 +243,20 @@ const char *pit_entry_text(const pit_caller *caller);
 int pit_run_entry(const pit_call *call, pit_stream stream);
 
 /// The memory of an argument or a result of one call.
-typedef struct pit_value {
+typedef struct pit_slot {
   DLTensor slot;
   int64_t number;  ///< the element of a scalar
   PyObject *array; ///< a result
   bool made;       ///< by this call
   PyObject *keep;  ///< what keeps the tensor alive
-} pit_value;
+} pit_slot;
 
 //===----------------------------------------------------------------------===//
 // Arguments.c: all return -1 with an exception
 //===----------------------------------------------------------------------===//
 
 /// Reads the arguments. The context of an index becomes `*context`.
-int pit_read_arguments(pit_call *call, PyObject *args, pit_value *values,
+int pit_read_arguments(pit_call *call, PyObject *args, pit_slot *values,
                        PyObject **context);
 
 /// Remembers the first array: results are made beside it, on its device.
@@ -269,7 +269,7 @@ void *pit_get_pointer(PyObject *object, PyObject *name);
 
 /// Checks the context that was given, or finds the default one in `*context`,
 /// which holds that of an index or NULL.
-int pit_find_context(pit_call *call, const pit_value *results, PyObject *given,
+int pit_find_context(pit_call *call, const pit_slot *results, PyObject *given,
                      PyObject **context);
 
 /// The stream of a call on a device: the one that was given, or the framework's
@@ -283,15 +283,15 @@ int pit_find_stream(const pit_call *call, PyObject *context, PyObject *given,
 
 /// Takes references to the arrays of `out=`; of those to be made, NULL. Returns
 /// -1 with an exception.
-int pit_take_results(const pit_call *call, PyObject *out, pit_value *results);
+int pit_take_results(const pit_call *call, PyObject *out, pit_slot *results);
 
 /// Makes the results that are missing, and reads all. Returns -1 with an
 /// exception.
-int pit_read_results(pit_call *call, pit_value *results);
+int pit_read_results(pit_call *call, pit_slot *results);
 
 /// The results of a call.
 PyObject *pit_give_results(const pit_call *call, PyObject *out,
-                           pit_value *results);
+                           pit_slot *results);
 
 //===----------------------------------------------------------------------===//
 // Operands.c, Plans.c, Shortcut.c: ops (python/pit/ops) on arrays that were
@@ -304,11 +304,12 @@ enum { PIT_MAX_OPERANDS = 12, PIT_MAX_RESULTS = 8 };
 /// An argument of an op, as it is given.
 typedef struct pit_operand {
   PyObject *array; ///< the caller's, or a copy in row-major order
-  pit_value value;
-  DLTensor *tensor;            ///< a pit_index where `is_index`
+  pit_slot value;
+  DLTensor *tensor;            ///< NULL of an index
+  const pit_index *index;      ///< NULL of a tensor
   int64_t sizes[PIT_MAX_RANK]; ///< of the dimensions that the program sees
   int32_t order[PIT_MAX_RANK]; ///< of dimensions in memory, slowest first
-  bool is_index, has_order, row_major; ///< in `order` there are no gaps
+  bool has_order, row_major;   ///< in `order` there are no gaps
 } pit_operand;
 
 /// The operands of a call.

@@ -71,11 +71,9 @@ static int expect_count(const pit_caller *caller, PyObject *args) {
 
 int pit_run_entry(const pit_call *call, pit_stream stream) {
   const pit_caller *caller = call->caller;
-  const DLTensor *const *ins = (const DLTensor *const *)call->tensors;
-  DLTensor *const *outs = call->tensors + caller->num_args;
   PyThreadState *thread = PyEval_SaveThread();
   pit_status status = caller->module->runtime.entry_run(
-      call->context, caller->entry, ins, caller->num_args, outs,
+      call->context, caller->entry, call->ins, caller->num_args, call->outs,
       caller->num_results, stream);
   PyEval_RestoreThread(thread);
   if (status == PIT_OK)
@@ -86,8 +84,8 @@ int pit_run_entry(const pit_call *call, pit_stream stream) {
 
 /// A call in memory that holds `values`, all zero.
 static PyObject *call_with(pit_call *call, PyObject *args, const options *given,
-                           pit_value *values, PyObject **context) {
-  pit_value *results = values + call->caller->num_args;
+                           pit_slot *values, PyObject **context) {
+  pit_slot *results = values + call->caller->num_args;
   pit_stream stream = NULL;
   if (pit_read_arguments(call, args, values, context) != 0 ||
       pit_take_results(call, given->out, results) != 0 ||
@@ -108,16 +106,17 @@ static PyObject *call_entry(PyObject *self, PyObject *args,
       read_options(caller, keywords, &given) != 0)
     return NULL;
   size_t count = (size_t)caller->num_args + (size_t)caller->num_results;
-  pit_value on_stack[VALUES_ON_STACK], *values = on_stack;
-  DLTensor *tensors_on_stack[VALUES_ON_STACK];
-  DLTensor **tensors = tensors_on_stack;
+  pit_slot on_stack[VALUES_ON_STACK], *values = on_stack;
+  pit_value ins_on_stack[VALUES_ON_STACK], *ins = ins_on_stack;
+  DLTensor *outs_on_stack[VALUES_ON_STACK], **outs = outs_on_stack;
   if (count > VALUES_ON_STACK) {
     values = PyMem_Malloc(count * sizeof(*values));
-    tensors = PyMem_Malloc(count * sizeof(DLTensor *));
+    ins = PyMem_Malloc(count * sizeof(*ins));
+    outs = PyMem_Malloc(count * sizeof(*outs));
   }
   PyObject *context = NULL, *result = NULL;
-  pit_call call = {.caller = caller, .tensors = tensors};
-  if (values && tensors) {
+  pit_call call = {.caller = caller, .ins = ins, .outs = outs};
+  if (values && ins && outs) {
     memset(values, 0, count * sizeof(*values));
     result = call_with(&call, args, &given, values, &context);
     for (size_t i = 0; i < count; ++i) {
@@ -131,7 +130,8 @@ static PyObject *call_entry(PyObject *self, PyObject *args,
   Py_XDECREF(context);
   if (count > VALUES_ON_STACK) {
     PyMem_Free(values);
-    PyMem_Free((void *)tensors);
+    PyMem_Free(ins);
+    PyMem_Free((void *)outs);
   }
   return result;
 }

@@ -76,17 +76,18 @@ int pit_add_operand(pit_operands *operands, PyObject *array) {
   memset(&operand->value, 0, sizeof(operand->value));
   Py_INCREF(array);
   operand->array = array;
-  operand->is_index = (PyObject *)Py_TYPE(array) == module->package.Index;
-  if (!operand->is_index)
+  operand->index = NULL;
+  if ((PyObject *)Py_TYPE(array) != module->package.Index)
     return pit_read_operand(module, operand);
-  operand->tensor = pit_get_pointer(array, module->names.address);
+  operand->tensor = NULL;
+  operand->index = pit_get_pointer(array, module->names.address);
   if (PyErr_Occurred())
     return pit_forgive();
   Py_XDECREF(operands->context);
   operands->context = PyObject_GetAttr(array, module->names.context);
-  return operand->tensor && operands->context ? 0
-         : PyErr_Occurred()                   ? pit_forgive()
-                                              : 1;
+  return operand->index && operands->context ? 0
+         : PyErr_Occurred()                  ? pit_forgive()
+                                             : 1;
 }
 
 int pit_copy_operand(pit_module *module, pit_operand *operand) {
@@ -137,7 +138,7 @@ int pit_collapse_operands(pit_operands *operands, uint64_t set,
     pit_operand *operand = &operands->at[i];
     if (!(set >> i & 1))
       continue;
-    if (operand->is_index || operand->tensor->ndim < 2)
+    if (operand->index || operand->tensor->ndim < 2)
       return 1;
     int status =
         operand->row_major ? 0 : pit_copy_operand(operands->module, operand);

@@ -117,12 +117,11 @@ static bool fits(const plan *plan, const pit_operands *operands,
     const pit_operand *operand = &operands->at[i];
     const DLTensor *tensor = operand->tensor;
     const pattern *wanted = &plan->args[i];
-    if (operand->is_index != (info->kind == PIT_KIND_INDEX))
+    if ((operand->index != NULL) != (info->kind == PIT_KIND_INDEX))
       return false;
-    if (operand->is_index) {
-      const pit_index *index = (const void *)tensor;
-      if (!fits_index(plan, info, index) ||
-          !fits_dims(wanted, index->shape, info->rank, symbols))
+    if (operand->index) {
+      if (!fits_index(plan, info, operand->index) ||
+          !fits_dims(wanted, operand->index->shape, info->rank, symbols))
         return false;
       continue;
     }
@@ -160,12 +159,12 @@ static int pass_operands(const plan *plan, pit_operands *operands,
   for (int32_t i = 0; i < operands->count; ++i) {
     pit_operand *operand = &operands->at[i];
     const pattern *wanted = &plan->args[i];
-    if (!operand->is_index && !call->like) {
+    if (operand->tensor && !call->like) {
       call->device = operand->tensor->device;
       if (pit_set_like(call, operand->array) != 0)
         return -1;
     }
-    if (!operand->is_index && !operand->row_major && !wanted->permuted) {
+    if (operand->tensor && !operand->row_major && !wanted->permuted) {
       int status = pit_copy_operand(operands->module, operand);
       if (status != 0)
         return status;
@@ -176,7 +175,8 @@ static int pass_operands(const plan *plan, pit_operands *operands,
         operand->sizes[d] = operand->tensor->shape[wanted->order[d]];
       pit_reshape_operand(operand, rank);
     }
-    call->tensors[i] = operand->tensor;
+    call->ins[i] = operand->index ? pit_index_value(operand->index)
+                                  : pit_tensor_value(operand->tensor);
   }
   return 0;
 }
@@ -214,10 +214,10 @@ static int check_out(pit_module *module, PyObject *out, PyObject *shape) {
 }
 
 /// `results` has a value for each; `collapse` is for a single one.
-static PyObject *finish_call(pit_call *call, PyObject *out, pit_value *results,
+static PyObject *finish_call(pit_call *call, PyObject *out, pit_slot *results,
                              PyObject **context, bool collapse) {
   pit_stream stream = NULL;
-  DLTensor **tensor = &call->tensors[call->caller->num_args];
+  DLTensor **tensor = call->outs;
   if (pit_take_results(call, out, results) != 0 ||
       pit_find_context(call, results, Py_None, context) != 0 ||
       pit_read_results(call, results) != 0)
@@ -241,10 +241,11 @@ PyObject *pit_run_plan(PyObject *self, pit_operands *operands, PyObject *out,
   plan *plan = find_plan((const plans *)self, operands, symbols);
   if (!plan)
     return Py_NewRef(Py_NotImplemented);
-  DLTensor *tensors[PIT_MAX_OPERANDS + PIT_MAX_RESULTS];
-  pit_value results[PIT_MAX_RESULTS] = {{0}};
+  pit_value ins[PIT_MAX_OPERANDS];
+  DLTensor *outs[PIT_MAX_RESULTS];
+  pit_slot results[PIT_MAX_RESULTS] = {{0}};
   PyObject *given = NULL;
-  pit_call call = {.caller = plan->caller, .tensors = tensors};
+  pit_call call = {.caller = plan->caller, .ins = ins, .outs = outs};
   int status = pass_operands(plan, operands, &call);
   if (status == 0 && plan->rank >= 0) {
     call.shape = shape_of(plan, symbols, lead);

@@ -17,8 +17,7 @@ static PyObject *shape_of(const pit_call *call, int32_t i) {
   pit_module *module = caller->module;
   int64_t sizes[PIT_MAX_RANK];
   pit_status status = module->runtime.entry_result_shape(
-      call->context, caller->entry, (const DLTensor *const *)call->tensors,
-      caller->num_args, i, sizes);
+      call->context, caller->entry, call->ins, caller->num_args, i, sizes);
   if (status != PIT_OK) {
     pit_raise_status(call, status);
     return NULL;
@@ -157,7 +156,7 @@ static PyObject *finish_result(const pit_call *call, PyObject *made) {
 // Taking and giving them
 //===----------------------------------------------------------------------===//
 
-int pit_take_results(const pit_call *call, PyObject *out, pit_value *results) {
+int pit_take_results(const pit_call *call, PyObject *out, pit_slot *results) {
   pit_caller *caller = call->caller;
   bool list = PyList_Check(out);
   Py_ssize_t size = out == Py_None       ? caller->num_results
@@ -182,7 +181,7 @@ int pit_take_results(const pit_call *call, PyObject *out, pit_value *results) {
   return 0;
 }
 
-int pit_read_results(pit_call *call, pit_value *results) {
+int pit_read_results(pit_call *call, pit_slot *results) {
   pit_caller *caller = call->caller;
   for (int32_t i = 0; i < caller->num_results; ++i) {
     pit_use use = results[i].array ? PIT_USE_WRITE : PIT_USE_MADE;
@@ -192,8 +191,7 @@ int pit_read_results(pit_call *call, pit_value *results) {
     }
     if (!results[i].array ||
         pit_read_array(caller->module, results[i].array, use, &results[i].slot,
-                       &call->tensors[caller->num_args + i],
-                       &results[i].keep) != 0)
+                       &call->outs[i], &results[i].keep) != 0)
       return pit_raise_before(caller->module, "%s: result %d",
                               pit_entry_text(caller), (int)i);
     if (!call->adapter && pit_set_like(call, results[i].array) != 0)
@@ -203,7 +201,7 @@ int pit_read_results(pit_call *call, pit_value *results) {
 }
 
 PyObject *pit_give_results(const pit_call *call, PyObject *out,
-                           pit_value *results) {
+                           pit_slot *results) {
   int32_t count = call->caller->num_results;
   bool any = false;
   for (int32_t i = 0; i < count; ++i) {

@@ -117,7 +117,7 @@ static int read_arrays(shortcut *self, PyObject *given, pit_operands *operands,
     if (status != 0)
       return status;
     const pit_operand *added = &operands->at[operands->count - 1];
-    ranks[i] = added->is_index ? INDEX : added->tensor->ndim;
+    ranks[i] = added->index ? INDEX : added->tensor->ndim;
   }
   return 0;
 }

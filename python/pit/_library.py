@@ -83,6 +83,12 @@ class Tensor(ctypes.Structure):
     ]
 
 
+class Value(ctypes.Structure):
+    """A pit_value that is a tensor."""
+
+    _fields_ = [("kind", c_int32), ("tensor", POINTER(Tensor))]
+
+
 class ContextOptions(ctypes.Structure):
     """A pit_context_options."""
 
@@ -240,8 +246,7 @@ RUNTIME = {
     "pit_entry_arg": (c_bool, c_void_p, c_int32, POINTER(ArgInfo)),
     "pit_entry_result": (c_bool, c_void_p, c_int32, POINTER(ArgInfo)),
     "pit_entry_result_shape": (
-        c_int32, c_void_p, c_void_p, POINTER(POINTER(Tensor)), c_int32, c_int32,
-        POINTER(c_int64)),
+        c_int32, c_void_p, c_void_p, POINTER(Value), c_int32, c_int32, POINTER(c_int64)),
     "pit_entry_choices": (c_int32, c_void_p, c_void_p, POINTER(ChoiceStruct), c_int32),
     "pit_bitmap_build": (
         c_int32, c_void_p, c_int32, POINTER(c_int64), c_int32, c_void_p, c_void_p,

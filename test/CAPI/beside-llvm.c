@@ -74,7 +74,7 @@ static int use_pit(void) {
                  .shape = shape};
   DLTensor out = in;
   out.data = y;
-  const DLTensor *ins[] = {&in};
+  const pit_value ins[] = {{.tensor = &in}};
   DLTensor *outs[] = {&out};
 
   pit_compiler *compiler;

@@ -63,7 +63,7 @@ static void run(const pit_program *program, float factor) {
   DLTensor scalar = {.data = &factor, .device = {kDLCPU, 0}, .dtype = f32};
   DLTensor out = in;
   out.data = y;
-  const DLTensor *ins[] = {&in, &scalar};
+  const pit_value ins[] = {{.tensor = &in}, {.tensor = &scalar}};
   DLTensor *outs[] = {&out};
   check_context(context, pit_entry_run(context, entry, ins, 2, outs, 1, NULL),
                 "run");

@@ -28,8 +28,9 @@ static DLTensor tensors[4];
 static pit_context *context;
 static const pit_entry *entry;
 
-static void run(const char *what, const void *index, const void *a) {
-  const DLTensor *ins[] = {index, a, &tensors[1], &tensors[2]};
+static void run(const char *what, pit_value index, pit_value a) {
+  const pit_value ins[] = {
+      index, a, {.tensor = &tensors[1]}, {.tensor = &tensors[2]}};
   DLTensor *outs[] = {&tensors[3]};
   pit_status status = pit_entry_run(context, entry, ins, 4, outs, 1, NULL);
   char message[512] = "";
@@ -76,33 +77,33 @@ int main(void) {
     return 1;
 
   // CHECK: sound: ok, 2 of 2
-  run("sound", &index, &tensors[0]);
+  run("sound", pit_index_value(&index), pit_tensor_value(&tensors[0]));
   // What the caller writes into its arrays is seen by the next call.
   // CHECK-NEXT: far: invalid argument: argument 0: id 1 of group 0 is 1000; it
   // must be in [0, 64)
   ids[1] = 1000;
-  run("far", &index, &tensors[0]);
+  run("far", pit_index_value(&index), pit_tensor_value(&tensors[0]));
   // CHECK-NEXT: twice: invalid argument: argument 0: ids 0 and 1 of group 0
   // are 0 and 0; they must ascend
   ids[1] = 0;
-  run("twice", &index, &tensors[0]);
+  run("twice", pit_index_value(&index), pit_tensor_value(&tensors[0]));
   ids[1] = 1;
   // CHECK-NEXT: many: invalid argument: argument 0: group 0 has 100000 ids;
   // there can be 0 to 64
   counts[0] = 100000;
-  run("many", &index, &tensors[0]);
+  run("many", pit_index_value(&index), pit_tensor_value(&tensors[0]));
   counts[0] = 2;
   // CHECK-NEXT: no ids: invalid argument: argument 0: ids is NULL; it must have
   // 4 elements
   index.ids = NULL;
-  run("no ids", &index, &tensors[0]);
+  run("no ids", pit_index_value(&index), pit_tensor_value(&tensors[0]));
   index.ids = ids;
-  // CHECK-NEXT: swapped: invalid argument: argument 0 is not an index; it must
-  // be one that pit_index_build or pit_index_import made
-  run("swapped", &tensors[0], &index);
+  // CHECK-NEXT: swapped: invalid argument: argument 0 is a tensor; it must be
+  // an index
+  run("swapped", pit_tensor_value(&tensors[0]), pit_index_value(&index));
   // CHECK-NEXT: index twice: invalid argument: argument 1 is an index; it must
   // be a tensor
-  run("index twice", &index, &index);
+  run("index twice", pit_index_value(&index), pit_index_value(&index));
 
   // An index of another tensor.
   // CHECK-NEXT: other shape: wrong shape: {{.*}} 32
@@ -114,15 +115,15 @@ int main(void) {
                       &built) != PIT_OK)
     return 1;
   shape[0] = SIZE;
-  run("other shape", built, &tensors[0]);
+  run("other shape", pit_index_value(built), pit_tensor_value(&tensors[0]));
   // CHECK-NEXT: built: ok, 64 of 2
   spec.shape[0] = SIZE;
   if (pit_index_build(builder, &spec, PIT_SOURCE_VALUES, &tensors[0], NULL,
                       &built) != PIT_OK)
     return 1;
-  run("built", built, &tensors[0]);
+  run("built", pit_index_value(built), pit_tensor_value(&tensors[0]));
   // CHECK-NEXT: again: ok, 2 of 2
-  run("again", &index, &tensors[0]);
+  run("again", pit_index_value(&index), pit_tensor_value(&tensors[0]));
 
   pit_index_builder_destroy(builder);
   pit_program_close(program);

@@ -169,7 +169,7 @@ static void run(MlirModule module) {
           c_shape[] = {ROWS, COLUMNS};
   DLTensor at = tensor(a, a_shape), bt = tensor(b, b_shape),
            ct = tensor(c, c_shape), rt = tensor(result, c_shape);
-  const DLTensor *ins[] = {&at, &bt, &ct};
+  const pit_value ins[] = {{.tensor = &at}, {.tensor = &bt}, {.tensor = &ct}};
   DLTensor *outs[] = {&rt};
   pit_context *runtime;
   const pit_entry *entry;

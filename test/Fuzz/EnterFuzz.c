@@ -116,12 +116,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const pit_manifest *manifest =
       manifests[fuzz_byte(&input) % (sizeof(manifests) / sizeof(*manifests))];
   fuzz_tensor ins[MAX_ARGS], outs[MAX_ARGS];
-  const DLTensor *in_list[MAX_ARGS];
+  pit_value in_list[MAX_ARGS];
   DLTensor *out_list[MAX_ARGS];
   uint8_t missing = 0;
   for (int64_t i = 0; i < manifest->num_args; ++i) {
     fuzz_draw_tensor(&input, &ins[i]);
-    in_list[i] = &ins[i].dl;
+    in_list[i] = pit_tensor_value(&ins[i].dl);
   }
   for (int64_t i = 0; i < manifest->num_results; ++i) {
     fuzz_draw_tensor(&input, &outs[i]);
@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   missing = fuzz_byte(&input);
   if (missing & 0x80)
-    in_list[missing % manifest->num_args] = NULL;
+    in_list[missing % manifest->num_args].tensor = NULL;
   if (missing & 0x40)
     out_list[missing % manifest->num_results] = NULL;
 
@@ -144,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (status == PIT_OK) {
     const int64_t *view = views;
     for (int64_t i = 0; i < manifest->num_args; ++i)
-      view = check_view(view, in_list[i]);
+      view = check_view(view, in_list[i].tensor);
     for (int64_t i = 0; i < manifest->num_results; ++i)
       view = check_view(view, out_list[i]);
     FUZZ_CHECK(pit_rt_leave(frame, PIT_OK) == PIT_OK);

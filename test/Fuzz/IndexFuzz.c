@@ -161,7 +161,7 @@ static void check_argument(pit_context *context, const pit_index *wanted,
                                  .num_args = 1,
                                  .device = kDLCPU,
                                  .values = &info};
-  const DLTensor *ins[] = {(const DLTensor *)(const void *)index};
+  const pit_value ins[] = {{.kind = PIT_KIND_INDEX, .index = index}};
   int64_t views[1];
   pit_frame *frame;
   pit_status status = (pit_status)pit_rt_enter(context, &manifest, ins, NULL,

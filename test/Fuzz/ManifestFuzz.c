@@ -146,7 +146,7 @@ static void free_library(library *l) {
 }
 
 /// The entry points as a compiled program has them.
-static int32_t entry_point(pit_context *context, const DLTensor *const *ins,
+static int32_t entry_point(pit_context *context, const pit_value *ins,
                            DLTensor *const *outs, pit_stream stream) {
   int64_t views[2 * MAX_ARGS * (1 + PIT_MAX_RANK) + 1];
   pit_frame *frame;
@@ -164,7 +164,7 @@ static void *lookup(void *user, const char *symbol) {
   size_t length = strlen(symbol);
   if (length >= 9 && strcmp(symbol + length - 9, "_manifest") == 0)
     return &l->manifest;
-  int32_t (*function)(pit_context *, const DLTensor *const *, DLTensor *const *,
+  int32_t (*function)(pit_context *, const pit_value *, DLTensor *const *,
                       pit_stream) = entry_point;
   void *address;
   memcpy(&address, &function, sizeof(address));
@@ -180,7 +180,7 @@ typedef struct value {
   _Alignas(8) char data[8];
 } value;
 
-static DLTensor *make_value(value *v, const pit_arg_info *info, uint8_t size) {
+static pit_value make_value(value *v, const pit_arg_info *info, uint8_t size) {
   memset(v, 0, sizeof(*v));
   v->data[0] = (char)size;
   for (int32_t d = 0; d < info->rank; ++d)
@@ -199,10 +199,10 @@ static DLTensor *make_value(value *v, const pit_arg_info *info, uint8_t size) {
     pit_context *context = fuzz_context();
     if (pit_index_groups(context, &spec, NULL, &arrays.groups) != PIT_OK ||
         arrays.groups > MAX_GROUPS)
-      return NULL;
+      return pit_index_value(NULL);
     fuzz_expect_ok(context,
                    pit_index_import(context, &spec, &arrays, &v->index));
-    return (DLTensor *)(void *)&v->index;
+    return pit_index_value(&v->index);
   }
   // Nothing but scalars is read: any address will do, but not twice.
   v->dl = (DLTensor){.data = v->data,
@@ -210,7 +210,7 @@ static DLTensor *make_value(value *v, const pit_arg_info *info, uint8_t size) {
                      .ndim = info->rank,
                      .dtype = info->dtype,
                      .shape = v->shape};
-  return &v->dl;
+  return pit_tensor_value(&v->dl);
 }
 
 static void call(pit_context *context, const pit_entry *entry,
@@ -220,7 +220,7 @@ static void call(pit_context *context, const pit_entry *entry,
   if (num_ins > MAX_ARGS || num_outs > MAX_ARGS)
     return;
   value values[2 * MAX_ARGS];
-  const DLTensor *ins[MAX_ARGS + 1] = {NULL};
+  pit_value ins[MAX_ARGS + 1] = {{0}};
   DLTensor *outs[MAX_ARGS + 1] = {NULL};
   pit_arg_info info;
   for (int32_t i = 0; i < num_ins; ++i) {
@@ -240,7 +240,8 @@ static void call(pit_context *context, const pit_entry *entry,
       FUZZ_CHECK(shape[d] >= -1);
       info.dims[d] = shape[d];
     }
-    outs[i] = make_value(&values[num_ins + i], &info, sizes[i % 4]);
+    (void)make_value(&values[num_ins + i], &info, sizes[i % 4]);
+    outs[i] = &values[num_ins + i].dl;
   }
   fuzz_check_status(context, pit_entry_run(context, entry, ins, num_ins, outs,
                                            num_outs, NULL));

@@ -419,7 +419,7 @@ static const pit_manifest pick_manifest = {
                                       .dims = {1}}}};
 
 /// Returns the variant of mark 5.
-static int32_t pick(pit_context *context, const DLTensor *const *ins,
+static int32_t pick(pit_context *context, const pit_value *ins,
                     DLTensor *const *outs, pit_stream stream) {
   int64_t views[5];
   pit_frame *frame;
@@ -451,7 +451,7 @@ static void *look_up(void *user, const char *symbol) {
       memcpy(&address, &symbols[i].address, sizeof(address));
       return address;
     }
-  int32_t (*function)(pit_context *, const DLTensor *const *, DLTensor *const *,
+  int32_t (*function)(pit_context *, const pit_value *, DLTensor *const *,
                       pit_stream) = pick;
   void *address = NULL;
   if (strcmp(symbol, "pit_pick") == 0)
@@ -473,7 +473,7 @@ static int32_t run_pick(pit_context *context, const pit_entry *entry, float *x,
   int64_t shape[2] = {rows, columns}, one[1] = {1};
   DLTensor tensor = tensor_of(x, PIT_DTYPE_FLOAT, 32, 2, shape);
   DLTensor result = tensor_of(variant, PIT_DTYPE_INT, 32, 1, one);
-  const DLTensor *ins[] = {&tensor};
+  const pit_value ins[] = {{.tensor = &tensor}};
   DLTensor *outs[] = {&result};
   return pit_entry_run(context, entry, ins, 1, outs, 1, NULL);
 }

@@ -113,7 +113,7 @@ static void test_tensors(void **state) {
   DLTensor in = cuda_tensor(x, PIT_DTYPE_FLOAT, 32, 1, shape);
   DLTensor out = cuda_tensor(y, PIT_DTYPE_FLOAT, 32, 1, shape);
   DLTensor scalar = tensor_of(&factor, PIT_DTYPE_FLOAT, 32, 0, NULL);
-  const DLTensor *ins[] = {&in, &scalar};
+  const pit_value ins[] = {{.tensor = &in}, {.tensor = &scalar}};
   DLTensor *outs[] = {&out};
   int64_t views[5];
   pit_frame *frame;

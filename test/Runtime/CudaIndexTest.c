@@ -440,7 +440,7 @@ static int32_t pass_index(cuda_fixture *f, const pit_index *index) {
   // clang-format off
   const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0, .num_args = 1, .device = kDLCUDA, .values = (const pit_arg_info[]){{.kind = PIT_KIND_INDEX, .rank = 2, .axis = 1, .micro_tile = {2, 1}, .step = {2, 1}}}};
   // clang-format on
-  const DLTensor *ins[] = {(const DLTensor *)(const void *)index};
+  const pit_value ins[] = {{.kind = PIT_KIND_INDEX, .index = index}};
   int64_t views[1];
   pit_frame *frame;
   int32_t status =

@@ -18,7 +18,7 @@ typedef struct fixture {
   int64_t offsets[4];
   pit_index index;
   DLTensor a_tensor, s_tensor, r0_tensor, r1_tensor;
-  const DLTensor *ins[3];
+  pit_value ins[3];
   DLTensor *outs[2];
   int64_t views[16];
 } fixture;
@@ -39,9 +39,9 @@ static int set_up(void **state) {
   f.s_tensor = tensor_of(&f.scalar, PIT_DTYPE_INT, 64, 0, NULL);
   f.r0_tensor = tensor_of(f.r0, PIT_DTYPE_FLOAT, 32, 2, f.r0_shape);
   f.r1_tensor = tensor_of(f.r1, PIT_DTYPE_FLOAT, 32, 1, f.r1_shape);
-  f.ins[0] = &f.a_tensor;
-  f.ins[1] = (const DLTensor *)(const void *)&f.index;
-  f.ins[2] = &f.s_tensor;
+  f.ins[0] = pit_tensor_value(&f.a_tensor);
+  f.ins[1] = pit_index_value(&f.index);
+  f.ins[2] = pit_tensor_value(&f.s_tensor);
   f.outs[0] = &f.r0_tensor;
   f.outs[1] = &f.r1_tensor;
   *state = &f;
@@ -185,7 +185,7 @@ static void test_index(void **state) {
   f->index.step[0] = 1;
   refuse(f, PIT_ERROR_SHAPE,
          "argument 1 is an index with step[0] = 1; it must be 2");
-  f->ins[1] = NULL;
+  f->ins[1] = pit_index_value(NULL);
   refuse(f, PIT_ERROR_INVALID_ARGUMENT,
          "argument 1 is NULL; it must be an index");
 }
@@ -220,10 +220,10 @@ static void test_overlap(void **state) {
 
 static void test_null(void **state) {
   fixture *f = *state;
-  f->ins[0] = NULL;
+  f->ins[0] = pit_tensor_value(NULL);
   refuse(f, PIT_ERROR_INVALID_ARGUMENT,
          "argument 0 is NULL; it must be a tensor");
-  f->ins[0] = &f->a_tensor;
+  f->ins[0] = pit_tensor_value(&f->a_tensor);
   f->outs[1] = NULL;
   refuse(f, PIT_ERROR_INVALID_ARGUMENT, "result 1 is NULL");
   check_error(f->context,
@@ -285,7 +285,7 @@ static void test_scalar_size(void **state) {
     DLTensor scalar = {.data = values[i],
                        .device = {kDLCPU, 0},
                        .dtype = {kDLInt, (uint8_t)(8 << i), 1}};
-    const DLTensor *ins[] = {&scalar};
+    const pit_value ins[] = {{.tensor = &scalar}};
     DLTensor *outs[] = {&f->r1_tensor};
     f->r1_shape[0] = 3;
     assert_ok(f->context, pit_rt_enter(f->context, &manifest, ins, outs, NULL,
@@ -424,7 +424,8 @@ static void test_requirements(void **state) {
                                    .values = infos,
                                    .requirements = &cases[i].requirement};
     assert_ok(f->context, load(f, &manifest));
-    const DLTensor *ins[] = {&f->a_tensor, &f->r1_tensor};
+    const pit_value ins[] = {{.tensor = &f->a_tensor},
+                             {.tensor = &f->r1_tensor}};
     int32_t status = pit_rt_enter(f->context, &manifest, ins, NULL, NULL,
                                   f->views, &f->frame);
     if (cases[i].part) {
@@ -615,7 +616,7 @@ static void test_bools(void **state) {
   int64_t shape[] = {SIZE};
   DLTensor m = tensor_of(mask, PIT_DTYPE_BOOL, 8, 1, shape);
   DLTensor s = tensor_of(&scalar, PIT_DTYPE_BOOL, 8, 0, NULL);
-  const DLTensor *ins[] = {&m, &s};
+  const pit_value ins[] = {{.tensor = &m}, {.tensor = &s}};
   memset(mask, 1, SIZE);
   mask[5] = 0;
   mask[SIZE] = 255; // behind it

@@ -82,8 +82,8 @@ static int tear_down(void **state) {
   return 0;
 }
 
-static int32_t call(fixture *f, const void *x, const void *index) {
-  const DLTensor *ins[2] = {x, index};
+static int32_t call_with(fixture *f, pit_value x, pit_value index) {
+  const pit_value ins[2] = {x, index};
   int64_t views[4];
   pit_frame *frame = (pit_frame *)f;
   int32_t status =
@@ -93,6 +93,10 @@ static int32_t call(fixture *f, const void *x, const void *index) {
   else
     assert_int_equal(pit_rt_leave(frame, PIT_OK), PIT_OK);
   return status;
+}
+
+static int32_t call(fixture *f, const void *x, const void *index) {
+  return call_with(f, pit_tensor_value(x), pit_index_value(index));
 }
 
 static void accept(fixture *f, const pit_index *index) {
@@ -295,20 +299,22 @@ static void test_confusion(void **state) {
          "argument 1 is not an index");
   refuse(f, NULL, PIT_ERROR_INVALID_ARGUMENT,
          "argument 1 is NULL; it must be an index");
-  check_error(f->context, call(f, &f->index, &f->index),
+  const pit_value tensor = pit_tensor_value(&f->x_tensor);
+  const pit_value index_value = pit_index_value(&f->index);
+  check_error(f->context, call_with(f, index_value, index_value),
               PIT_ERROR_INVALID_ARGUMENT,
               "argument 0 is an index; it must be a tensor");
-  check_error(f->context, call(f, f->built, &f->index),
+  check_error(f->context, call_with(f, tensor, tensor),
               PIT_ERROR_INVALID_ARGUMENT,
-              "argument 0 is an index; it must be a tensor");
+              "argument 1 is a tensor; it must be an index");
+  const pit_value odd = {.kind = PIT_KIND_SCALAR, .tensor = &f->x_tensor};
+  check_error(f->context, call_with(f, odd, index_value),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "argument 0 has kind 2; it must be a tensor (PIT_KIND_TENSOR) or "
+              "an index (PIT_KIND_INDEX)");
   check_error(f->context, call(f, (const char *)&f->x_tensor + 2, &f->index),
               PIT_ERROR_INVALID_ARGUMENT,
               "argument 0 is not the address of a DLTensor");
-  const DLTensor *tensor = (const DLTensor *)(const void *)&f->index;
-  check_error(f->context,
-              pit_index_build(f->builder, &spec, PIT_SOURCE_VALUES, tensor,
-                              NULL, &f->built),
-              PIT_ERROR_INVALID_ARGUMENT, "is not a DLTensor but an index");
   pit_index_arrays arrays;
   const pit_index *index = (const pit_index *)(const void *)&f->x_tensor;
   check_error(f->context, pit_index_export(f->context, index, &arrays),

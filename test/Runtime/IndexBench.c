@@ -73,7 +73,7 @@ static double call_us(pit_context *context, const pit_index *index) {
            .axis = index->axis,
            .micro_tile = {index->micro_tile[0], index->micro_tile[1]},
            .step = {index->step[0], index->step[1]}}}};
-  const DLTensor *ins[] = {(const DLTensor *)(const void *)index};
+  const pit_value ins[] = {{.kind = PIT_KIND_INDEX, .index = index}};
   int64_t views[1];
   double best = 1e30;
   for (int call = 0; call < BUILDS; ++call) {

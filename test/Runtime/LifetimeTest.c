@@ -28,7 +28,7 @@ static code the_code = {.lock = PTHREAD_MUTEX_INITIALIZER,
 static const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
                                       .device = kDLCPU};
 
-static int32_t body(pit_context *context, const DLTensor *const *ins,
+static int32_t body(pit_context *context, const pit_value *ins,
                     DLTensor *const *outs, pit_stream stream) {
   pit_frame *frame;
   int32_t status =
@@ -60,7 +60,7 @@ static int32_t body(pit_context *context, const DLTensor *const *ins,
 static void *look_up(void *user, const char *symbol) {
   (void)user;
   void *address = NULL;
-  int32_t (*function)(pit_context *, const DLTensor *const *, DLTensor *const *,
+  int32_t (*function)(pit_context *, const pit_value *, DLTensor *const *,
                       pit_stream) = body;
   if (strcmp(symbol, "pit_program_entries") == 0)
     return (void *)(uintptr_t)"f\0";

@@ -76,7 +76,7 @@ static void test_run(void **state) {
   float factor = 2.5F, y[15];
   DLTensor factor_tensor = tensor_of(&factor, PIT_DTYPE_FLOAT, 32, 0, NULL);
   DLTensor y_tensor = tensor_of(y, PIT_DTYPE_FLOAT, 32, 2, x_shape);
-  const DLTensor *ins[] = {&x_tensor, &factor_tensor};
+  pit_value ins[] = {{.tensor = &x_tensor}, {.tensor = &factor_tensor}};
   DLTensor *outs[] = {&y_tensor};
   const pit_entry *entry;
   assert_ok(f->context,
@@ -121,13 +121,13 @@ static void test_run(void **state) {
               pit_entry_result_shape(f->context, entry, ins, 1, 1, shape),
               PIT_ERROR_INVALID_ARGUMENT, "'count' has no result 1; it has 1");
   x_tensor.ndim = 1;
-  check_error(
-      f->context, pit_entry_result_shape(f->context, entry, ins, 1, 0, shape),
-      PIT_ERROR_SHAPE, "argument 0 of 'count' has rank 1; it must be 2");
-  ins[0] = NULL;
   check_error(f->context,
               pit_entry_result_shape(f->context, entry, ins, 1, 0, shape),
-              PIT_ERROR_INVALID_ARGUMENT, "argument 0 of 'count' is NULL");
+              PIT_ERROR_SHAPE, "argument 0 has rank 1; it must be 2");
+  ins[0].tensor = NULL;
+  check_error(
+      f->context, pit_entry_result_shape(f->context, entry, ins, 1, 0, shape),
+      PIT_ERROR_INVALID_ARGUMENT, "argument 0 is NULL; it must be a tensor");
 }
 
 static void test_run_index(void **state) {
@@ -145,7 +145,7 @@ static void test_run_index(void **state) {
   float total = 0;
   int64_t one = 1;
   DLTensor total_tensor = tensor_of(&total, PIT_DTYPE_FLOAT, 32, 1, &one);
-  const DLTensor *ins[] = {(const DLTensor *)(const void *)index};
+  pit_value ins[] = {{.kind = PIT_KIND_INDEX, .index = index}};
   DLTensor *outs[] = {&total_tensor};
   const pit_entry *entry;
   assert_ok(f->context,
@@ -155,7 +155,7 @@ static void test_run_index(void **state) {
   assert_true(total == 2);
   pit_index broken = *index;
   broken.groups = 7;
-  ins[0] = (const DLTensor *)(const void *)&broken;
+  ins[0] = pit_index_value(&broken);
   check_error(f->context,
               pit_entry_run(f->context, entry, ins, 1, outs, 1, NULL),
               PIT_ERROR_SHAPE, "argument 0: the index has 7 groups");

@@ -41,9 +41,9 @@ const pit_manifest pit_scale_manifest = {
         (const pit_shape_program[]){PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
                                     PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 1)}};
 
-EXPORT int32_t pit_scale(pit_context *context, const DLTensor *const *ins,
+EXPORT int32_t pit_scale(pit_context *context, const pit_value *ins,
                          DLTensor *const *outs, pit_stream stream);
-int32_t pit_scale(pit_context *context, const DLTensor *const *ins,
+int32_t pit_scale(pit_context *context, const pit_value *ins,
                   DLTensor *const *outs, pit_stream stream) {
   int64_t views[7];
   pit_frame *frame;
@@ -76,9 +76,9 @@ const pit_manifest pit_count_manifest = {
     .sizes = (const pit_shape_program[]){PIT_SHAPE_PROGRAM(
         PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, 2, PIT_SHAPE_CEILDIV)}};
 
-EXPORT int32_t pit_count(pit_context *context, const DLTensor *const *ins,
+EXPORT int32_t pit_count(pit_context *context, const pit_value *ins,
                          DLTensor *const *outs, pit_stream stream);
-int32_t pit_count(pit_context *context, const DLTensor *const *ins,
+int32_t pit_count(pit_context *context, const pit_value *ins,
                   DLTensor *const *outs, pit_stream stream) {
   int64_t views[5];
   pit_frame *frame;
@@ -120,9 +120,9 @@ const pit_manifest pit_pairs_manifest = {
                                       .rank = 1,
                                       .dims = {1}}}};
 
-EXPORT int32_t pit_pairs(pit_context *context, const DLTensor *const *ins,
+EXPORT int32_t pit_pairs(pit_context *context, const pit_value *ins,
                          DLTensor *const *outs, pit_stream stream);
-int32_t pit_pairs(pit_context *context, const DLTensor *const *ins,
+int32_t pit_pairs(pit_context *context, const pit_value *ins,
                   DLTensor *const *outs, pit_stream stream) {
   int64_t views[3];
   pit_frame *frame;

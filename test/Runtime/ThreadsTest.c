@@ -32,7 +32,7 @@ static void *work(void *argument) {
   DLTensor x_tensor = tensor_of(x, PIT_DTYPE_FLOAT, 32, 2, x_shape);
   DLTensor counts_tensor =
       tensor_of(counts, PIT_DTYPE_INT, 32, 1, counts_shape);
-  const DLTensor *ins[] = {&x_tensor};
+  const pit_value ins[] = {{.tensor = &x_tensor}};
   DLTensor *outs[] = {&counts_tensor};
   pit_index_spec spec = {
       .rank = 2, .axis = 1, .shape = {ROWS, COLUMNS}, .micro_tile = {2, 1}};
@@ -100,7 +100,7 @@ static int call_once(const caller *c) {
   int32_t counts[SMALL_ROWS / 2];
   DLTensor x_tensor = tensor_of(x, PIT_DTYPE_FLOAT, 32, 2, x_shape);
   DLTensor counts_tensor = tensor_of(counts, PIT_DTYPE_INT, 32, 1, shape);
-  const DLTensor *ins[] = {&x_tensor};
+  const pit_value ins[] = {{.tensor = &x_tensor}};
   DLTensor *outs[] = {&counts_tensor};
   int failures =
       pit_entry_run(c->context, c->count, ins, 1, outs, 1, NULL) != PIT_OK;

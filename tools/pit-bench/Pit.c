@@ -12,6 +12,7 @@ typedef struct pit_state {
   pit_context *context;
   pit_program *program;
   const pit_entry *entry;
+  pit_value *ins;           ///< [num_args]; of the call that runs
   pit_constant **constants; ///< [num_args]; NULL: not constant
   tensor result;
   DLTensor *outs[1];
@@ -22,6 +23,7 @@ static void destroy(void *user) {
   for (int32_t i = 0; s->constants && i < s->problem->num_args; ++i)
     pit_constant_destroy(s->constants[i]);
   free(s->constants);
+  free(s->ins);
   pit_program_close(s->program);
   pit_context_destroy(s->context);
   tensor_free(&s->result);
@@ -42,9 +44,10 @@ static bool succeeded(const pit_state *s, pit_status status) {
 static bool run(void *user, int32_t pattern) {
   pit_state *s = user;
   const problem *p = s->problem;
-  return succeeded(s,
-                   pit_entry_run(s->context, s->entry, problem_args(p, pattern),
-                                 p->num_args, s->outs, 1, NULL));
+  for (int32_t i = 0; i < p->num_args; ++i)
+    s->ins[i] = pit_tensor_value(problem_args(p, pattern)[i]);
+  return succeeded(s, pit_entry_run(s->context, s->entry, s->ins, p->num_args,
+                                    s->outs, 1, NULL));
 }
 
 /// The pipeline's options of the settings, then of the case.
@@ -110,7 +113,8 @@ static bool find_entry(pit_state *s) {
 static bool promise(pit_state *s) {
   const problem *p = s->problem;
   s->constants = calloc((size_t)p->num_args, sizeof(*s->constants));
-  if (!s->constants)
+  s->ins = calloc((size_t)p->num_args, sizeof(*s->ins));
+  if (!s->constants || !s->ins)
     return tool_refuse("out of memory");
   for (int32_t i = 0; i < p->num_args; ++i)
     if (case_is_constant(p->from, i) &&

@@ -119,7 +119,7 @@ static bool build_index(call *c, int32_t i, const pit_arg_info *info) {
                              &c->places[i], NULL, &index);
   if (!succeeded(c, status))
     return false;
-  c->ins[i] = (const DLTensor *)(const void *)index;
+  c->ins[i] = pit_index_value(index);
   return true;
 }
 
@@ -137,7 +137,7 @@ static bool pass_arg(call *c, int32_t i, const pit_arg_info *info) {
     return build_index(c, i, info);
   if (!check_arg(&c->args[i], i, info))
     return false;
-  c->ins[i] = &c->places[i];
+  c->ins[i] = pit_tensor_value(&c->places[i]);
   if (info->kind == PIT_KIND_TENSOR)
     return place(c, &c->args[i], &c->places[i]);
   c->places[i] = c->args[i].dl; // scalars stay on the host
@@ -301,7 +301,7 @@ void call_free(call *c) {
     free(c->args);
   free(c->builders);
   free(c->constants);
-  free((void *)c->ins);
+  free(c->ins);
   free(c->results);
   free(c->outs);
   free(c->places);

@@ -18,10 +18,10 @@ typedef struct call {
   pit_index_builder **builders; ///< [num_args]; of index arguments
   pit_constant **constants;     ///< [num_args]; NULL: the argument may change
   tensor *results;              ///< [num_results]
-  DLTensor *places;     ///< [num_args + num_results] the tensors as the program
-                        ///< sees them
-  const DLTensor **ins; ///< [num_args]
-  DLTensor **outs;      ///< [num_results]
+  DLTensor *places; ///< [num_args + num_results] the tensors as the program
+                    ///< sees them
+  pit_value *ins;   ///< [num_args]
+  DLTensor **outs;  ///< [num_results]
 } call;
 
 /// A size that the user says a result has.

@@ -271,7 +271,7 @@ def PitAbiEmitWrapper : Pass<"pit-abi-emit-wrapper", "::mlir::ModuleOp"> {
     `pit-abi-prepare` and `pit-abi-name-bodies`), whose memref arguments are
     expanded as `convert-func-to-llvm` does, this emits
 
-    - `int32_t pit_f(pit_context *, const DLTensor *const *ins,
+    - `int32_t pit_f(pit_context *, const pit_value *ins,
       DLTensor *const *outs, pit_stream)`, which has the runtime check and
       unpack the arguments (`pit_rt_enter`), calls the body and gives the frame
       back,

@@ -271,9 +271,6 @@ pit_status pit_index_check_arrays(pit_context *context, const char *what,
                                   const pit_index *index, pit_buffer *scratch,
                                   pit_index_sums *sums);
 
-/// Does a pit_index begin at this address, rather than a DLTensor?
-bool pit_is_index(const void *argument);
-
 /// Checks that a caller's pointer is to an index, before it is read.
 pit_status pit_index_expect(pit_context *context, const char *what,
                             const pit_index *index);

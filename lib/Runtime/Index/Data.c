@@ -129,12 +129,10 @@ pit_status pit_data_from_tensor(pit_context *context, const char *what,
                                 bool *on_device) {
   if (!tensor)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT, "%s is NULL", what);
-  if ((uintptr_t)tensor % _Alignof(DLTensor) != 0 || pit_is_index(tensor))
+  if ((uintptr_t)tensor % _Alignof(DLTensor) != 0)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "%s is not a DLTensor%s", what,
-                    (uintptr_t)tensor % _Alignof(DLTensor) != 0
-                        ? ", whose address is a multiple of 8"
-                        : " but an index");
+                    "%s is not a DLTensor, whose address is a multiple of 8",
+                    what);
   pit_status status = check_device(context, what, tensor->device, on_device);
   if (status != PIT_OK)
     return status;

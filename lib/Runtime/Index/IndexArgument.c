@@ -13,18 +13,13 @@
 
 #include <string.h>
 
-bool pit_is_index(const void *argument) {
-  uint64_t tag;
-  memcpy(&tag, argument, sizeof(tag));
-  return (tag & PIT_INDEX_TAG_MASK) == PIT_INDEX_TAG;
-}
-
 pit_status pit_index_expect(pit_context *context, const char *what,
                             const pit_index *index) {
   if (!index)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "%s is NULL; it must be an index", what);
-  if ((uintptr_t)index % _Alignof(pit_index) == 0 && pit_is_index(index))
+  if ((uintptr_t)index % _Alignof(pit_index) == 0 &&
+      (index->tag & PIT_INDEX_TAG_MASK) == PIT_INDEX_TAG)
     return PIT_OK;
   return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                   "%s is not an index; it must be one that pit_index_build or "

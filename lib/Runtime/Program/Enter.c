@@ -12,7 +12,7 @@
 typedef struct call {
   pit_context *context;
   const pit_manifest *manifest;
-  const DLTensor *const *ins;
+  const pit_value *ins;
   DLTensor *const *outs;
   int64_t *views; ///< the next word to write
   pit_argument largest[2];
@@ -97,30 +97,46 @@ static pit_status check_device(const call *c, place p, bool scalar,
                   (int)kDLCUDA);
 }
 
+/// Checks that a tensor has a shape to read, of the rank of its description.
+static pit_status check_rank(pit_context *context, place p,
+                             const pit_arg_info *info, const DLTensor *tensor) {
+  if (!tensor)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "%s %lld is NULL; it must be a tensor", p.what,
+                    (long long)p.number);
+  if ((uintptr_t)tensor % _Alignof(DLTensor) != 0)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "%s %lld is not the address of a DLTensor, which is a "
+                    "multiple of 8",
+                    p.what, (long long)p.number);
+  if (tensor->ndim != info->rank)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "%s %lld has rank %d; it must be %d", p.what,
+                    (long long)p.number, tensor->ndim, info->rank);
+  if (info->rank > 0 && !tensor->shape)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "%s %lld has rank %d but no shape", p.what,
+                    (long long)p.number, info->rank);
+  if ((uintptr_t)tensor->shape % _Alignof(int64_t) != 0 ||
+      (uintptr_t)tensor->strides % _Alignof(int64_t) != 0)
+    return pit_fail(context, PIT_ERROR_ALIGNMENT,
+                    "%s %lld: its shape and strides are at %p and %p; they "
+                    "must be aligned to 8 bytes",
+                    p.what, (long long)p.number, (void *)tensor->shape,
+                    (void *)tensor->strides);
+  return PIT_OK;
+}
+
 /// Checks a tensor against its description and sizes; where one is -1, any will
 /// do. Writes its view, and to `*bytes` how large it is.
 static pit_status check_tensor(call *c, place p, const pit_arg_info *info,
                                const int64_t *dims, const DLTensor *tensor,
                                int64_t *bytes) {
-  if (!tensor)
-    return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,
-                    "%s %lld is NULL; it must be a tensor", p.what,
-                    (long long)p.number);
-  if ((uintptr_t)tensor % _Alignof(DLTensor) != 0 || pit_is_index(tensor))
-    return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,
-                    (uintptr_t)tensor % _Alignof(DLTensor) != 0
-                        ? "%s %lld is not the address of a DLTensor, which is "
-                          "a multiple of 8"
-                        : "%s %lld is an index; it must be a tensor",
-                    p.what, (long long)p.number);
-  pit_status status =
-      check_device(c, p, info->kind == PIT_KIND_SCALAR, tensor->device);
+  pit_status status = check_rank(c->context, p, info, tensor);
+  if (status == PIT_OK)
+    status = check_device(c, p, info->kind == PIT_KIND_SCALAR, tensor->device);
   if (status != PIT_OK)
     return status;
-  if (tensor->ndim != info->rank)
-    return pit_fail(c->context, PIT_ERROR_SHAPE,
-                    "%s %lld has rank %d; it must be %d", p.what,
-                    (long long)p.number, tensor->ndim, info->rank);
   char is[PIT_DTYPE_NAME_SIZE], wanted[PIT_DTYPE_NAME_SIZE];
   if (tensor->dtype.code != info->dtype.code ||
       tensor->dtype.bits != info->dtype.bits || tensor->dtype.lanes != 1)
@@ -132,17 +148,6 @@ static pit_status check_tensor(call *c, place p, const pit_arg_info *info,
         tensor->dtype.lanes,
         pit_dtype_name((pit_dtype){info->dtype.code, info->dtype.bits},
                        wanted));
-  if (info->rank > 0 && !tensor->shape)
-    return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,
-                    "%s %lld has rank %d but no shape", p.what,
-                    (long long)p.number, info->rank);
-  if ((uintptr_t)tensor->shape % _Alignof(int64_t) != 0 ||
-      (uintptr_t)tensor->strides % _Alignof(int64_t) != 0)
-    return pit_fail(c->context, PIT_ERROR_ALIGNMENT,
-                    "%s %lld: its shape and strides are at %p and %p; they "
-                    "must be aligned to 8 bytes",
-                    p.what, (long long)p.number, (void *)tensor->shape,
-                    (void *)tensor->strides);
   for (int32_t d = 0; d < info->rank; ++d)
     if (tensor->shape[d] < 0 || (dims[d] >= 0 && tensor->shape[d] != dims[d]))
       return pit_fail(c->context, PIT_ERROR_SHAPE,
@@ -162,19 +167,41 @@ static pit_status check_tensor(call *c, place p, const pit_arg_info *info,
   return PIT_OK;
 }
 
+/// The name of an argument in messages; the first ones have theirs ready.
 enum { ARGUMENT_NAME_SIZE = 40 };
 static const char *argument_name(int64_t number,
                                  char name[ARGUMENT_NAME_SIZE]) {
+  static const char *const first[] = {"argument 0", "argument 1", "argument 2",
+                                      "argument 3"};
+  if (number < (int64_t)(sizeof(first) / sizeof(*first)))
+    return first[number];
   snprintf(name, ARGUMENT_NAME_SIZE, "argument %lld", (long long)number);
   return name;
+}
+
+/// Checks that an argument is a tensor or an index, as its description says.
+static pit_status check_kind(pit_context *context, int32_t number,
+                             const pit_arg_info *info, const pit_value *value) {
+  bool wants_index = info->kind == PIT_KIND_INDEX;
+  if (value->kind == (wants_index ? PIT_KIND_INDEX : PIT_KIND_TENSOR))
+    return PIT_OK;
+  if (value->kind != PIT_KIND_INDEX && value->kind != PIT_KIND_TENSOR)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "argument %d has kind %d; it must be a tensor "
+                    "(PIT_KIND_TENSOR) or an index (PIT_KIND_INDEX)",
+                    number, (int)value->kind);
+  return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                  "argument %d is %s; it must be %s", number,
+                  wants_index ? "a tensor" : "an index",
+                  wants_index ? "an index" : "a tensor");
 }
 
 /// Checks what an index argument is about; its contents are left to
 /// check_contents.
 static pit_status check_index(call *c, int64_t number, const pit_arg_info *info,
                               const pit_index *index) {
-  char name[ARGUMENT_NAME_SIZE];
-  argument_name(number, name);
+  char buffer[ARGUMENT_NAME_SIZE];
+  const char *name = argument_name(number, buffer);
   pit_status status = pit_index_expect(c->context, name, index);
   if (status != PIT_OK)
     return status;
@@ -269,10 +296,11 @@ static pit_status check_overlap(const call *c, int64_t result, int64_t bytes) {
   const void *data = pit_tensor_data(c->outs[result]);
   place hit = {NULL, 0};
   for (int32_t i = 0; !hit.what && i < c->manifest->num_args; ++i) {
-    const void *in = c->ins[i];
-    if (c->manifest->values[i].kind == PIT_KIND_INDEX
-            ? overlaps_index(in, data, bytes)
-            : overlap(data, bytes, pit_tensor_data(in), bytes_of(in)))
+    const pit_value in = c->ins[i];
+    if (in.kind == PIT_KIND_INDEX
+            ? overlaps_index(in.index, data, bytes)
+            : overlap(data, bytes, pit_tensor_data(in.tensor),
+                      bytes_of(in.tensor)))
       hit = (place){"argument", i};
   }
   for (int64_t i = 0; !hit.what && i < result; ++i)
@@ -304,20 +332,47 @@ static void note_argument(call *c, const void *data, int64_t bytes) {
 
 static pit_status check_argument(call *c, int32_t i) {
   const pit_arg_info *info = &c->manifest->values[i];
+  pit_status status = check_kind(c->context, i, info, &c->ins[i]);
+  if (status != PIT_OK)
+    return status;
   if (info->kind == PIT_KIND_INDEX)
-    return check_index(c, i, info, (const void *)c->ins[i]);
+    return check_index(c, i, info, c->ins[i].index);
   const place p = {"argument", i};
-  const DLTensor *in = c->ins[i];
+  const DLTensor *in = c->ins[i].tensor;
   bool scalar = info->kind == PIT_KIND_SCALAR;
   int64_t bytes = 0;
   // A scalar's view is that of a tensor of rank 0.
-  pit_status status = check_tensor(c, p, info, info->dims, in, &bytes);
+  status = check_tensor(c, p, info, info->dims, in, &bytes);
   bool in_host = scalar || c->manifest->device == kDLCPU;
   if (status == PIT_OK && in_host && info->dtype.code == PIT_DTYPE_BOOL)
     status = check_bools(c->context, p, pit_tensor_data(in), bytes);
   if (status == PIT_OK && !scalar)
     note_argument(c, pit_tensor_data(in), bytes);
   return status;
+}
+
+pit_status pit_enter_shapes(pit_context *context, const pit_manifest *manifest,
+                            const pit_value *ins) {
+  int64_t view[1], bytes;
+  call c = {.context = context, .manifest = manifest, .ins = ins};
+  pit_status status = PIT_OK;
+  for (int32_t i = 0; status == PIT_OK && i < manifest->num_args; ++i) {
+    const pit_arg_info *info = &manifest->values[i];
+    const place p = {"argument", i};
+    char name[ARGUMENT_NAME_SIZE];
+    c.views = view;
+    status = check_kind(context, i, info, &ins[i]);
+    if (status != PIT_OK)
+      break;
+    if (info->kind == PIT_KIND_INDEX)
+      status = pit_index_expect(context, argument_name(i, name), ins[i].index);
+    else if (info->kind == PIT_KIND_TENSOR || info->dtype.code != PIT_DTYPE_INT)
+      status = check_rank(context, p, info, ins[i].tensor);
+    else // a size may be its value
+      status = check_tensor(&c, p, info, info->dims, ins[i].tensor, &bytes);
+  }
+  return status == PIT_OK ? pit_manifest_require(context, manifest, ins)
+                          : status;
 }
 
 static pit_status check_call(call *c) {
@@ -349,13 +404,13 @@ static pit_status check_contents(const call *c, pit_buffer *scratch) {
     char name[ARGUMENT_NAME_SIZE];
     if (c->manifest->values[i].kind == PIT_KIND_INDEX)
       status = pit_index_check_contents(c->context, argument_name(i, name),
-                                        (const void *)c->ins[i], scratch);
+                                        c->ins[i].index, scratch);
   }
   return status;
 }
 
 int32_t pit_rt_enter(pit_context *context, const pit_manifest *manifest,
-                     const DLTensor *const *ins, DLTensor *const *outs,
+                     const pit_value *ins, DLTensor *const *outs,
                      pit_stream stream, int64_t *views, pit_frame **frame) {
   if (!context || !frame)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,

@@ -166,7 +166,7 @@ static pit_status refuse(pit_context *context,
 
 pit_status pit_manifest_require(pit_context *context,
                                 const pit_manifest *manifest,
-                                const DLTensor *const *ins) {
+                                const pit_value *ins) {
   for (int32_t i = 0; i < manifest->num_requirements; ++i) {
     const pit_requirement *requirement = &manifest->requirements[i];
     const pit_shape_scope scope = {context, manifest, ins, i, -1};
@@ -187,7 +187,7 @@ pit_status pit_manifest_require(pit_context *context,
 
 pit_status pit_manifest_result(pit_context *context,
                                const pit_manifest *manifest,
-                               const DLTensor *const *ins, int32_t result,
+                               const pit_value *ins, int32_t result,
                                const pit_shape_program **sizes, int64_t *dims) {
   const pit_arg_info *info = &manifest->values[manifest->num_args + result];
   for (int32_t d = 0; d < info->rank; ++d) {

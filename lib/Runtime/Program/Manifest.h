@@ -15,17 +15,22 @@ pit_status pit_manifest_expect(pit_context *context,
 pit_status pit_manifest_check(pit_context *context,
                               const pit_manifest *manifest);
 
+/// Checks that arguments have shapes, and integers values, that can be read,
+/// and the requirements.
+pit_status pit_enter_shapes(pit_context *context, const pit_manifest *manifest,
+                            const pit_value *ins);
+
 /// Checks the requirements of a call. The arguments' ranks are the manifest's,
 /// and its scalars can be read.
 pit_status pit_manifest_require(pit_context *context,
                                 const pit_manifest *manifest,
-                                const DLTensor *const *ins);
+                                const pit_value *ins);
 
 /// Computes the sizes of a result for such arguments, -1 where they do not tell
 /// one, and steps past its programs at `*sizes`.
 pit_status pit_manifest_result(pit_context *context,
                                const pit_manifest *manifest,
-                               const DLTensor *const *ins, int32_t result,
+                               const pit_value *ins, int32_t result,
                                const pit_shape_program **sizes, int64_t *dims);
 
 #endif // PIT_LIB_RUNTIME_PROGRAM_MANIFEST_H

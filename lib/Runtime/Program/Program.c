@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-typedef int32_t (*pit_function)(pit_context *, const DLTensor *const *,
+typedef int32_t (*pit_function)(pit_context *, const pit_value *,
                                 DLTensor *const *, pit_stream);
 
 struct pit_entry {
@@ -293,61 +293,8 @@ static pit_status check_count(pit_context *context, const pit_entry *entry,
                                  wanted, what, is);
 }
 
-/// Checks that the arguments have shapes to read.
-static pit_status check_shapes(pit_context *context, const pit_entry *entry,
-                               const DLTensor *const *ins, int32_t num_ins) {
-  pit_status status = check_count(context, entry, "arguments", num_ins,
-                                  entry->manifest->num_args);
-  if (status != PIT_OK)
-    return status;
-  for (int32_t i = 0; i < num_ins; ++i) {
-    const pit_arg_info *info = &entry->manifest->values[i];
-    if (!ins || !ins[i])
-      return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                      "argument %d of '%s' is NULL", i, entry->name);
-    bool is_index = info->kind == PIT_KIND_INDEX;
-    if ((uintptr_t)ins[i] % _Alignof(DLTensor) != 0 ||
-        pit_is_index(ins[i]) != is_index)
-      return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                      "argument %d of '%s' must be %s", i, entry->name,
-                      is_index ? "an index that pit_index_build or "
-                                 "pit_index_import made"
-                               : "a DLTensor, not an index");
-    int32_t rank = is_index ? ((const pit_index *)(const void *)ins[i])->rank
-                            : ins[i]->ndim;
-    if (rank != info->rank)
-      return pit_fail(context, PIT_ERROR_SHAPE,
-                      "argument %d of '%s' has rank %d; it must be %d", i,
-                      entry->name, rank, info->rank);
-    if (!is_index && rank > 0 &&
-        (!ins[i]->shape || (uintptr_t)ins[i]->shape % _Alignof(int64_t) != 0))
-      return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                      "argument %d of '%s' has rank %d but its shape is at %p; "
-                      "it must be at an address aligned to 8 bytes",
-                      i, entry->name, rank, (void *)ins[i]->shape);
-    // A size may be its value.
-    if (info->kind == PIT_KIND_SCALAR && info->dtype.code == PIT_DTYPE_INT) {
-      int device = (int)ins[i]->device.device_type;
-      if (ins[i]->dtype.code != info->dtype.code ||
-          ins[i]->dtype.bits != info->dtype.bits || !ins[i]->data)
-        return pit_fail(context, PIT_ERROR_DTYPE,
-                        "argument %d of '%s' must be an integer of %d bits", i,
-                        entry->name, info->dtype.bits);
-      if ((device != kDLCPU && device != kDLCUDAHost) ||
-          (uintptr_t)pit_tensor_data(ins[i]) % (info->dtype.bits / 8) != 0)
-        return pit_fail(context, PIT_ERROR_DEVICE,
-                        "argument %d of '%s', an integer, is at %p on a device "
-                        "of type %d; it must be on the CPU (%d), aligned to "
-                        "its size",
-                        i, entry->name, pit_tensor_data(ins[i]), device,
-                        (int)kDLCPU);
-    }
-  }
-  return PIT_OK;
-}
-
 pit_status pit_entry_result_shape(pit_context *context, const pit_entry *entry,
-                                  const DLTensor *const *ins, int32_t num_ins,
+                                  const pit_value *ins, int32_t num_ins,
                                   int32_t result, int64_t *shape) {
   if (!entry || !shape)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
@@ -357,9 +304,13 @@ pit_status pit_entry_result_shape(pit_context *context, const pit_entry *entry,
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "'%s' has no result %d; it has %d", entry->name, result,
                     manifest->num_results);
-  pit_status status = check_shapes(context, entry, ins, num_ins);
+  pit_status status =
+      check_count(context, entry, "arguments", num_ins, manifest->num_args);
+  if (status == PIT_OK && num_ins > 0 && !ins)
+    status = pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                      "the list of arguments of '%s' is NULL", entry->name);
   if (status == PIT_OK)
-    status = pit_manifest_require(context, manifest, ins);
+    status = pit_enter_shapes(context, manifest, ins);
   const pit_shape_program *sizes = manifest->sizes;
   const pit_arg_info *results = manifest->values + manifest->num_args;
   for (int32_t i = 0; i < result; ++i)
@@ -371,7 +322,7 @@ pit_status pit_entry_result_shape(pit_context *context, const pit_entry *entry,
 }
 
 pit_status pit_entry_run(pit_context *context, const pit_entry *entry,
-                         const DLTensor *const *ins, int32_t num_ins,
+                         const pit_value *ins, int32_t num_ins,
                          DLTensor *const *outs, int32_t num_outs,
                          pit_stream stream) {
   if (!context || !entry)

@@ -74,12 +74,12 @@ pit_status pit_shape_check(const pit_shape_scope *s,
 
 static int64_t read_dim(const pit_shape_scope *s, int64_t arg, int64_t dim) {
   return s->manifest->values[arg].kind == PIT_KIND_INDEX
-             ? ((const pit_index *)(const void *)s->ins[arg])->shape[dim]
-             : s->ins[arg]->shape[dim];
+             ? s->ins[arg].index->shape[dim]
+             : s->ins[arg].tensor->shape[dim];
 }
 
 static int64_t read_scalar(const pit_shape_scope *s, int64_t arg) {
-  const void *data = pit_tensor_data(s->ins[arg]);
+  const void *data = pit_tensor_data(s->ins[arg].tensor);
   switch (s->manifest->values[arg].dtype.bits) {
   case 64:
     return *(const int64_t *)data;

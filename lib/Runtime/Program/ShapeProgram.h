@@ -11,7 +11,7 @@ typedef struct pit_shape_scope {
   const pit_manifest *manifest;
   /// The arguments, whose ranks are the manifest's and whose scalars can be
   /// read; a check needs none.
-  const DLTensor *const *ins;
+  const pit_value *ins;
   int32_t result; ///< the program is of dimension `dim` of this result,
   int32_t dim;    ///< or, if -1, of requirement `result`
 } pit_shape_scope;

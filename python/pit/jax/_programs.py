@@ -135,12 +135,12 @@ def result_shape(entry, device, avals, numbers, result, probe):
             data=None if data is None else ctypes.addressof(data), device_type=CPU, device_id=0,
             ndim=aval.ndim, code=type_.code, bits=type_.bits, lanes=1,
             shape=ctypes.addressof(shape), strides=None, byte_offset=0))
-    pointers = (ctypes.POINTER(_library.Tensor) * max(len(tensors), 1))(
-        *map(ctypes.pointer, tensors))
+    values = (_library.Value * max(len(tensors), 1))(
+        *(_library.Value(tensor=ctypes.pointer(tensor)) for tensor in tensors))
     shape = (ctypes.c_int64 * _library.MAX_RANK)()
     context = default_by_word(device_word(*device))
     context.check(_library.runtime().pit_entry_result_shape(
-        context.handle, entry.handle, pointers, len(tensors), result, shape))
+        context.handle, entry.handle, values, len(tensors), result, shape))
     return tuple(shape[: len(entry.results[result].shape)])
 
 

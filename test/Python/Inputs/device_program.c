@@ -36,9 +36,9 @@ const pit_manifest pit_probe_manifest = {
          .rank = 1,
          .dims = {4}}}};
 
-EXPORT int32_t pit_probe(pit_context *context, const DLTensor *const *ins,
+EXPORT int32_t pit_probe(pit_context *context, const pit_value *ins,
                          DLTensor *const *outs, pit_stream stream);
-int32_t pit_probe(pit_context *context, const DLTensor *const *ins,
+int32_t pit_probe(pit_context *context, const pit_value *ins,
                   DLTensor *const *outs, pit_stream stream) {
   int64_t views[7];
   pit_frame *frame;

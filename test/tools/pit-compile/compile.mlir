@@ -66,7 +66,7 @@
 // HEADER-NEXT: //   ins[1]: f32[?, 64]
 // HEADER-NEXT: //   outs[0]: f32[dim 0 of arg 0, 64]
 // HEADER-NEXT: //   requires dim 0 of arg 1 == dim 1 of arg 0
-// HEADER-NEXT: int32_t pit_matmul(pit_context *context, const DLTensor *const *ins,
+// HEADER-NEXT: int32_t pit_matmul(pit_context *context, const pit_value *ins,
 // HEADER: extern const struct pit_manifest pit_matmul_manifest;
 // HEADER: // experts
 // HEADER-NEXT: //   ins[0]: const pit_index * of axis 0, micro_tile = [1, whole]

@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
   DLTensor y = x, z = x;
   y.data = b;
   z.data = c;
-  const DLTensor *ins[] = {&x, &y};
+  const pit_value ins[] = {{.tensor = &x}, {.tensor = &y}};
   DLTensor *outs[] = {&z};
   int32_t status = pit_add(context, ins, outs, NULL);
   if (status != PIT_OK)
