@@ -3,425 +3,152 @@
 // A call of an op has the program that Python once planned for arrays of the
 // same element types, on the same device, whose static dimensions have the same
 // sizes and whose dynamic ones are equal where they were, and not too small. A
-// call that a plan does not fit goes back to Python, which makes a plan or
-// knows what is wrong.
+// hash of types, ranks and static sizes is the key that finds it: one key for
+// each choice of static dimensions that plans of the op have made. A call that
+// a plan does not fit goes back to Python, which makes a plan or knows what is
+// wrong.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Call.h"
+#include "Plans.h"
 
-#include <limits.h>
 #include <string.h>
 
 enum {
-  MAX_SYMBOLS = 64, ///< dynamic dimensions of an op
   MAX_PLANS = 1024, ///< of an op; then it starts anew
+  MAX_FORMS = 32,   ///< of these
+  BUCKETS = 256     ///< of plans, by their keys
 };
-
-/// The conditions of a plan for an argument. Its rank, element type and
-/// micro-tile say the caller's infos.
-typedef struct pattern {
-  int64_t dims[PIT_MAX_RANK];  ///< >= 0: the size; < 0: symbol -1 - dim
-  int32_t order[PIT_MAX_RANK]; ///< in which the program has them
-  bool permuted;               ///< `order` is not the usual one
-  bool permutable;             ///< another plan may have another order
-} pattern;
-
-/// How arrays of a kind are passed to a program.
-typedef struct plan {
-  PyObject ob_base;
-  pit_caller *caller;
-  DLDevice device;
-  pattern *args;
-  int32_t num_symbols;
-  int64_t least; ///< that dynamic sizes multiply to, unless one is 0
-  int32_t rank;  ///< of the only result; -1: the entry tells shapes of results
-  int64_t result[PIT_MAX_RANK]; ///< as pattern.dims
-} plan;
 
 typedef struct plans {
   PyObject ob_base;
   pit_module *module;
-  PyObject *list; ///< of plan
+  int32_t num_forms, num_plans;
+  pit_form forms[MAX_FORMS]; ///< those of the most static dimensions first
+  pit_plan *buckets[BUCKETS];
+  pit_plan *recent; ///< the one of the first form that was found last, or NULL
 } plans;
+
+//===----------------------------------------------------------------------===//
+// Keys
+//===----------------------------------------------------------------------===//
+
+/// The part of an argument's description that its key has.
+typedef struct described {
+  uint64_t type; ///< kind, rank and element type, or axis
+  const int64_t *shape;
+  const int64_t *micro_tile; ///< of an index, else NULL
+  const int32_t *order;      ///< NULL: the usual one
+  int32_t rank;
+} described;
+
+static described describe_tensor(DLDataType dtype, int32_t rank,
+                                 const int64_t *shape, const int32_t *order) {
+  return (described){(uint64_t)dtype.code << 16 | (uint64_t)dtype.bits << 8 |
+                         (uint64_t)rank,
+                     shape, NULL, order, rank};
+}
+
+static described describe_index(int32_t axis, int32_t rank,
+                                const int64_t *shape,
+                                const int64_t *micro_tile) {
+  return (described){UINT64_C(1) << 32 | (uint64_t)axis << 8 | (uint64_t)rank,
+                     shape, micro_tile, NULL, rank};
+}
+
+static uint64_t mix(uint64_t key, uint64_t word) {
+  key = (key ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+  return key ^ key >> 32;
+}
+
+static uint64_t mix_argument(uint64_t key, const described *argument,
+                             unsigned static_dims) {
+  key = mix(key, argument->type);
+  for (int32_t d = 0; d < argument->rank; ++d) {
+    if (static_dims >> d & 1)
+      key = mix(key, (uint64_t)argument->shape[d]);
+    if (argument->micro_tile)
+      key = mix(key, (uint64_t)argument->micro_tile[d]);
+    if (argument->order)
+      key = mix(key, (uint64_t)argument->order[d]);
+  }
+  return key;
+}
+
+uint64_t pit_key_of_plan(const pit_plan *plan) {
+  uint64_t key = (uint64_t)plan->form.num_args;
+  for (int32_t i = 0; i < plan->caller->num_args; ++i) {
+    const pit_arg_info *info = &plan->caller->infos[i];
+    const pit_pattern *args = &plan->args[i];
+    const described argument =
+        info->kind == PIT_KIND_INDEX
+            ? describe_index(info->axis, info->rank, args->dims,
+                             info->micro_tile)
+            : describe_tensor(info->dtype, info->rank, args->dims,
+                              args->permuted ? args->order : NULL);
+    key = mix_argument(key, &argument, plan->form.dims[i]);
+  }
+  return key;
+}
+
+/// The key that plans of a form for the operands have.
+static uint64_t key_of_operands(const pit_form *form,
+                                const pit_operands *operands) {
+  uint64_t key = (uint64_t)form->num_args;
+  for (int32_t i = 0; i < operands->count; ++i) {
+    const pit_operand *operand = &operands->at[i];
+    const pit_index *index = operand->index;
+    const DLTensor *tensor = operand->tensor;
+    bool permuted =
+        form->permutable[i] && operand->has_order && !operand->row_major;
+    const described argument =
+        index ? describe_index(index->axis, index->rank, index->shape,
+                               index->micro_tile)
+              : describe_tensor(tensor->dtype, tensor->ndim, tensor->shape,
+                                permuted ? operand->order : NULL);
+    key = mix_argument(key, &argument, form->dims[i]);
+  }
+  return key;
+}
 
 //===----------------------------------------------------------------------===//
 // Finding a plan
 //===----------------------------------------------------------------------===//
 
-static bool fits_dims(const pattern *wanted, const int64_t *shape, int32_t rank,
-                      int64_t *symbols) {
-  for (int32_t d = 0; d < rank; ++d) {
-    int64_t dim = wanted->dims[d];
-    int64_t *size = dim < 0 ? &symbols[-1 - dim] : &dim;
-    if (*size < 0)
-      *size = shape[d];
-    if (*size != shape[d])
-      return false;
-  }
-  return true;
-}
-
-static bool fits_index(const plan *plan, const pit_arg_info *info,
-                       const pit_index *index) {
-  bool on_device = plan->device.device_type == kDLCUDA;
-  if (index->rank != info->rank || index->axis != info->axis ||
-      ((index->flags & PIT_INDEX_DEVICE) != 0) != on_device)
-    return false;
-  size_t bytes = (size_t)info->rank * sizeof(int64_t);
-  return memcmp(index->micro_tile, info->micro_tile, bytes) == 0 &&
-         memcmp(index->step, info->step, bytes) == 0;
-}
-
-/// Pinned and managed memory are their device's.
-static bool fits_device(DLDevice wanted, DLDevice device) {
-  int type = device.device_type == kDLCUDAHost      ? (int)kDLCPU
-             : device.device_type == kDLCUDAManaged ? (int)kDLCUDA
-                                                    : (int)device.device_type;
-  return type == (int)wanted.device_type &&
-         (type == kDLCPU || device.device_id == wanted.device_id);
-}
-
-static bool fits_order(const pattern *wanted, const pit_operand *operand,
-                       int32_t rank) {
-  if (wanted->permuted)
-    return operand->has_order && memcmp(wanted->order, operand->order,
-                                        (size_t)rank * sizeof(int32_t)) == 0;
-  // An array with gaps is copied. An array without gaps is not, if a plan can
-  // have its order.
-  return operand->row_major || !operand->has_order || !wanted->permutable;
-}
-
-/// Whether dynamic sizes, -1 if they are not known, multiply to `least` or
-/// more, or to nothing.
-static bool are_enough(const int64_t *symbols, int32_t count, int64_t least) {
-  int64_t product = 1;
-  for (int32_t i = 0; i < count && product < least; ++i) {
-    if (symbols[i] == 0)
-      return true;
-    if (symbols[i] > 0 && __builtin_mul_overflow(product, symbols[i], &product))
-      return true;
-  }
-  return product >= least;
-}
-
-/// Whether a plan is for the operands; `symbols` become its dynamic sizes.
-static bool fits(const plan *plan, const pit_operands *operands,
-                 int64_t *symbols) {
-  if (operands->count != plan->caller->num_args)
-    return false;
-  for (int32_t i = 0; i < plan->num_symbols; ++i)
-    symbols[i] = -1;
-  for (int32_t i = 0; i < operands->count; ++i) {
-    const pit_arg_info *info = &plan->caller->infos[i];
-    const pit_operand *operand = &operands->at[i];
-    const DLTensor *tensor = operand->tensor;
-    const pattern *wanted = &plan->args[i];
-    if ((operand->index != NULL) != (info->kind == PIT_KIND_INDEX))
-      return false;
-    if (operand->index) {
-      if (!fits_index(plan, info, operand->index) ||
-          !fits_dims(wanted, operand->index->shape, info->rank, symbols))
-        return false;
-      continue;
-    }
-    if (tensor->ndim != info->rank || tensor->dtype.code != info->dtype.code ||
-        tensor->dtype.bits != info->dtype.bits || tensor->dtype.lanes != 1 ||
-        !fits_device(plan->device, tensor->device) ||
-        !fits_dims(wanted, tensor->shape, info->rank, symbols) ||
-        !fits_order(wanted, operand, info->rank))
-      return false;
-  }
-  return are_enough(symbols, plan->num_symbols, plan->least);
-}
-
 /// The plan for the operands, a new reference; NULL if there is none.
-static plan *find_plan(const plans *all, const pit_operands *operands,
-                       int64_t *symbols) {
-  Py_ssize_t count = PyList_Size(all->list);
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    plan *each = (plan *)PyList_GetItem(all->list, i);
-    if (fits(each, operands, symbols)) {
-      Py_INCREF(each);
-      return each;
-    }
+static pit_plan *find_plan(plans *all, const pit_operands *operands,
+                           int64_t *symbols) {
+  // No plan has more static dimensions.
+  if (all->recent && pit_plan_fits(all->recent, operands, symbols)) {
+    Py_INCREF(all->recent);
+    return all->recent;
+  }
+  for (int32_t i = 0; i < all->num_forms; ++i) {
+    const pit_form *form = &all->forms[i];
+    if (form->num_args != operands->count)
+      continue;
+    uint64_t key = key_of_operands(form, operands);
+    for (pit_plan *each = all->buckets[key % BUCKETS]; each; each = each->next)
+      if (each->key == key && pit_plan_fits(each, operands, symbols)) {
+        if (i == 0)
+          all->recent = each;
+        Py_INCREF(each);
+        return each;
+      }
   }
   return NULL;
 }
 
-//===----------------------------------------------------------------------===//
-// Running it
-//===----------------------------------------------------------------------===//
-
-/// Makes of the operands what the program takes.
-static int pass_operands(const plan *plan, pit_operands *operands,
-                         pit_call *call) {
-  for (int32_t i = 0; i < operands->count; ++i) {
-    pit_operand *operand = &operands->at[i];
-    const pattern *wanted = &plan->args[i];
-    if (operand->tensor && !call->like) {
-      call->device = operand->tensor->device;
-      if (pit_set_like(call, operand->array) != 0)
-        return -1;
-    }
-    if (operand->tensor && !operand->row_major && !wanted->permuted) {
-      int status = pit_copy_operand(operands->module, operand);
-      if (status != 0)
-        return status;
-    }
-    if (wanted->permuted) {
-      int32_t rank = operand->tensor->ndim;
-      for (int32_t d = 0; d < rank; ++d)
-        operand->sizes[d] = operand->tensor->shape[wanted->order[d]];
-      pit_reshape_operand(operand, rank);
-    }
-    call->ins[i] = operand->index ? pit_index_value(operand->index)
-                                  : pit_tensor_value(operand->tensor);
-  }
-  return 0;
-}
-
-/// The result's shape: that of the program, whose first dimension is those
-/// before the last one of `lead` if that has any.
-static PyObject *shape_of(const plan *plan, const int64_t *symbols,
-                          DLTensor lead) {
-  int32_t more = lead.ndim > 0 ? lead.ndim - 2 : 0;
-  PyObject *shape = PyTuple_New(plan->rank + more);
-  for (int32_t d = 0; shape && d < plan->rank + more; ++d) {
-    int64_t dim = plan->result[d <= more ? 0 : d - more];
-    int64_t size = lead.ndim > 0 && d <= more ? lead.shape[d]
-                   : dim < 0                  ? symbols[-1 - dim]
-                                              : dim;
-    PyObject *number = PyLong_FromLongLong(size);
-    if (!number || PyTuple_SetItem(shape, d, number) != 0)
-      Py_CLEAR(shape);
-  }
-  return shape;
-}
-
-/// Whether the caller's result is of the shape and can be written to: 0, else
-/// as pit_add_operand. Python writes by a copy, or says what is wrong.
-static int check_out(pit_module *module, PyObject *out, PyObject *shape) {
-  pit_operand operand = {.array = out};
-  int status = pit_read_operand(module, &operand);
-  if (status == 0)
-    status = !operand.row_major || operand.tensor->ndim != PyTuple_Size(shape);
-  for (int32_t d = 0; status == 0 && d < operand.tensor->ndim; ++d)
-    status = operand.tensor->shape[d] !=
-             PyLong_AsLongLong(PyTuple_GetItem(shape, d));
-  Py_XDECREF(operand.value.keep);
-  return status;
-}
-
-/// `results` has a value for each; `collapse` is for a single one.
-static PyObject *finish_call(pit_call *call, PyObject *out, pit_slot *results,
-                             PyObject **context, bool collapse) {
-  pit_stream stream = NULL;
-  DLTensor **tensor = call->outs;
-  if (pit_take_results(call, out, results) != 0 ||
-      pit_find_context(call, results, Py_None, context) != 0 ||
-      pit_read_results(call, results) != 0)
-    return NULL;
-  pit_operand rows = {.value = results[0]};
-  if (collapse) {
-    rows.tensor = *tensor;
-    (void)pit_collapse_operand(&rows); // of as many rows as the arguments
-    *tensor = rows.tensor;
-  }
-  if ((call->caller->device == kDLCUDA &&
-       pit_find_stream(call, *context, Py_None, &stream) != 0) ||
-      pit_run_entry(call, stream) != 0)
-    return NULL;
-  return pit_give_results(call, out, results);
-}
-
 PyObject *pit_run_plan(PyObject *self, pit_operands *operands, PyObject *out,
                        DLTensor lead) {
-  int64_t symbols[MAX_SYMBOLS];
-  plan *plan = find_plan((const plans *)self, operands, symbols);
+  int64_t symbols[PIT_MAX_SYMBOLS];
+  pit_plan *plan = find_plan((plans *)self, operands, symbols);
   if (!plan)
     return Py_NewRef(Py_NotImplemented);
-  pit_value ins[PIT_MAX_OPERANDS];
-  DLTensor *outs[PIT_MAX_RESULTS];
-  pit_slot results[PIT_MAX_RESULTS] = {{0}};
-  PyObject *given = NULL;
-  pit_call call = {.caller = plan->caller, .ins = ins, .outs = outs};
-  int status = pass_operands(plan, operands, &call);
-  if (status == 0 && plan->rank >= 0) {
-    call.shape = shape_of(plan, symbols, lead);
-    status = call.shape ? 0 : -1;
-  }
-  if (status == 0 && out != Py_None)
-    status =
-        call.shape ? check_out(operands->module, out, call.shape) : INT_MAX;
-  if (status == 0)
-    given = finish_call(&call, out, results, &operands->context, lead.ndim > 0);
-  for (int32_t i = 0; i < plan->caller->num_results; ++i) {
-    Py_XDECREF(results[i].keep);
-    Py_XDECREF(results[i].array);
-  }
-  Py_XDECREF(call.like);
-  Py_XDECREF(call.shape);
+  PyObject *given = pit_run_found_plan(plan, operands, symbols, out, lead);
   Py_DECREF(plan);
-  return status > 0 ? Py_NewRef(Py_NotImplemented) : given;
+  return given;
 }
-
-//===----------------------------------------------------------------------===//
-// The type of a plan
-//===----------------------------------------------------------------------===//
-
-/// Reads a tuple of at most PIT_MAX_RANK numbers. Returns how many; -1 with an
-/// exception.
-static int read_numbers(PyObject *tuple, int64_t *numbers) {
-  Py_ssize_t count = PyTuple_Size(tuple);
-  if (count > PIT_MAX_RANK)
-    PyErr_SetString(PyExc_ValueError, "too many dimensions");
-  for (Py_ssize_t i = 0; !PyErr_Occurred() && i < count; ++i)
-    numbers[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
-  return PyErr_Occurred() ? -1 : (int)count;
-}
-
-static int note_symbols(plan *plan, const int64_t *dims, int rank) {
-  for (int d = 0; d < rank; ++d) {
-    if (dims[d] < -MAX_SYMBOLS) {
-      PyErr_SetString(PyExc_ValueError, "too many dynamic dimensions");
-      return -1;
-    }
-    if (dims[d] < 0 && -dims[d] > plan->num_symbols)
-      plan->num_symbols = (int32_t)-dims[d];
-  }
-  return 0;
-}
-
-static int read_pattern(plan *plan, PyObject *argument, int32_t i) {
-  PyObject *dims, *order;
-  int permutable;
-  pattern *to = &plan->args[i];
-  if (!PyArg_ParseTuple(argument, "O!Op", &PyTuple_Type, &dims, &order,
-                        &permutable))
-    return -1;
-  int rank = read_numbers(dims, to->dims);
-  if (rank < 0 || note_symbols(plan, to->dims, rank) != 0)
-    return -1;
-  to->permutable = permutable;
-  to->permuted = order != Py_None;
-  int64_t places[PIT_MAX_RANK];
-  int count = to->permuted ? read_numbers(order, places) : rank;
-  if (count < 0)
-    return -1;
-  bool wrong = rank != plan->caller->infos[i].rank || count != rank;
-  for (int d = 0; d < rank && to->permuted && !wrong; ++d) {
-    wrong = places[d] < 0 || places[d] >= rank;
-    to->order[d] = (int32_t)places[d];
-  }
-  if (wrong)
-    PyErr_Format(PyExc_ValueError, "argument %d of a plan has rank %d", (int)i,
-                 (int)plan->caller->infos[i].rank);
-  return wrong ? -1 : 0;
-}
-
-static int read_plan(plan *plan, PyObject *arguments, PyObject *result) {
-  const pit_caller *caller = plan->caller;
-  if (PyTuple_Size(arguments) != caller->num_args ||
-      caller->num_args > PIT_MAX_OPERANDS ||
-      caller->num_results > PIT_MAX_RESULTS ||
-      (result != Py_None && caller->num_results != 1)) {
-    PyErr_Format(PyExc_ValueError,
-                 "a plan of %zd arguments for an entry of %d, with %d results",
-                 PyTuple_Size(arguments), (int)caller->num_args,
-                 (int)caller->num_results);
-    return -1;
-  }
-  plan->args = PyMem_Calloc((size_t)caller->num_args, sizeof(*plan->args));
-  if (!plan->args) {
-    PyErr_NoMemory();
-    return -1;
-  }
-  for (int32_t i = 0; i < caller->num_args; ++i)
-    if (read_pattern(plan, PyTuple_GetItem(arguments, i), i) != 0)
-      return -1;
-  if (result == Py_None) {
-    plan->rank = -1;
-    return 0;
-  }
-  plan->rank = read_numbers(result, plan->result);
-  return plan->rank < 0 ? -1 : note_symbols(plan, plan->result, plan->rank);
-}
-
-static PyObject *make_plan(PyTypeObject *type, PyObject *args,
-                           PyObject *keywords) {
-  (void)keywords;
-  PyObject *caller, *arguments, *result;
-  int device_type, device_id;
-  long long least = 0;
-  if (!PyArg_ParseTuple(args, "O(ii)O!O|L:Plan", &caller, &device_type,
-                        &device_id, &PyTuple_Type, &arguments, &result, &least))
-    return NULL;
-  if (result != Py_None && !PyTuple_Check(result)) {
-    PyErr_SetString(PyExc_TypeError, "the dims of a result are a tuple");
-    return NULL;
-  }
-  const pit_module *module = PyType_GetModuleState(type);
-  if (!module)
-    return NULL;
-  if ((PyObject *)Py_TYPE(caller) != module->caller_type) {
-    PyErr_SetString(PyExc_TypeError, "a plan is for a Caller");
-    return NULL;
-  }
-  allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
-  plan *made = (plan *)allocate(type, 0);
-  if (!made)
-    return NULL;
-  Py_INCREF(caller);
-  made->caller = (pit_caller *)caller;
-  made->device = (DLDevice){(DLDeviceType)device_type, device_id};
-  made->least = least;
-  if (read_plan(made, arguments, result) != 0) {
-    Py_DECREF(made);
-    return NULL;
-  }
-  return (PyObject *)made;
-}
-
-static int traverse_plan(PyObject *self, visitproc visit, void *arg) {
-  Py_VISIT(Py_TYPE(self));
-  Py_VISIT((PyObject *)((plan *)self)->caller);
-  return 0;
-}
-
-static void release_plan(PyObject *self) {
-  PyTypeObject *type = Py_TYPE(self);
-  freefunc free_memory = PyType_GetSlot(type, Py_tp_free);
-  PyObject_GC_UnTrack(self);
-  PyMem_Free(((plan *)self)->args);
-  Py_XDECREF((PyObject *)((plan *)self)->caller);
-  free_memory(self);
-  Py_DECREF(type);
-}
-
-static char plan_doc[] =
-    "Plan(caller, device, arguments, result, least=0)\n\n"
-    "For an entry's caller on a device (type, number): of each argument (dims, "
-    "order, permutable), dims of the result; None where there are several, "
-    "whose shapes the entry tells. A dim is a size, or -1, -2, ... "
-    "for the first, second, ... size that calls may vary. An order is None "
-    "where it is the usual one. Sizes that vary multiply to `least` or more, "
-    "unless one of them is 0.";
-
-static PyType_Slot plan_slots[] = {
-    {Py_tp_new, (void *)make_plan},
-    {Py_tp_traverse, (void *)traverse_plan},
-    {Py_tp_dealloc, (void *)release_plan},
-    {Py_tp_doc, plan_doc},
-    {0},
-};
-
-PyType_Spec pit_plan_spec = {
-    .name = "_pit_call.Plan",
-    .basicsize = sizeof(plan),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-    .slots = plan_slots,
-};
 
 //===----------------------------------------------------------------------===//
 // The type of all plans of an op
@@ -440,24 +167,65 @@ static PyObject *make_plans(PyTypeObject *type, PyObject *args,
   if (!made)
     return NULL;
   made->module = module;
-  made->list = PyList_New(0);
-  if (!made->list)
-    Py_CLEAR(made);
   return (PyObject *)made;
 }
 
-PyDoc_STRVAR(add_doc, "add(plan)\n\nFor the calls to come.");
-static PyObject *add(PyObject *self, PyObject *plan) {
+static int clear_plans(PyObject *self) {
   plans *all = (plans *)self;
-  if ((PyObject *)Py_TYPE(plan) != all->module->plan_type) {
+  for (int i = 0; i < BUCKETS; ++i)
+    while (all->buckets[i]) {
+      pit_plan *first = all->buckets[i];
+      all->buckets[i] = first->next;
+      first->next = NULL;
+      first->listed = false;
+      Py_DECREF(first);
+    }
+  all->num_forms = all->num_plans = 0;
+  all->recent = NULL;
+  return 0;
+}
+
+static bool same_form(const pit_form *a, const pit_form *b) {
+  return a->num_args == b->num_args &&
+         memcmp(a->dims, b->dims, sizeof(a->dims)) == 0 &&
+         memcmp(a->permutable, b->permutable, sizeof(a->permutable)) == 0;
+}
+
+/// Adds a form behind those that have as many static dimensions.
+static void add_form(plans *all, const pit_form *added) {
+  int32_t at = all->num_forms;
+  for (int32_t i = 0; i < all->num_forms; ++i)
+    if (same_form(&all->forms[i], added))
+      return;
+  for (; at > 0 && all->forms[at - 1].num_static < added->num_static; --at)
+    all->forms[at] = all->forms[at - 1];
+  all->forms[at] = *added;
+  ++all->num_forms;
+}
+
+PyDoc_STRVAR(add_doc, "add(plan)\n\nFor the calls to come.");
+static PyObject *add(PyObject *self, PyObject *object) {
+  plans *all = (plans *)self;
+  pit_plan *added = (pit_plan *)object;
+  if ((PyObject *)Py_TYPE(object) != all->module->plan_type) {
     PyErr_SetString(PyExc_TypeError, "add takes a Plan");
     return NULL;
   }
-  Py_ssize_t count = PyList_Size(all->list);
-  if (count >= MAX_PLANS && PyList_SetSlice(all->list, 0, count, NULL) != 0)
+  if (added->listed) {
+    PyErr_SetString(PyExc_ValueError, "the plan is in a list already");
     return NULL;
-  if (PyList_Append(all->list, plan) != 0)
-    return NULL;
+  }
+  if (all->num_plans >= MAX_PLANS || all->num_forms >= MAX_FORMS)
+    (void)clear_plans(self);
+  add_form(all, &added->form);
+  all->recent = NULL; // the first form may be another one now
+  // A plan in front of one of the same key is found first.
+  pit_plan **bucket = &all->buckets[added->key % BUCKETS];
+  Py_INCREF(added);
+  added->listed = true;
+  added->next = *bucket;
+  *bucket = added;
+  ++all->num_plans;
   Py_RETURN_NONE;
 }
 
@@ -485,13 +253,11 @@ static PyMethodDef methods[] = {
 };
 
 static int traverse_plans(PyObject *self, visitproc visit, void *arg) {
+  const plans *all = (const plans *)self;
   Py_VISIT(Py_TYPE(self));
-  Py_VISIT(((plans *)self)->list);
-  return 0;
-}
-
-static int clear_plans(PyObject *self) {
-  Py_CLEAR(((plans *)self)->list);
+  for (int i = 0; i < BUCKETS; ++i)
+    for (pit_plan *each = all->buckets[i]; each; each = each->next)
+      Py_VISIT((PyObject *)each);
   return 0;
 }
 

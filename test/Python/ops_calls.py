@@ -15,6 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
+from pit.ops import _op  # noqa: E402
 
 random = np.random.default_rng()
 
@@ -275,6 +276,42 @@ class Calls(unittest.TestCase):
         self.assertIn("dense", repr(pit.explain(pit.matmul, a, b, out=out)))
         self.assertFalse(out.any())
         self.product(a, b)
+
+    def test_plans(self):
+        """Each plan is found among others; of two that fit, the one of more static sizes."""
+        a, b = draw(4, 4), draw(4, 4)
+        callers = []
+        for name, call in (("matmul", lambda: pit.matmul(a, b, dynamic=True)),
+                           ("einsum", lambda: pit.einsum("mk,nk->mn", a, b, dynamic=True))):
+            with _op.capture() as plans:
+                call()
+            (plan, _), = plans
+            callers.append(plan.program()[name].__call__)
+
+        def plan(caller, m, k, n):
+            return extension.Plan(caller, (1, 0), (((m, k), None, True), ((k, n), None, True)),
+                                  (m, n))
+
+        extension = pit._call.extension()
+        for order in (1, -1):
+            plans = extension.Plans()
+            for each in [plan(callers[0], 4, 4, 4), plan(callers[1], -1, 4, 4),
+                         plan(callers[1], -1, -2, -3)][::order]:
+                plans.add(each)
+            for _ in range(2):
+                self.check(plans.run(None, a, b), a @ b)
+                self.check(plans.run(None, a[:3], b), a[:3] @ b.T)
+        for size in range(1100):  # more than are kept
+            plans.add(plan(callers[0], size + 5, 4, 4))
+        self.assertIs(plans.run(None, a, b), NotImplemented)
+        plans.add(plan(callers[0], 4, 4, 4))
+        self.check(plans.run(None, a, b), a @ b)
+        self.check(plans.run(None, draw(1100, 4) * 0, b), np.zeros((1100, 4)))
+        self.assertIs(plans.run(None, a.astype("d"), b.astype("d")), NotImplemented)
+        self.assertIs(plans.run(None, a), NotImplemented)
+        plans.add(each)
+        with self.assertRaisesRegex(ValueError, "in a list already"):
+            extension.Plans().add(each)
 
     def test_threads(self):
         wrong = []
