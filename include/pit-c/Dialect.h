@@ -10,7 +10,7 @@
 // mlirOperationVerify checks what the verifiers of operations do
 // (docs/Dialect.md).
 //
-//   PitSparseOptions options = {.source = PitSourceValues};
+//   PitSparseOptions options = {.source = PIT_SOURCE_VALUES};
 //   MlirOperation mark = pitSparseCreate(location, a, &options);
 //   mlirBlockAppendOwnedOperation(body, mark);
 //   MlirValue marked = mlirOperationGetResult(mark, 0);
@@ -22,6 +22,7 @@
 
 #include "mlir-c/IR.h"
 #include "mlir-c/Support.h"
+#include "pit-runtime/Source.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -69,21 +70,12 @@ MLIR_CAPI_EXPORTED bool pitTypeIsABitmap(MlirType type);
 // Attributes
 //===----------------------------------------------------------------------===//
 
-/// The data that say which elements of a tensor are selected; numbered as
-/// pit_source of the runtime.
-typedef enum PitSource {
-  PitSourceValues = 0,  ///< those that differ from the background
-  PitSourceMask = 1,    ///< a tensor of i1 or of numbers
-  PitSourceLengths = 3, ///< a tensor of i32 or i64
-  PitSourceRouting = 4, ///< a T x K tensor of i32 or i64
-  PitSourceIndex = 7,   ///< a !pit.index
-} PitSource;
-
-/// #pit<source ..>.
+/// #pit<source ..>: the data that say which elements of a tensor are selected,
+/// PIT_SOURCE_VALUES, _MASK, _LENGTHS, _ROUTING or, of a !pit.index, _INDEX.
 MLIR_CAPI_EXPORTED MlirAttribute pitSourceAttrGet(MlirContext context,
-                                                  PitSource source);
+                                                  pit_source source);
 MLIR_CAPI_EXPORTED bool pitAttributeIsASource(MlirAttribute attribute);
-MLIR_CAPI_EXPORTED PitSource pitSourceAttrGetValue(MlirAttribute attribute);
+MLIR_CAPI_EXPORTED pit_source pitSourceAttrGetValue(MlirAttribute attribute);
 
 /// How groups that write the same outputs are kept apart.
 typedef enum PitConflicts {
@@ -127,7 +119,7 @@ MLIR_CAPI_EXPORTED PitRule pitRuleAttrGetValue(MlirAttribute attribute);
 /// The facts that pit.sparse states about its input. All zero marks a tensor
 /// whose values say themselves what is selected; null handles leave a part out.
 typedef struct PitSparseOptions {
-  PitSource source;
+  pit_source source;
   MlirValue selector;       ///< null for the values
   MlirAttribute background; ///< a number of the element type
   bool assume; ///< the input is background already where it is not selected
@@ -155,11 +147,11 @@ MLIR_CAPI_EXPORTED PitSparseOptions pitSparseGetOptions(MlirOperation op);
 /// routings `shape` has `shapeRank` values of type index, the extents of
 /// what they select from; otherwise it is empty. `background` may be null.
 MLIR_CAPI_EXPORTED MlirOperation
-pitIndexCreate(MlirLocation location, PitSource source, MlirValue input,
+pitIndexCreate(MlirLocation location, pit_source source, MlirValue input,
                intptr_t shapeRank, const MlirValue *shape,
                MlirAttribute background, MlirType type);
 MLIR_CAPI_EXPORTED bool pitOperationIsAIndex(MlirOperation op);
-MLIR_CAPI_EXPORTED PitSource pitIndexGetSource(MlirOperation op);
+MLIR_CAPI_EXPORTED pit_source pitIndexGetSource(MlirOperation op);
 MLIR_CAPI_EXPORTED MlirValue pitIndexGetInput(MlirOperation op);
 
 /// pit.count: the number of live micro-tiles of `index`, or, with as many

@@ -13,6 +13,7 @@
 #include "pit-runtime/Device.h"
 #include "pit-runtime/Index.h"
 #include "pit-runtime/Program.h"
+#include "pit-runtime/Source.h"
 #include "pit-runtime/Status.h"
 #include "pit-runtime/Version.h"
 

@@ -90,15 +90,16 @@ bool pitTypeIsABitmap(MlirType type) { return isa<BitmapType>(unwrap(type)); }
 // Attributes
 //===----------------------------------------------------------------------===//
 
-MlirAttribute pitSourceAttrGet(MlirContext context, PitSource source) {
+MlirAttribute pitSourceAttrGet(MlirContext context, pit_source source) {
   return wrap(
       Attribute(SourceAttr::get(unwrap(context), static_cast<Source>(source))));
 }
 bool pitAttributeIsASource(MlirAttribute attribute) {
   return isa<SourceAttr>(unwrap(attribute));
 }
-PitSource pitSourceAttrGetValue(MlirAttribute attribute) {
-  return static_cast<PitSource>(cast<SourceAttr>(unwrap(attribute)).getValue());
+pit_source pitSourceAttrGetValue(MlirAttribute attribute) {
+  return static_cast<pit_source>(
+      cast<SourceAttr>(unwrap(attribute)).getValue());
 }
 
 MlirAttribute pitConflictsAttrGet(MlirContext context, PitConflicts conflicts) {
@@ -176,7 +177,7 @@ MlirValue pitSparseGetInput(MlirOperation op) {
 PitSparseOptions pitSparseGetOptions(MlirOperation op) {
   auto mark = cast<SparseOp>(unwrap(op));
   PitSparseOptions options = {};
-  options.source = static_cast<PitSource>(mark.getSource());
+  options.source = static_cast<pit_source>(mark.getSource());
   options.selector = wrap(mark.getSelector());
   options.background = wrap(Attribute(mark.getBackgroundAttr()));
   options.assume = mark.getAssume();
@@ -208,7 +209,7 @@ static TypedValue<SparsityIndexType> toIndex(MlirLocation location,
   return index;
 }
 
-MlirOperation pitIndexCreate(MlirLocation location, PitSource source,
+MlirOperation pitIndexCreate(MlirLocation location, pit_source source,
                              MlirValue input, intptr_t shapeRank,
                              const MlirValue *shape, MlirAttribute background,
                              MlirType type) {
@@ -230,8 +231,8 @@ MlirOperation pitIndexCreate(MlirLocation location, PitSource source,
 bool pitOperationIsAIndex(MlirOperation op) {
   return isa<pit::IndexOp>(unwrap(op));
 }
-PitSource pitIndexGetSource(MlirOperation op) {
-  return static_cast<PitSource>(cast<pit::IndexOp>(unwrap(op)).getSource());
+pit_source pitIndexGetSource(MlirOperation op) {
+  return static_cast<pit_source>(cast<pit::IndexOp>(unwrap(op)).getSource());
 }
 MlirValue pitIndexGetInput(MlirOperation op) {
   return wrap(Value(cast<pit::IndexOp>(unwrap(op)).getInput()));

@@ -206,26 +206,11 @@ private:
       bits = number.getValue().getZExtValue();
     bool isValues = mark.getSource() == Source::Values;
     if (pit_bitmap_build(builder, static_cast<int32_t>(sample.shape.size()),
-                         sample.shape.data(), getRuntimeSource(mark), &tensor,
+                         sample.shape.data(),
+                         static_cast<pit_source>(mark.getSource()), &tensor,
                          isValues ? &bits : nullptr, &sample.bitmap) != PIT_OK)
       return failByRuntime(error);
     return success();
-  }
-
-  static pit_source getRuntimeSource(SparseOp mark) {
-    switch (mark.getSource()) {
-    case Source::Values:
-      return PIT_SOURCE_VALUES;
-    case Source::Mask:
-      return PIT_SOURCE_MASK;
-    case Source::Lengths:
-      return PIT_SOURCE_LENGTHS;
-    case Source::Routing:
-      return PIT_SOURCE_ROUTING;
-    case Source::Index:
-      break;
-    }
-    llvm_unreachable("an index is known when it is built");
   }
 
   /// All indices at once: the bitmaps of their micro-tiles are made of one

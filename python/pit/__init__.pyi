@@ -25,7 +25,8 @@ _Sizes: TypeAlias = Sequence[int]
 _MicroTile: TypeAlias = Sequence[int | None]  # None: a whole dimension
 _Device: TypeAlias = str | tuple[int, int]
 _Stream: TypeAlias = Any  # a number, or a stream of a framework
-_Source: TypeAlias = Literal["values", "mask", "mask_bits", "lengths", "routing", "blocks"]
+_Source: TypeAlias = Literal[
+    "values", "mask", "mask_bits", "lengths", "routing", "blocks", "row_lengths"]
 _Path: TypeAlias = str | os.PathLike[str]
 _Samples: TypeAlias = Mapping[str, _AnyArray | _Path | Sequence[_AnyArray | _Path]]
 _Emit: TypeAlias = Literal["mlir", "mlir-llvm", "llvm", "obj", "so", "header", "ptx", "cubin"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from . import _arrays, _call, _library, _table
 from ._context import DEVICE_OFFSET, default_by_word, expect_context
-from ._index import SOURCES, make_spec, pack_background, shape_of, sizes
+from ._index import make_spec, pack_background, shape_of, sizes, sources
 from ._library import CPU, MAX_RANK, Error, Tensor
 
 
@@ -144,7 +144,7 @@ def coverage(data, candidates=None, source="values", shape=None, background=None
             context.check(library.pit_index_builder_set_stream(builder, handle))
         bitmap = POINTER(_library.BitmapStruct)()
         context.check(library.pit_bitmap_build(
-            builder, len(shape), (c_int64 * len(shape))(*shape), SOURCES[source], read.address,
+            builder, len(shape), (c_int64 * len(shape))(*shape), sources()[source], read.address,
             pack_background(Tensor.from_address(read.address), background), byref(bitmap)))
         found = (_library.CoverageStruct * len(specs))()
         context.check(library.pit_bitmap_coverage(builder, bitmap, specs, len(specs), found))

@@ -2,6 +2,8 @@
 are."""
 
 import ctypes
+import functools
+import itertools
 import weakref
 from ctypes import byref, c_int64, c_void_p
 
@@ -9,9 +11,19 @@ from . import _arrays, _call, _library, _types
 from ._context import DEVICE_OFFSET, default_by_word, expect_context
 from ._library import CPU, MAX_RANK, Error, Tensor, integer
 
-SOURCES = {"values": 0, "mask": 1, "mask_bits": 2, "lengths": 3, "routing": 4, "blocks": 5}
-SOURCE_NAMES = {**{number: name for name, number in SOURCES.items()}, 6: "import"}
 UNORDERED, ON_DEVICE, DENSE = 1, 2, 4
+
+
+def source_name(number):
+    name = _library.runtime().pit_source_name(number)
+    return None if name is None else name.decode()
+
+
+@functools.lru_cache(maxsize=None)
+def sources():
+    """The numbers of the sources that an index is built of, by their names."""
+    names = iter(map(source_name, itertools.count()).__next__, None)
+    return {name: number for number, name in enumerate(names) if name not in ("import", "index")}
 
 
 class Memory:
@@ -63,7 +75,7 @@ class Index(_library.Handle):
     max_count = property(lambda self: self._get().max_count, doc="of the fullest group")
     capacity = property(lambda self: self._get().capacity)
     axis = property(lambda self: self._get().axis)
-    source = property(lambda self: SOURCE_NAMES[self._get().source])
+    source = property(lambda self: source_name(self._get().source))
 
     @property
     def shape(self):
@@ -138,8 +150,8 @@ def pack_background(tensor, value):
 
 def shape_of(data, source, shape):
     """The shape of the tensor that an index is of."""
-    if source not in SOURCES:
-        raise Error(f"no index source '{source}'; there are: {', '.join(SOURCES)}")
+    if source not in sources():
+        raise Error(f"no index source '{source}'; there are: {', '.join(sources())}")
     if shape is not None:
         return shape
     if source not in ("values", "mask"):
@@ -182,8 +194,9 @@ def build_index(data, micro_tile, axis, source="values", shape=None, background=
     """Builds the index of a tensor from an array.
 
     `source` says what `data` is: the tensor's "values", a "mask" or "mask_bits"
-    of it, the "lengths" of its rows, a "routing" of tokens to experts, or
-    "blocks": the live (group, id) pairs. `shape` is the tensor's; by default
+    of it, the "lengths" of its rows, a "routing" of tokens to experts, "blocks":
+    the live (group, id) pairs, or "row_lengths": how many rows of each of several
+    matrices, one after the other. `shape` is the tensor's; by default
     the data's. In a micro-tile, None (or 0) is the whole dimension. With
     `dense` a GPU packs the groups' ids without gaps, as the CPU always does.
     """
@@ -205,7 +218,7 @@ def build_index(data, micro_tile, axis, source="values", shape=None, background=
     context.check(library.pit_index_builder_create(context.handle, byref(builder)))
     index._builder = builder.value
     weakref.finalize(index, release, builder.value, [context]).atexit = False
-    index._source, index._background = SOURCES[source], background
+    index._source, index._background = sources()[source], background
     return index.rebuild(data, stream)
 
 

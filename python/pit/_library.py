@@ -256,6 +256,7 @@ RUNTIME = {
         POINTER(CoverageStruct)),
     "pit_coverage_candidates": (
         c_int32, c_int32, POINTER(c_int64), POINTER(IndexSpec), c_int32),
+    "pit_source_name": (c_char_p, c_int32),
     "pit_index_builder_create": (c_int32, c_void_p, OUT),
     "pit_index_builder_destroy": (None, c_void_p),
     "pit_index_builder_set_stream": (c_int32, c_void_p, c_void_p),

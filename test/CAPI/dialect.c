@@ -105,15 +105,28 @@ static void test_attributes(void) {
   rule.axis = 0;
   expect(mlirAttributeIsNull(pitRuleAttrGet(location, &rule)), "no such rule");
   // CHECK-NEXT: diagnostic: {{.*}}32
-  expect(pitSourceAttrGetValue(pitSourceAttrGet(context, PitSourceLengths)) ==
-             PitSourceLengths,
-         "a source");
+  // The runtime and MLIR have one name for each.
+  const pit_source sources[] = {PIT_SOURCE_VALUES, PIT_SOURCE_MASK,
+                                PIT_SOURCE_LENGTHS, PIT_SOURCE_ROUTING,
+                                PIT_SOURCE_INDEX};
+  for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); ++i) {
+    MlirAttribute source = pitSourceAttrGet(context, sources[i]);
+    expect(pitSourceAttrGetValue(source) == sources[i], "a source");
+    printf("%s is ", pit_source_name(sources[i]));
+    mlirAttributePrint(source, print_part, NULL);
+    printf("\n");
+  }
+  // CHECK-NEXT: values is #pit<source values>
+  // CHECK-NEXT: mask is #pit<source mask>
+  // CHECK-NEXT: lengths is #pit<source lengths>
+  // CHECK-NEXT: routing is #pit<source routing>
+  // CHECK-NEXT: index is #pit<source index>
   for (PitConflicts conflicts = PitConflictsNone;
        conflicts <= PitConflictsTwoPhaseRounded; ++conflicts)
     expect(pitConflictsAttrGetValue(pitConflictsAttrGet(context, conflicts)) ==
                conflicts,
            "conflicts");
-  expect(!pitAttributeIsARule(pitSourceAttrGet(context, PitSourceMask)),
+  expect(!pitAttributeIsARule(pitSourceAttrGet(context, PIT_SOURCE_MASK)),
          "a source is no rule");
 }
 
@@ -153,12 +166,12 @@ static void test_marks(void) {
   MlirModule module =
       make_module("%a: tensor<?x64xf32>, %mask: tensor<?x64xi1>");
   MlirBlock block = get_body(module);
-  PitSparseOptions values = {.source = PitSourceValues};
+  PitSparseOptions values = {.source = PIT_SOURCE_VALUES};
   append(block, pitSparseCreate(location, argument(block, 0), &values));
   // CHECK-NEXT: pit.sparse {{.*}} : tensor<?x64xf32>
   const int64_t tile[] = {4, 1};
   PitRule rule = {.operand = -1, .axis = 1};
-  PitSparseOptions all = {.source = PitSourceMask,
+  PitSparseOptions all = {.source = PIT_SOURCE_MASK,
                           .selector = argument(block, 1),
                           .background = parse_attribute("1.0 : f32"),
                           .assume = true,
@@ -206,18 +219,18 @@ static void test_tiles(void) {
   MlirValue zero = argument(block, 2), size = argument(block, 3);
   MlirType type = parse_type("!pit.index<micro_tile = [1, *], axis = 0>");
   MlirOperation made =
-      pitIndexCreate(location, PitSourceValues, argument(block, 0), 0, NULL,
+      pitIndexCreate(location, PIT_SOURCE_VALUES, argument(block, 0), 0, NULL,
                      (MlirAttribute){NULL}, type);
   MlirValue index = append(block, made);
   // CHECK-NEXT: pit.index {{.*}} : tensor<?x?xf32> -> !pit.index<micro_tile =
   // CHECK-SAME: [1, *], axis = 0>
   expect(pitOperationIsAIndex(made) &&
-             pitIndexGetSource(made) == PitSourceValues &&
+             pitIndexGetSource(made) == PIT_SOURCE_VALUES &&
              mlirValueEqual(pitIndexGetInput(made), argument(block, 0)),
          "an index op");
   const MlirValue shape[] = {size, size};
   append(block, pitIndexCreate(
-                    location, PitSourceLengths, argument(block, 4), 2, shape,
+                    location, PIT_SOURCE_LENGTHS, argument(block, 4), 2, shape,
                     (MlirAttribute){NULL},
                     parse_type("!pit.index<micro_tile = [1, 1], axis = 1>")));
   // CHECK-NEXT: pit.index lengths {{.*}} shape({{.*}}, {{.*}}) : tensor<?xi32>

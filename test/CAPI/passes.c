@@ -74,7 +74,7 @@ static MlirModule build(MlirContext context) {
   const int64_t rows[] = {8, 1};
   PitRule rule = {
       .operand = -1, .axis = 1, .microTileRank = 2, .microTile = rows};
-  PitSparseOptions options = {.source = PitSourceValues,
+  PitSparseOptions options = {.source = PIT_SOURCE_VALUES,
                               .rule = pitRuleAttrGet(here, &rule)};
   MlirOperation mark = pitSparseCreate(here, a, &options);
   mlirBlockAppendOwnedOperation(body, mark);

@@ -56,6 +56,14 @@ class Built(unittest.TestCase):
         blocks = np.array([[1, 2], [0, 3]], np.int32)
         self.assertEqual(
             lists(pit.build_index(blocks, (1, 1), 1, source="blocks", shape=(2, 4))), [[3], [2]])
+        rows = np.array([1, 0, 2], np.int32)  # of matrices of two rows
+        index = pit.build_index(rows, (1, None), 0, source="row_lengths", shape=(6, 4))
+        self.assertEqual((lists(index), index.source), ([[0, 4, 5]], "row_lengths"))
+        for source in ("import", "index"):
+            with self.assertRaisesRegex(
+                    pit.Error, f"no index source '{source}'; there are: values, mask, mask_bits, "
+                    "lengths, routing, blocks, row_lengths$"):
+                pit.build_index(mask, (1, 1), 1, source=source, shape=(2, 3))
 
     def test_again(self):
         x = np.eye(4, dtype=np.float32)

@@ -12,6 +12,7 @@
 #include "RandomSuite.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,10 +226,14 @@ static void test_own_words(void **state) {
               pit_bitmap_coverage(f->builder, &wrong, &spec, 1, &coverage),
               PIT_ERROR_SHAPE, "bitmap: dimension 0 is -1");
   wrong = bitmap;
-  wrong.source = 7;
-  check_error(
-      f->context, pit_bitmap_coverage(f->builder, &wrong, &spec, 1, &coverage),
-      PIT_ERROR_INVALID_ARGUMENT, "bitmap: source 7; it must be in [0, 6]");
+  for (int32_t source = 7; source <= 9; ++source) {
+    char part[64];
+    snprintf(part, sizeof(part), "bitmap: there is none of source %d", source);
+    wrong.source = source;
+    check_error(f->context,
+                pit_bitmap_coverage(f->builder, &wrong, &spec, 1, &coverage),
+                PIT_ERROR_INVALID_ARGUMENT, part);
+  }
 }
 
 static void test_errors(void **state) {

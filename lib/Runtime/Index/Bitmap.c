@@ -4,6 +4,7 @@
 #include "Cuda/CudaContext.h"
 #include "CudaBitmap.h"
 #include "IndexScan.h"
+#include "Sources/Sources.h"
 
 #include <string.h>
 
@@ -55,14 +56,10 @@ static pit_status begin(pit_index_builder *builder, int32_t rank,
   pit_context *context = builder->context;
   pit_status status =
       pit_bitmap_describe(context, rank, shape, &builder->bitmap);
-  if (status == PIT_OK && selection->source == PIT_SOURCE_BLOCKS)
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "bitmap: the source is a list of blocks, which names "
-                    "micro-tiles; a bitmap is made of elements");
-  if (status == PIT_OK && selection->source == PIT_SOURCE_ROW_LENGTHS)
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "bitmap: the source is lengths of the rows of a batch, of "
-                    "which an index alone is built");
+  const pit_source_row *row = pit_source_find((int32_t)selection->source);
+  if (status == PIT_OK && row && row->no_bitmap)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT, "bitmap: %s",
+                    row->no_bitmap);
   builder->bitmap.source = selection->source;
   return status;
 }
@@ -143,10 +140,10 @@ pit_status pit_bitmap_check(pit_context *context, const pit_bitmap *bitmap) {
                     "%lld",
                     (long long)bitmap->rows, (long long)bitmap->row_words,
                     (long long)expected.rows, (long long)expected.row_words);
-  if (bitmap->source < PIT_SOURCE_VALUES || bitmap->source > PIT_SOURCE_IMPORT)
+  const pit_source_row *row = pit_source_find(bitmap->source);
+  if (!row || row->no_bitmap)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "bitmap: source %d; it must be in [%d, %d]", bitmap->source,
-                    (int)PIT_SOURCE_VALUES, (int)PIT_SOURCE_IMPORT);
+                    "bitmap: there is none of source %d", bitmap->source);
   if (pit_bitmap_is_empty(bitmap))
     return PIT_OK;
   if (!bitmap->words || (uintptr_t)bitmap->words % sizeof(uint64_t) != 0)

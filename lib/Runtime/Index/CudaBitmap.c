@@ -11,7 +11,7 @@
 #include "Cuda/CudaContext.h"
 #include "CudaIndex.h"
 #include "CudaMatrix.h"
-#include "IndexCheck.h"
+#include "Sources/Sources.h"
 
 #include "pit-runtime/Device.h"
 

@@ -10,8 +10,8 @@
 
 #include "CudaIndex.h"
 #include "CudaIndexScan.h"
-#include "IndexCheck.h"
 #include "Rows.h"
+#include "Sources/Sources.h"
 
 enum {
   SEGMENT_WORDS = 32, ///< that a warp takes

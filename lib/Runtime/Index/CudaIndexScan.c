@@ -8,7 +8,7 @@
 
 #include "CudaIndexScan.h"
 #include "CudaMatrix.h"
-#include "IndexCheck.h"
+#include "Sources/Sources.h"
 
 enum {
   ROWS_PER_BLOCK = 16, ///< of whole windows
@@ -142,73 +142,20 @@ typedef struct dims {
       extent[BOX_DIMS], place[BOX_DIMS], number[BOX_DIMS];
 } dims;
 
-/// How an element of X is found.
-typedef struct general {
-  pit_tiling tiling;
-  int64_t place[PIT_MAX_RANK];  ///< what a coordinate adds to the place
-  int64_t number[PIT_MAX_RANK]; ///< and to the number to compare
-  int32_t kind;
-  int32_t size_log2, wide, always;
-  uint64_t background, care;
-  int64_t slot_stride, slots;
-} general;
-
-static general general_values(const pit_rows *rows) {
-  general g = {.tiling = rows->tiling,
-               .kind = 0,
-               .size_log2 = rows->size_log2,
-               .always = rows->always,
-               .background = rows->background,
-               .care = rows->care};
+static pit_general general_values(const pit_rows *rows) {
+  pit_general g = {.tiling = rows->tiling,
+                   .kind = 0,
+                   .size_log2 = rows->size_log2,
+                   .always = rows->always,
+                   .background = rows->background,
+                   .care = rows->care};
   for (int32_t d = 0; d < g.tiling.rank; ++d)
     g.place[d] = rows->data.strides[d] * (INT64_C(1) << rows->size_log2);
   return g;
 }
 
-static general general_source(const pit_cuda_build *build) {
-  const pit_data *data = &build->selection->data;
-  general g = {.tiling = pit_tiling_of(&build->head),
-               .wide = data->dtype.bits == 64};
-  int32_t last = g.tiling.rank - 1;
-  switch (build->selection->source) {
-  case PIT_SOURCE_MASK_BITS:
-    g.kind = 1;
-    for (int32_t d = 0; d < last; ++d)
-      g.place[d] = data->strides[d];
-    g.number[last] = 1;
-    g.slot_stride = data->strides[last];
-    break;
-  case PIT_SOURCE_LENGTHS:
-    g.kind = 2;
-    for (int32_t d = 0; d < data->rank; ++d)
-      g.place[d] = data->strides[d];
-    g.number[data->rank] = 1;
-    // The first coordinates of a micro-tile tell of the others.
-    for (int32_t d = data->rank; d <= last; ++d)
-      g.tiling.dims[d].size = pit_min(g.tiling.dims[d].size, 1);
-    break;
-  case PIT_SOURCE_ROW_LENGTHS:
-    g.kind = 4;
-    g.number[0] = 1;
-    g.slot_stride = data->strides[0];
-    g.slots = pit_matrix_rows(data, &build->head);
-    // An id tells of all of its row.
-    for (int32_t d = 1; d <= last; ++d)
-      g.tiling.dims[d].size = pit_min(g.tiling.dims[d].size, 1);
-    break;
-  default:
-    g.kind = 3;
-    g.place[0] = data->strides[0];
-    g.number[1] = 1;
-    g.slot_stride = data->strides[1];
-    g.slots = data->shape[1];
-    break;
-  }
-  return g;
-}
-
 /// Box dimensions at the end, unused ones in front.
-static dims get_dims(const general *g) {
+static dims get_dims(const pit_general *g) {
   dims dims;
   int32_t to = BOX_DIMS;
   int64_t skip = 1;
@@ -234,7 +181,7 @@ static dims get_dims(const general *g) {
   return dims;
 }
 
-static pit_status scan_general(pit_cuda_build *b, general *g) {
+static pit_status scan_general(pit_cuda_build *b, pit_general *g) {
   dims dims = get_dims(g);
   const void *data = b->selection->data.data;
   int32_t axis = g->tiling.axis;
@@ -447,7 +394,7 @@ static pit_status scan_values(pit_cuda_build *build) {
   pit_status status = scan_matrix(build, &rows, &done);
   if (status != PIT_OK || done)
     return status;
-  general g = general_values(&rows);
+  pit_general g = general_values(&rows);
   return scan_general(build, &g);
 }
 
@@ -455,29 +402,36 @@ pit_status pit_cuda_scan(pit_cuda_build *build) {
   const pit_index *index = &build->head;
   const pit_data *data = &build->selection->data;
   pit_source source = build->selection->source;
+  const pit_source_row *row = pit_source_find((int32_t)source);
   bool is_empty = build->groups == 0;
   for (int32_t d = 0; d < index->rank; ++d)
     is_empty |= index->shape[d] == 0;
-  pit_status status = PIT_OK;
   if (source == PIT_SOURCE_BLOCKS)
     return scan_blocks(build, data->shape[0]);
-  if (source == PIT_SOURCE_LENGTHS || source == PIT_SOURCE_ROW_LENGTHS)
-    status = check_numbers(build, 0, pit_most_rows(source, data, index));
-  else if (source == PIT_SOURCE_ROUTING && (is_empty || !has_token_ids(build)))
-    status = check_numbers(build, -1, index->shape[1] - 1);
+  // This scan checks the numbers, too.
+  bool by_tokens =
+      source == PIT_SOURCE_ROUTING && !is_empty && has_token_ids(build);
+  pit_status status = PIT_OK;
+  if (row->range && !by_tokens) {
+    int64_t least, most;
+    row->range(data, index, &least, &most);
+    status = check_numbers(build, least, most);
+  }
   if (status != PIT_OK)
     return status;
   if (is_empty)
     return scan_blocks(build, 0);
   if (source == PIT_SOURCE_VALUES || source == PIT_SOURCE_MASK)
     return scan_values(build);
-  if (source == PIT_SOURCE_ROUTING && has_token_ids(build))
+  if (by_tokens)
     return scan_routing(build);
   bool done = false;
   if (source == PIT_SOURCE_MASK_BITS)
     status = scan_bits(build, &done);
   if (status != PIT_OK || done)
     return status;
-  general g = general_source(build);
+  pit_general g = {.tiling = pit_tiling_of(index),
+                   .wide = data->dtype.bits == 64};
+  row->describe(data, index, &g);
   return scan_general(build, &g);
 }

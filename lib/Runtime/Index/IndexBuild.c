@@ -3,9 +3,9 @@
 #include "Bitmap.h"
 #include "Cuda/CudaContext.h"
 #include "CudaIndex.h"
-#include "IndexCheck.h"
 #include "IndexCompact.h"
 #include "IndexScan.h"
+#include "Sources/Sources.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -251,14 +251,11 @@ pit_status pit_selection_from_tensor(pit_context *context, pit_source source,
                                      const void *background,
                                      pit_selection *selection,
                                      bool *on_device) {
-  bool can_be_built =
-      (source >= PIT_SOURCE_VALUES && source <= PIT_SOURCE_BLOCKS) ||
-      source == PIT_SOURCE_ROW_LENGTHS;
-  if (!can_be_built)
+  const pit_source_row *row = pit_source_find((int32_t)source);
+  if (!row || !row->check)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "index: source %d; it must be in [%d, %d], or %d",
-                    (int)source, (int)PIT_SOURCE_VALUES, (int)PIT_SOURCE_BLOCKS,
-                    (int)PIT_SOURCE_ROW_LENGTHS);
+                    "index: source %d (%s); no index is built of it",
+                    (int)source, row ? row->name : "there is no such");
   *selection = (pit_selection){.source = source};
   pit_status status = pit_data_from_tensor(context, "index: data", data,
                                            &selection->data, on_device);

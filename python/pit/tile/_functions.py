@@ -1,6 +1,7 @@
 """Functions of the language: loops, indices, tensors, SRead and SWrite."""
 
 from .._library import Error
+from ..ops._op import SELECTOR_TYPES
 from ._errors import Mistake
 from ._language import as_tile, as_type, expect, language
 from ._loops import Chunks, Loop, group_names, make_range
@@ -134,10 +135,9 @@ def build_index(b, data, micro_tile, axis, source="values", shape=None, backgrou
 
 def check_source(data, type_, source, shape):
     """What data an index is built from."""
-    elements = {"mask": ("i1", "i8"), "lengths": ("i32", "i64"), "routing": ("i32", "i64")}
-    if source in elements and data.type.name not in elements[source]:
-        raise Mistake(f"{source} have elements of {' or '.join(elements[source])}, not "
-                      f"{data.type.name}")
+    elements = SELECTOR_TYPES.get(source)
+    if elements and data.type.name not in elements:
+        raise Mistake(f"{source} have elements of {' or '.join(elements)}, not {data.type.name}")
     rank, of = len(data.sizes), len(type_.micro_tile)
     if source in ("values", "mask"):
         if shape is not None:

@@ -15,7 +15,7 @@ class Pit_Attr<string name, string attrMnemonic> : AttrDef<Pit_Dialect, name> {
 // Source of a selection
 //===----------------------------------------------------------------------===//
 
-// The numbers are those of pit_source in pit-runtime/Index.h.
+// The numbers are those of pit_source in pit-runtime/Source.h.
 def Pit_SourceValues : I32EnumAttrCase<"Values", 0, "values">;
 def Pit_SourceMask : I32EnumAttrCase<"Mask", 1, "mask">;
 def Pit_SourceLengths : I32EnumAttrCase<"Lengths", 3, "lengths">;
