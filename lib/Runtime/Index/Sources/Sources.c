@@ -2,8 +2,6 @@
 
 #include "Sources.h"
 
-#include <string.h>
-
 static const pit_source_row imported = {.name = "import"};
 static const pit_source_row transposed = {
     .name = "index", .no_bitmap = "the source is another index"};
@@ -71,18 +69,4 @@ pit_status pit_source_check_shape(pit_context *context, const char *what,
                     pit_dims_name(data->shape, data->rank, is),
                     pit_dims_name(shape, rank, wanted));
   return PIT_OK;
-}
-
-void pit_source_each_row(const pit_rows *rows, const pit_box *box,
-                         int64_t first, int64_t n, uint64_t *bits,
-                         pit_source_columns row) {
-  int32_t dims = rows->tiling.rank - 1;
-  memset(bits, 0, (size_t)pit_ceil_div(n, 64) * sizeof(*bits));
-  if (pit_box_empty(box, dims))
-    return;
-  int64_t coords[PIT_MAX_RANK];
-  memcpy(coords, box->begin, sizeof(coords));
-  do
-    row(rows, coords, first, n, bits);
-  while (pit_box_next(box, dims, coords));
 }

@@ -10,6 +10,8 @@
 
 #include "Index/Rows.h"
 
+#include <string.h>
+
 /// How the general scan of a device (Device/IndexGeneral.mlir) finds whether an
 /// element of X is selected.
 typedef struct pit_general {
@@ -80,10 +82,21 @@ pit_status pit_source_check_shape(pit_context *context, const char *what,
 typedef void (*pit_source_columns)(const pit_rows *rows, const int64_t *coords,
                                    int64_t first, int64_t n, uint64_t *bits);
 
-/// Calls `row` for each row of the box.
-void pit_source_each_row(const pit_rows *rows, const pit_box *box,
-                         int64_t first, int64_t n, uint64_t *bits,
-                         pit_source_columns row);
+/// Calls `row` for each row of the box; here, so that it becomes part of the
+/// loop.
+static inline void pit_source_each_row(const pit_rows *rows, const pit_box *box,
+                                       int64_t first, int64_t n, uint64_t *bits,
+                                       pit_source_columns row) {
+  int32_t dims = rows->tiling.rank - 1;
+  memset(bits, 0, (size_t)pit_ceil_div(n, 64) * sizeof(*bits));
+  if (pit_box_empty(box, dims))
+    return;
+  int64_t coords[PIT_MAX_RANK];
+  memcpy(coords, box->begin, sizeof(coords));
+  do
+    row(rows, coords, first, n, bits);
+  while (pit_box_next(box, dims, coords));
+}
 
 /// The place of an element of data, by its first coordinates.
 static inline int64_t pit_source_offset(const pit_data *data,
