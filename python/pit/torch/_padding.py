@@ -24,6 +24,7 @@ class Padding:
         self.columns = self.index % max(1, self.shape[1])
         self.lengths = there.sum(1)
         self.calls = 0  # of attentions that took it from a model's arguments
+        self.shown = None  # keys that attentions see instead of those that lie here
         self.offsets = torch.nn.functional.pad(self.lengths.cumsum(0), (1, 0)).to(torch.int32)
 
     @functools.cached_property
@@ -35,6 +36,11 @@ class Padding:
     @functools.cached_property
     def longest(self):
         return max((b - a for a, b in self.bounds), default=0)
+
+    def part(self, kept):
+        """The same texts with the rows alone, of those that are packed, that `kept` numbers."""
+        there = torch.zeros(self.shape[0] * self.shape[1], dtype=torch.bool, device=kept.device)
+        return Padding(there.index_fill(0, self.index[kept], True).unflatten(0, self.shape))
 
     @property
     def is_full(self):

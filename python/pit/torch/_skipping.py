@@ -13,11 +13,14 @@ class Skipping:
     """A layer of (batch, positions, hidden). `where` is called with its input: which tokens are kept, and
     perhaps how much of its change each gets."""
 
+    others = None  # how many results a tuple has behind the first; -1: it is no tuple; None: no call has told
+
     def take(self, where):
         self.where = where
 
     def give_back(self):
         del self.where
+        self.__dict__.pop("others", None)
 
     def __reduce_ex__(self, protocol):
         return restore, (type(self).dense, type(self).kind), self.__dict__
@@ -25,32 +28,48 @@ class Skipping:
     def forward(self, x, *args, **kwargs):
         if not isinstance(self, Skipping):  # of what was taken back, by a hook that has kept this method
             return type(self).forward(self, x, *args, **kwargs)
+        name = type(self).dense.__name__
         if x.dim() != 3:
-            raise Error(f"{type(self).dense.__name__}: its input is {tuple(x.shape)}; tokens skip a layer of "
-                        "(batch, positions, hidden)")
+            raise Error(f"{name}: its input is {tuple(x.shape)}; tokens skip a layer of (batch, positions, "
+                        "hidden)")
         kept = self.where(x)
         kept, scales = kept if isinstance(kept, tuple) else (kept, None)
-        kept = self.there(kept != 0, args, kwargs)
+        kept = kept != 0
         if tuple(kept.shape) != tuple(x.shape[:2]):
-            raise Error(f"{type(self).dense.__name__}: `where` gives {tuple(kept.shape)} for "
-                        f"{tuple(x.shape)}; it says of each of (batch, positions) whether it is kept")
-        padding = Padding(kept)
+            raise Error(f"{name}: `where` gives {tuple(kept.shape)} for {tuple(x.shape)}; it says of each of "
+                        "(batch, positions) whether it is kept")
+        padding = Padding(self.there(kept, args, kwargs))
         if not len(padding.index):
-            return x  # nobody is there: the layer's code need not take that
+            return self.passed(x, args, kwargs)
         rows = pack(x, padding)
-        args, kwargs = self.packed(padding, args, kwargs)
+        y, rest = self.run_packed(rows, *self.packed(padding, args, kwargs))
+        change = y - rows
+        if scales is not None:
+            change = change * pack(scales, padding).reshape(-1, 1).to(change.dtype)
+            y = rows + change
+        place = padding.index[:, None].expand(-1, x.shape[2])
+        y = x.flatten(0, 1).scatter(0, place, y).unflatten(0, x.shape[:2])
+        return y if self.others < 0 else (y, *rest)
+
+    def run_packed(self, rows, args, kwargs):
+        """The layer's result for rows that are packed, and what it returns behind that."""
         made = super().forward(rows[None], *args, **kwargs)
         y, *rest = made if isinstance(made, tuple) else (made,)
         if y.shape != (1, *rows.shape):
             raise Error(f"{type(self).dense.__name__}: its result is {tuple(y.shape)} for "
                         f"{(1, *rows.shape)}; tokens skip layers whose result is as their input")
-        change = y[0] - rows
-        if scales is not None:
-            change = change * pack(scales, padding).reshape(-1, 1).to(change.dtype)
-            y = (rows + change)[None]
-        place = padding.index[:, None].expand(-1, x.shape[2])
-        y = x.flatten(0, 1).scatter(0, place, y[0]).unflatten(0, x.shape[:2])
-        return (y, *rest) if isinstance(made, tuple) else y
+        self.others = len(rest) if isinstance(made, tuple) else -1
+        return y[0], rest
+
+    def passed(self, x, args, kwargs):
+        """The result of a call that all tokens skip; the layer's code need not take an empty input."""
+        if self.others is None and x.shape[0] * x.shape[1]:
+            first = torch.zeros(x.shape[:2], dtype=torch.bool, device=x.device)
+            first[0, 0] = True
+            first = Padding(first)
+            with torch.no_grad():
+                self.run_packed(pack(x, first), *self.packed(first, args, kwargs))
+        return x if self.others in (None, -1) else (x, *[None] * self.others)
 
     def there(self, kept, args, kwargs):
         """The tokens that are kept, without those that a mask among the arguments says are none."""

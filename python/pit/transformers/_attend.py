@@ -37,7 +37,8 @@ def as_added(mask, dtype):
     """A mask of bool as the numbers that are added to scores."""
     if mask is None or mask.dtype != torch.bool:
         return mask
-    return torch.zeros((), dtype=dtype, device=mask.device).masked_fill(~mask, torch.finfo(dtype).min)
+    lowest = max(torch.finfo(dtype).min, torch.finfo(torch.float32).min)  # models take softmax in f32
+    return torch.zeros((), dtype=dtype, device=mask.device).masked_fill(~mask, lowest)
 
 
 def others(module, query, key, value, mask, options):

@@ -27,7 +27,8 @@ is_packed = contextvars.ContextVar("is_packed", default=False)  # while a model 
 
 
 class Window:
-    """In place of a mask: which positions of a sequence see which others."""
+    """In place of a mask: which positions of a sequence see which others, by a function of the sequence,
+    the head, and the columns of both, counted from the first one of a call."""
 
     def __init__(self, function):
         self.function = function
@@ -90,6 +91,8 @@ def by_sequences(function, padding, module, query, key, value, window, **kwargs)
     padding.calls += 1
     causal = kwargs.get("is_causal")
     causal = getattr(module, "is_causal", True) if causal is None else causal
+    if padding.shown is not None:
+        return with_earlier(function, padding, module, query, window, causal, **kwargs)
     found = varlen(padding, module, query, key, value, window, causal, **kwargs)
     if found is not None:
         return found, None
@@ -97,13 +100,58 @@ def by_sequences(function, padding, module, query, key, value, window, **kwargs)
     for start, end in padding.bounds:
         q, k, v = (x[:, :, start:end] for x in (query, key, value))
         mask = mask_of_sequence(padding, start, end, window, causal)
-        if function not in (sdpa_attention_forward, _attend.forward):
-            mask = _attend.as_added(mask, q.dtype)
-        elif window is None:
-            mask = None  # which these make of is_causal
+        if window is None and knows_order(function):
+            mask = None
+        mask = taken(function, mask, q.dtype)
         parts.append(function(module, q, k, v, mask, **kwargs)[0])
     if not parts:  # nothing is there: (1, 0, heads, d)
         return query.transpose(1, 2)[..., : value.shape[3]], None
+    return torch.cat(parts, 1), None
+
+
+def knows_order(function):
+    """Whether an attention makes its mask of is_causal."""
+    return function in (sdpa_attention_forward, _attend.forward)
+
+
+def taken(function, mask, dtype):
+    """A mask as an attention takes it."""
+    if function is _attend.forward:
+        return mask
+    mask = _masks.dense(mask)
+    return mask if knows_order(function) else _attend.as_added(mask, dtype)
+
+
+def with_earlier(function, padding, module, query, window, causal, **kwargs):
+    """Attention of (1, heads, tokens, d) to the keys of `padding.shown`, of earlier calls and this one."""
+    shown, rows = padding.shown, padding.index // padding.shape[1]
+    most = shown.keys.shape[2]
+    if padding.longest == 1 and not (torch.is_grad_enabled() and query.requires_grad):
+        # A token of each text, or none, which then sees no key.
+        q = query.new_zeros(padding.shape[0], query.shape[1], 1, query.shape[3])
+        q[rows, :, 0] = query[0].transpose(0, 1)
+        counts = torch.where(padding.lengths > 0, shown.counts, 0)
+        mask = _masks.Mask(1, most, lengths=counts, batch=len(q), device=q.device)
+        if window is not None:
+            columns = padding.columns.new_zeros(len(q)).index_put((rows,), padding.columns)
+            texts = torch.arange(len(q), device=q.device)[:, None]
+            seen = window.function(texts, torch.zeros_like(texts), columns[:, None], shown.places)
+            mask.kept = seen[:, None, None]
+        y = function(module, q, shown.keys, shown.values, taken(function, mask, q.dtype), **kwargs)[0]
+        return y[rows, 0][None], None
+    parts, counts = [], shown.counts.tolist()
+    for start, end in padding.bounds:
+        row = int(rows[start])
+        count, queries = counts[row], end - start
+        if window is None:
+            mask = _masks.Mask(queries, count, count - queries if causal else 0, causal, device=query.device)
+        else:
+            text = rows[start]
+            mask = window.function(text, torch.zeros_like(text), padding.columns[start:end, None],
+                                   shown.places[row, None, :count])[None, None]
+        k, v = (x[row, None, :, :count] for x in (shown.keys, shown.values))
+        q = query[:, :, start:end]
+        parts.append(function(module, q, k, v, taken(function, mask, q.dtype), **kwargs)[0])
     return torch.cat(parts, 1), None
 
 

@@ -69,20 +69,27 @@ class Mask:
 
     def own(self):
         """Whether each query sees its own position, (batch, queries) or fewer dims of bool; None: all do."""
-        found, last = None, self.offset + self.queries
+        # Where all keys are seen, no offset is told: the queries are the last ones.
+        first = self.offset if self.causal or self.window is not None else self.keys - self.queries
+        found, last = None, first + self.queries
         if self.lengths is not None:
-            place = torch.arange(self.offset, last, device=self.device)
+            place = torch.arange(first, last, device=self.device)
             found = place < self.lengths[:, None]
         if self.kept is not None:
-            kept = self.kept[:, 0, :, self.offset:last]
+            kept = self.kept[:, 0, :, first:last]
             kept = kept[:, 0] if kept.shape[1] == 1 else kept.diagonal(dim1=1, dim2=2)
             found = kept if found is None else found & kept
         return found
 
     def is_order(self):
         """Whether positions see all that there is, or all that there is up to them."""
-        return (self.window is None and self.chunk is None and self.queries == self.keys
-                and (self.kept is None or self.kept.shape[2] == 1))
+        if self.window is not None or self.chunk is not None:
+            return False
+        if self.queries == self.keys:
+            return self.kept is None or self.kept.shape[2] == 1
+        # Keys that a cache has were perhaps there for an earlier call.
+        is_end = self.offset + self.queries == self.keys if self.causal else self.queries == 1
+        return is_end and self.kept is None and self.lengths is None
 
     # -- what models do with masks before attentions get them ------------------
 
