@@ -132,6 +132,32 @@ class Attention(unittest.TestCase):
                 right = self.gradients(lambda x: reference(*tensors, bias=x, **wanted), [bias], grad)
                 self.close(found[1][0], right[1][0].double())
 
+    def test_gradients_of_alibi(self):
+        """Of slopes, beside those of what draws them; in a graph, and of packed sequences."""
+        rng = np.random.default_rng()
+        for i in range(4):
+            tensors, options, wanted = draw(rng, "f4", sizes=(40, 70))
+            slopes = -torch.rand(tensors[0].shape[1])
+            for each in (options, wanted):
+                each.pop("alibi", None)
+                if i == 3:
+                    each.pop("lengths", None)
+                    each |= dict(cu_seqlens=(torch.tensor([0, 9, 9, 33]), torch.tensor([0, 20, 21, 70])))
+            shapes = {name: getattr(x, "shape", x) for name, x in options.items()}
+            with self.subTest(shapes=[x.shape for x in tensors], **shapes):
+                grad = torch.randn(*tensors[0].shape[:3], tensors[2].shape[3])
+                def call(q, x):
+                    return pit.attention(q, *tensors[1:], alibi=x, **options)
+                call = torch.compile(call, fullgraph=True, backend="aot_eager") if i == 2 else call
+                given = tensors[0], slopes
+                found = self.gradients(call, given, grad)
+                right = self.gradients(lambda q, x: reference(q, *tensors[1:], alibi=x, **wanted), given, grad)
+                for made, exact in zip(found[1], right[1]):
+                    self.close(made, exact.double())
+        q, k, v = (torch.randn(1, 2, 33, 8) for _ in range(3))
+        self.assertEqual(self.gradients(lambda x: pit.attention(q, k, v, alibi=x), [slopes[:1].half().expand(2)],
+                                        torch.ones(1, 2, 33, 8))[1][0].dtype, torch.float16)
+
     def test_gradients_of_sequences(self):
         """Also in a graph; of other queries and keys than their own, sequences have none."""
         tensors = [torch.randn(shape) for shape in ((1, 4, 150, 16), (1, 2, 180, 16), (1, 2, 180, 8))]
@@ -230,8 +256,6 @@ class Attention(unittest.TestCase):
 
     def test_errors(self):
         q, k, v = (torch.randn(1, 1, 8, 8, requires_grad=True) for _ in range(3))
-        with self.assertRaisesRegex(pit.Error, "the gradient of alibi is not computed"):
-            pit.attention(q, k, v, alibi=torch.zeros(1, requires_grad=True))
         index = pit.build_index(np.ones((1, 1, 8, 8), bool), (None, None, 64, 1), 3, source="mask")
         with self.assertRaisesRegex(pit.Error, "keys that an index= lists have no gradients"):
             pit.attention(q, k, v, index=index)

@@ -12,7 +12,7 @@ from jax.custom_derivatives import SymbolicZero
 from .._library import Error
 from ..ops import _op
 from ..ops._attention import Attention
-from ..ops._attention_gradients import BiasGradient, KeyGradient, QueryGradient
+from ..ops._attention_gradients import BiasGradient, KeyGradient, QueryGradient, SlopeGradient
 from . import _avals, _training
 
 
@@ -28,8 +28,9 @@ def run_all(op, arrays):
 def differentiable(op):
     """The result and the logarithms, with gradients."""
     forward = changed(Attention, op, with_lse=True)
-    queries, keys, bias = (changed(kind, op, with_lse=False)
-                           for kind in (QueryGradient, KeyGradient, BiasGradient))
+    queries, keys, bias, slopes = (
+        changed(kind, op, with_lse=False)
+        for kind in (QueryGradient, KeyGradient, BiasGradient, SlopeGradient))
     names = [argument.name for argument in op.arguments()]
 
     @jax.custom_vjp
@@ -37,10 +38,6 @@ def differentiable(op):
         return run_all(forward, arrays)
 
     def keep(*primals):
-        for name, x in zip(names, primals):
-            if name == "alibi" and x.perturbed:
-                raise Error("attention: the gradient of alibi is not computed; pass "
-                            "jax.lax.stop_gradient(alibi)")
         arrays = tuple(x.value for x in primals)
         found = run_all(forward, arrays)
         # What a pytree is made of says what is wanted, without arrays.
@@ -55,8 +52,8 @@ def differentiable(op):
         given = [*arrays, grad, jnp.where(logs == -jnp.inf, 0, logs), delta]
         found = [*run_all(queries, given), *run_all(keys, given)]
         for name, x, is_wanted in zip(names[3:], arrays[3:], wanted[3:]):
-            if name == "bias" and is_wanted is not None:
-                made, = run_all(bias, given)
+            if name in ("bias", "alibi") and is_wanted is not None:
+                made, = run_all(bias if name == "bias" else slopes, given)
                 made = made if made.size == x.size else made.sum()
                 found.append(made.reshape(x.shape).astype(x.dtype))
             elif name == "sink_logits":

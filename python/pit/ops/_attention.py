@@ -22,7 +22,60 @@ RANGES = ("starts", "ends", "places", "begins")  # as _sequences.ranges has them
 
 
 class Found(dict):
-    """Arguments by name, as (value, letters), and `sizes` by letter."""
+    """Arguments by name, as (value, letters), `sizes` by letter, and `counts` of keys and of queries as
+    values of the program."""
+
+
+class Places:
+    """Where queries and keys stand, in a body of ops whose loops are `letters`; `given` has elements of
+    `found` by name. Each value is computed once."""
+
+    def __init__(self, op, body, letters, found, given):
+        self.op, self.body, self.letters, self.found, self.given = op, body, letters, found, given
+        self.known = {}
+
+    def once(self, name, make, *arguments):
+        if name not in self.known:
+            self.known[name] = make(*arguments)
+        return self.known[name]
+
+    def position(self, letter):
+        return self.once(letter, lambda: self.body.emit(
+            f"linalg.index {self.letters.index(letter)} : index"))
+
+    def index_of(self, name):
+        type_ = self.found[name][0].type
+        return self.body.emit(f"arith.index_cast {self.given[name]} : {type_} to index")
+
+    def minus(self, a, b):
+        return self.body.emit(f"arith.subi {a}, {b} : index")
+
+    def place(self, letter):
+        """Of a query or a key, among the keys, or where `outer` is that of keys among the queries."""
+        op = self.op
+        if op.packed and letter == op.outer:
+            return self.index_of("places")
+        value = self.position(letter)
+        if letter == "m" and op.end and not op.packed:
+            ahead = self.minus(*self.found.counts)
+            value = self.body.emit(f"arith.addi {value}, {ahead} : index")
+        return value
+
+    def coordinate(self, letter):
+        return self.once((letter,), self.place, letter)
+
+    def number_of_key(self):
+        """A key's number in its sequence."""
+        if not self.op.packed:
+            return self.coordinate("n")
+        begin = "starts" if self.op.outer == "m" else "begins"
+        return self.once("number", lambda: self.minus(self.position("n"), self.index_of(begin)))
+
+    def distance(self, type_):
+        """The key's place less the query's."""
+        far = self.minus(self.coordinate("n"), self.coordinate("m"))
+        far = self.body.emit(f"arith.index_cast {far} : index to i64")
+        return self.body.emit(f"arith.sitofp {far} : i64 to {type_}")
 
 
 @dataclass(frozen=True)
@@ -163,42 +216,12 @@ class Scores(Op):
                 ins.append(builder.squeeze(value, [x == 1 for x in of]))
                 maps.append([x for x in of if x != 1])
                 names.append(name)
-        keys = builder.size(sizes["n"])
-        queries = builder.size(sizes["m"])
+        found.counts = builder.size(sizes["n"]), builder.size(sizes["m"])
 
         def function(body, x, *others):
             given = dict(zip(names, others))  # the last of others is what was there before
-            known = {}
-
-            def once(name, make, *arguments):
-                if name not in known:
-                    known[name] = make(*arguments)
-                return known[name]
-
-            def position(letter):
-                return body.emit(f"linalg.index {letters.index(letter)} : index")
-
-            def index_of(name):
-                type_ = found[name][0].type
-                return body.emit(f"arith.index_cast {given[name]} : {type_} to index")
-
-            def minus(a, b):
-                return body.emit(f"arith.subi {a}, {b} : index")
-
-            def place(letter):
-                """Of a query or a key, among the keys, or where `outer` is that of keys among
-                the queries."""
-                if self.packed and letter == self.outer:
-                    return index_of("places")
-                value = once(letter, position, letter)
-                if letter == "m" and self.end and not self.packed:
-                    ahead = body.emit(f"arith.subi {keys}, {queries} : index")
-                    value = body.emit(f"arith.addi {value}, {ahead} : index")
-                return value
-
-            def coordinate(letter):
-                return once((letter,), place, letter)
-
+            places = Places(self, body, letters, found, given)
+            coordinate, minus = places.coordinate, places.minus
             scale = self.scale_of(sizes)
             if self.softcap is not None:
                 x = body.mul(type_, x, body.constant(scale / self.softcap, type_))
@@ -210,10 +233,7 @@ class Scores(Op):
                 x = body.add(type_, x, body.cast(given["bias"], found["bias"][0].type, type_))
             if "alibi" in found:
                 slope = body.cast(given["alibi"], found["alibi"][0].type, type_)
-                far = minus(coordinate("n"), coordinate("m"))
-                far = body.emit(f"arith.index_cast {far} : index to i64")
-                x = body.add(type_, x, body.mul(type_, slope, body.emit(
-                    f"arith.sitofp {far} : i64 to {type_}")))
+                x = body.add(type_, x, body.mul(type_, slope, places.distance(type_)))
             low = body.constant(-inf, type_)
 
             def keep(x, condition):
@@ -222,25 +242,19 @@ class Scores(Op):
             def compare(how, a, b):
                 return body.emit(f"arith.cmpi {how}, {a}, {b} : index")
 
-            def number_of_key():
-                if not self.packed:
-                    return coordinate("n")
-                return minus(once("n", position, "n"),
-                             index_of("starts" if self.outer == "m" else "begins"))
-
             def or_sink(near):
                 if self.sinks is None:
                     return near
-                sink = compare("slt", once("number", number_of_key),
+                sink = compare("slt", places.number_of_key(),
                                body.constant(self.sinks, "index"))
                 return body.emit(f"arith.ori {near}, {sink} : i1")
 
             if "lengths" in found:
-                x = keep(x, compare("slt", coordinate("n"), index_of("lengths")))
+                x = keep(x, compare("slt", coordinate("n"), places.index_of("lengths")))
             if self.packed:
                 inner = coordinate("n" if self.outer == "m" else "m")
-                x = keep(x, compare("sge", inner, index_of("starts")))
-                x = keep(x, compare("slt", inner, index_of("ends")))
+                x = keep(x, compare("sge", inner, places.index_of("starts")))
+                x = keep(x, compare("slt", inner, places.index_of("ends")))
             if self.causal:
                 x = keep(x, compare("sle", coordinate("n"), coordinate("m")))
             if self.window is not None:

@@ -6,7 +6,7 @@ stands here, as of the forward.
 
 from dataclasses import dataclass
 
-from ._attention import Scores
+from ._attention import Places, Scores
 from ._op import Argument, kind
 from ._text import LAYER_FLOATS, wide_type
 
@@ -158,3 +158,36 @@ class BiasGradient(Gradient):
         if "k" in kept and self.is_split:
             value = builder.merge(value, kept.index("k"), sizes["k"] * sizes["g"])
         return [value]
+
+
+@kind
+@dataclass(frozen=True)
+class SlopeGradient(Gradient):
+    """The gradient of alibi's slopes, (heads), in the type of sums: that of the scores times the distances
+    of keys and queries, one loop along the keys."""
+
+    name = "attention_alibi_gradient"
+
+    def results(self, types, sizes):
+        return [(wide_type(types[0]), (sizes["h"],))]
+
+    def build(self, builder, values, orders):
+        found = self.read(builder, values, orders)
+        rows, sizes = self.row_letters, found.sizes
+        letters = [*rows, "n"]
+        _, slopes = self.slopes_of(builder, found, letters, of_sum=True)
+        type_ = slopes.type
+        names = ["places"] if self.packed else []
+
+        def times_distance(body, x, *others):
+            places = Places(self, body, letters, found, dict(zip(names, others)))
+            return body.mul(type_, x, places.distance(type_))
+
+        value = builder.generic([letters, *(found[name][1] for name in names), letters], letters,
+                                [slopes, *(found[name][0] for name in names)],
+                                builder.empty(slopes.dims, type_), times_distance)
+        heads = [x for x in rows if x in "hkg"]
+        for to in (rows, heads):
+            value = builder.product([value], [letters], [sizes[x] for x in to], to, type_)
+            letters = to
+        return [builder.merge(value, 0, sizes["k"] * sizes["g"]) if self.is_split else value]

@@ -9,12 +9,12 @@ import torch
 from .._library import Error
 from ..ops import _op
 from ..ops._attention import Attention
-from ..ops._attention_gradients import BiasGradient, KeyGradient, QueryGradient
+from ..ops._attention_gradients import BiasGradient, KeyGradient, QueryGradient, SlopeGradient
 from ..ops._operand import constant_in_graphs
 from ..ops._paged_attention import PagedAttention
 from . import _training  # noqa: F401: it defines pit::run_all
 
-GRADIENTS = {"q": QueryGradient, "kv": KeyGradient, "bias": BiasGradient}
+GRADIENTS = {"q": QueryGradient, "kv": KeyGradient, "bias": BiasGradient, "alibi": SlopeGradient}
 
 
 @constant_in_graphs
@@ -88,10 +88,11 @@ class Differentiated(torch.autograd.Function):
         if needs[1] or needs[2]:
             grads[1], grads[2] = torch.ops.pit.run_all(arrays, gradient_op(ctx.op, "kv"))
         names = names_of(ctx.op)
-        if "bias" in names and needs[names.index("bias")]:
-            bias = tensors[names.index("bias")]
-            found, = torch.ops.pit.run_all(arrays, gradient_op(ctx.op, "bias"))
-            grads[names.index("bias")] = sum_to(found, bias.shape).to(bias.dtype)
+        for name in ("bias", "alibi"):
+            if name in names and needs[names.index(name)]:
+                given = tensors[names.index(name)]
+                found, = torch.ops.pit.run_all(arrays, gradient_op(ctx.op, name))
+                grads[names.index(name)] = sum_to(found, given.shape).to(given.dtype)
         if "sink_logits" in names and needs[names.index("sink_logits")]:
             sinks = tensors[names.index("sink_logits")]
             part = torch.exp(sinks.to(wide)[:, None] - logs) * -delta
@@ -112,9 +113,6 @@ def run(op, tensors, index, differentiated, out):
     if differentiated:
         if index is not None:
             raise Error("attention: keys that an index= lists have no gradients; pass a mask or blocks")
-        for name, x in zip(names_of(op), tensors):
-            if name == "alibi" and x.requires_grad:
-                raise Error("attention: the gradient of alibi is not computed; pass alibi.detach()")
         result, logs = Differentiated.apply(with_logs(op), *tensors)
         return (result, logs) if returns_logs(op) else result
     if index is not None:

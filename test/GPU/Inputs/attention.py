@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from pit.ops import _attention, _op
-from pit.ops._attention_gradients import BiasGradient, KeyGradient, QueryGradient
+from pit.ops._attention_gradients import BiasGradient, KeyGradient, QueryGradient, SlopeGradient
 from pit_run import check_layers
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Python" / "Inputs"))
@@ -85,6 +85,8 @@ def check(pit_run, rng, dtype, head_sizes, sizes, given=None):
         found, kinds = [], [(QueryGradient, 1), (KeyGradient, 2)]
         if "bias" in options:
             kinds.append((BiasGradient, 1))
+        if "alibi" in options:
+            kinds.append((SlopeGradient, 1))
         for kind, count in kinds:
             gradient = _op.make(kind, *(changed.get(f.name, getattr(op, f.name)) for f in fields(op)))
             found += results(pit_run, gradient, given, count) or []

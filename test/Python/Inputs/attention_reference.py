@@ -66,19 +66,26 @@ def attention(q, k, v, **options):
 
 
 def gradients(q, k, v, dy, **options):
-    """Of q, k and v, and of the bias if there is one."""
+    """Of q, k and v, and of the bias and of alibi if there are any."""
     each, groups = q.shape[1] // k.shape[1], k.shape[1]
     found, _, slope = chances(q, k, **options)
     q, dy = (x.astype("d") for x in (q, dy))
     wide_k, wide_v = (np.repeat(x.astype("d"), each, 1) for x in (k, v))
     back = dy @ wide_v.swapaxes(2, 3)
     of_scores = found * (back - (found * back).sum(-1, keepdims=True))
-    of_bias = []
+    others = []
     if options.get("bias") is not None:
         shape = np.shape(options["bias"])
         wide = (1,) * (4 - len(shape)) + shape
         dims = tuple(i for i in range(4) if wide[i] == 1)
-        of_bias = [of_scores.sum(dims, keepdims=True).reshape(shape)]
+        others.append(of_scores.sum(dims, keepdims=True).reshape(shape))
+    if options.get("alibi") is not None:
+        queries, keys = of_scores.shape[2:]
+        i = np.arange(queries)[:, None] + (keys - queries if options.get("align") == "end" else 0)
+        j = np.arange(keys)
+        if options.get("cu_seqlens") is not None:
+            i, j, _ = places(*options["cu_seqlens"], queries, keys, options.get("align"))
+        others.append((of_scores * (j - i)).sum((0, 2, 3)))
     of_scores = of_scores * slope
     scale = options.get("scale")
     of_scores = of_scores * (q.shape[3] ** -0.5 if scale is None else scale)
@@ -87,7 +94,7 @@ def gradients(q, k, v, dy, **options):
         return x.reshape(x.shape[0], groups, each, *x.shape[2:]).sum(2)
 
     return (of_scores @ wide_k, of_groups(of_scores.swapaxes(2, 3) @ q),
-            of_groups(found.swapaxes(2, 3) @ dy), *of_bias)
+            of_groups(found.swapaxes(2, 3) @ dy), *others)
 
 
 def repeat(blocks, block, queries, keys):
