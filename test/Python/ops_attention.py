@@ -5,11 +5,13 @@
 import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
+from pit.ops import _block_index, _block_sums  # noqa: E402
 
 import attention_reference as reference  # noqa: E402
 import block_reference  # noqa: E402
@@ -278,6 +280,19 @@ class BlockIndex(unittest.TestCase):
         self.assertTrue((pit.block_index(q, k, top_p=0.5).sum(-1) == 3).all())
         causal = pit.block_index(q, k, top_k=2, block_size=(20, 10), causal=True)
         self.assertTrue((causal.sum(-1) == 2).all() and not causal[..., 0, 2:].any())
+
+    def test_sums(self):
+        """Means are a program's in the host's memory; what lies in another order, short blocks, few places."""
+        for dtype in ("f2", "f4"):
+            for shape, size, order in (((2, 3, 70, 8), 16, (0, 1, 2, 3)), ((1, 90, 2, 33), 30, (0, 2, 1, 3)),
+                                       ((2, 1, 3, 5), 4, (0, 1, 2, 3))):
+                x = random.standard_normal(shape).astype(dtype).transpose(order)
+                with mock.patch.object(_block_sums, "SMALLEST", 0), mock.patch.object(
+                        _block_sums, "run", wraps=_block_sums.run) as run:
+                    found = _block_index.pooled(_block_index.arrays_of(x), x, size)
+                self.assertEqual((run.called, found.dtype), (x.shape[2] >= size, "f4"))
+                wanted = [x[:, :, i:i + size].astype("d").mean(2) for i in range(0, x.shape[2], size)]
+                np.testing.assert_allclose(found, np.stack(wanted, 2), atol=1e-6)
 
     def test_heads_alike(self):
         """Nothing depends on a head: one list of blocks serves all."""

@@ -6,6 +6,7 @@ hold it."""
 import math
 
 from .._library import Error
+from . import _block_sums
 from ._products import rank_of
 
 NAME = "block_index"
@@ -112,7 +113,7 @@ class Torch(Numpy):
         return x.to(like.dtype)
 
     def put(self, order, values, size):
-        return self.zeros((*order.shape[:-1], size)).scatter_(-1, order, values)
+        return self.zeros((*order.shape[:-1], size)).scatter(-1, order, values)
 
 
 def framework_of(x):
@@ -162,7 +163,8 @@ def pooled(arrays, x, size):
     parts = []
     if whole:
         blocks = x[:, :, :whole * size].reshape((batch, heads, whole, size, d))
-        parts.append(arrays.sums(blocks, 3) / size)
+        sums = _block_sums.sums(blocks)
+        parts.append((arrays.sums(blocks, 3) if sums is None else sums) / size)
     if places % size:
         parts.append(arrays.sums(x[:, :, whole * size:], 2)[:, :, None] / (places % size))
     return parts[0] if len(parts) == 1 else arrays.joined(parts, 2)
