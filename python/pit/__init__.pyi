@@ -81,7 +81,8 @@ def attention(
     causal: bool = False, align: Literal["start", "end"] = "start",
     window: int | None = None, sinks: int | None = None, sink_logits: _AnyArray = None,
     alibi: _AnyArray = None, scale: float | None = None, softcap: float | None = None,
-    return_lse: bool = False, out: _AnyArray = None) -> Any: ...
+    k_scale: _AnyArray = None, v_scale: _AnyArray = None, return_lse: bool = False,
+    out: _AnyArray = None) -> Any: ...
 def block_index(
     q: _Array, k: _AnyArray, *, block_size: int | tuple[int, int] = 64, top_k: int | None = None,
     top_p: float | None = None, vertical: int | None = None, slash: int | None = None,

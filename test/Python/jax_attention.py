@@ -67,6 +67,17 @@ class Attention(unittest.TestCase):
                              for f in (lambda x: pit.attention(q, k, v, bias=x), right))
             self.close(found, wanted)
 
+    def test_scales(self):
+        q, k, v, scale = draw(2, 4, 20, 16), draw(2, 2, 30, 16), draw(2, 2, 30, 8), (jnp.abs(draw(2, 1)) + 0.1) / 20
+        stored = (k * 20).astype(jnp.float8_e4m3fn), (v * 20).astype(jnp.int8)
+        wide = [x.astype("f") * scale[..., None] for x in stored]
+        found, wanted = (jax.jit(jax.grad(lambda q: jnp.sin(f(q)).sum()))(q) for f in (
+            lambda q: pit.attention(q, *stored, k_scale=scale, v_scale=scale),
+            lambda q: reference(q, *wide, jnp.ones((20, 30), bool))))
+        self.close(found, wanted)
+        with self.assertRaisesRegex(pit.Error, "k_scale is of a cache"):
+            jax.grad(lambda x: pit.attention(q, *stored, k_scale=x).sum())(scale)
+
     def test_gradients_of_alibi(self):
         q, k, v, slopes = draw(2, 4, 20, 16), draw(2, 2, 30, 16), draw(2, 2, 30, 8), draw(4)
 

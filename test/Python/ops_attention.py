@@ -54,6 +54,31 @@ class Attention(unittest.TestCase):
             arrays, options, wanted = reference.draw(rng, rng.choice(["f4", "f4", "f2", "f8"]))
             self.compare(arrays, options, wanted)
 
+    def test_scales(self):
+        """Keys and values of 8 bits, or of any type, that are multiplied as they are read."""
+        seed = int(random.integers(2 ** 31))
+        print("seed", seed)
+        rng = np.random.default_rng(seed)
+        for i in range(4):
+            dtype = rng.choice(["f4", "f2", "f8"])
+            (q, *others), options, wanted = reference.draw(rng, dtype, [(33, 70), (70, 130), (1, 65), (64, 64)][i])
+            full = others[0].shape[:3]
+            scales, stored = [], []
+            for x in others if i != 3 else others[:1]:
+                scale = rng.random([1 if rng.random() < 0.4 else n for n in full][rng.integers(4):]) / 30 + 0.01
+                scales.append(scale.astype(rng.choice(["f4", "f2"])))
+                stored.append(np.rint(x * 30).astype("i1"))
+            stored += others[len(stored):]  # a value of q's type
+            options |= dict(zip(("k_scale", "v_scale"), scales))
+            wide = [x * s[..., None].astype("d") if s.ndim else x * s.astype("d")
+                    for x, s in zip(stored, [*scales, np.ones(())])]
+            with self.subTest(q=q.shape, dtype=dtype, **{n: getattr(x, "shape", x) for n, x in options.items()}):
+                with np.errstate(invalid="ignore"):
+                    result, logs = reference.attention(q, *wide, **wanted)
+                    found, found_logs = pit.attention(q, *stored, return_lse=True, **options)
+                self.check(found, result)
+                self.check(found_logs.astype(found.dtype), logs)
+
     def test_skewed(self):
         """All keys for one block of queries, none for others; rows of which nothing is selected."""
         arrays = draw(1, 2, 1, 130, 200, 16, 16)

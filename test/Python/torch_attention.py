@@ -160,6 +160,35 @@ class Attention(unittest.TestCase):
         self.assertEqual(self.gradients(lambda x: pit.attention(q, k, v, alibi=x), [slopes[:1].half().expand(2)],
                                         torch.ones(1, 2, 33, 8))[1][0].dtype, torch.float16)
 
+    def test_scales(self):
+        """A cache of 8 bits: in a graph, with autocast, a batch of vmap; the gradient of q, and no others."""
+        q, k, v = (torch.randn(shape) for shape in ((2, 4, 33, 16), (2, 2, 70, 16), (2, 2, 70, 8)))
+        scales = (torch.rand(2, 1) + 0.5) / 30, torch.rand(2, 2, 70) / 30
+        grad = torch.randn(2, 4, 33, 8)
+        call = torch.compile(lambda *x: pit.attention(*x[:3], k_scale=x[3], v_scale=x[4], causal=True,
+                                                      align="end"), fullgraph=True, backend="aot_eager")
+        for dtype in (torch.float8_e4m3fn, torch.float8_e5m2, torch.int8):
+            stored = [(x * 30).to(dtype) for x in (k, v)]
+            wide = [x.double() * s[..., None] for x, s in zip(stored, scales)]
+            right = self.gradients(lambda q: reference(q, *wide, causal=True, align="end"), [q], grad)
+            found = self.gradients(lambda q: call(q, *stored, *scales), [q], grad)
+            self.close(found[0], right[0])
+            self.close(found[1][0], right[1][0].double())
+            with torch.autocast("cpu", torch.bfloat16):
+                y = call(q, *stored, *scales)
+            self.assertEqual(y.dtype, torch.bfloat16)
+            self.close(y, right[0], 2e-2)
+        rows = torch.vmap(lambda q, k, v: pit.attention(q[None], k[None], v[None], k_scale=scales[0])[0])(
+            q, *stored)
+        self.close(rows, reference(q, stored[0].double() * scales[0][..., None], stored[1]))
+        for name in ("v", "k_scale"):
+            given = dict(v=v.clone(), k_scale=scales[0].clone())
+            given[name].requires_grad_()
+            with self.assertRaisesRegex(pit.Error, f"{name} is of a cache that is read times scales"):
+                pit.attention(q, stored[0], **given)
+        with self.assertRaisesRegex(pit.Error, r"k_scale has shape .* it broadcasts to .*heads of keys"):
+            pit.attention(q, *stored, k_scale=torch.ones(3, 1))
+
     def test_gradients_of_sequences(self):
         """Also in a graph; of other queries and keys than their own, sequences have none."""
         tensors = [torch.randn(shape) for shape in ((1, 4, 150, 16), (1, 2, 180, 16), (1, 2, 180, 8))]

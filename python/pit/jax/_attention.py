@@ -32,12 +32,17 @@ def differentiable(op):
         changed(kind, op, with_lse=False)
         for kind in (QueryGradient, KeyGradient, BiasGradient, SlopeGradient))
     names = [argument.name for argument in op.arguments()]
+    stored = op.stored_names()
 
     @jax.custom_vjp
     def attend(*arrays):
         return run_all(forward, arrays)
 
     def keep(*primals):
+        for name, x in zip(names, primals):
+            if name in stored and x.perturbed:
+                raise Error(f"attention: {name} is of a cache that is read times scales, and has no gradient; "
+                            f"pass jax.lax.stop_gradient({name})")
         arrays = tuple(x.value for x in primals)
         found = run_all(forward, arrays)
         # What a pytree is made of says what is wanted, without arrays.
@@ -50,8 +55,11 @@ def differentiable(op):
                          for x in grads)
         delta = (grad.astype(logs.dtype) * result.astype(logs.dtype)).sum(-1) - of_logs
         given = [*arrays, grad, jnp.where(logs == -jnp.inf, 0, logs), delta]
-        found = [*run_all(queries, given), *run_all(keys, given)]
-        for name, x, is_wanted in zip(names[3:], arrays[3:], wanted[3:]):
+        found = list(run_all(queries, given))
+        if not stored:
+            found += run_all(keys, given)
+        at = len(found)
+        for name, x, is_wanted in zip(names[at:], arrays[at:], wanted[at:]):
             if name in ("bias", "alibi") and is_wanted is not None:
                 made, = run_all(bias if name == "bias" else slopes, given)
                 made = made if made.size == x.size else made.sum()

@@ -14,10 +14,12 @@ from . import _sequences
 from ._op import SELECTOR_TYPES, Argument, IndexArgument, Op, kind, make, run
 from ._operand import makes_op
 from ._products import rank_of
-from ._text import LAYER_FLOATS, Value, wide_type
+from ._text import LAYER_FLOATS, SMALL_FLOATS, Value, wide_type
 
 LONGEST_HEAD = 512
 LOWEST = {"f64": "0xFFF0000000000000", "f32": "0xFF800000"}
+STORED = (*SMALL_FLOATS, "i8", *LAYER_FLOATS)  # types of keys and values that are of another than q
+SCALES = ("k_scale", "v_scale")
 RANGES = ("starts", "ends", "places", "begins")  # as _sequences.ranges has them
 
 
@@ -99,6 +101,8 @@ class Scores(Op):
     mask: str | None
     block: tuple | None  # queries and keys of a block
     packed: bool  # whether sequences lie one behind the other
+    narrow: bool  # whether k and v have another type than q, which they are computed in
+    scales: tuple  # the dims of what k and v are multiplied by, as letters; None: nothing
     with_lse: bool
 
     outer = "m"  # the dim whose places have ranges of the other, that loops go along
@@ -106,8 +110,8 @@ class Scores(Op):
     def arguments(self):
         keys = "k" if self.grouped else "h"
         found = [Argument("q", ("b", "h", "m", "d"), LAYER_FLOATS, permutable=True),
-                 Argument("k", ("b", keys, "n", "d"), LAYER_FLOATS, permutable=True),
-                 Argument("v", ("b", keys, "n", "e"), LAYER_FLOATS, permutable=True)]
+                 *(Argument(name, ("b", keys, "n", d), STORED if self.narrow else LAYER_FLOATS,
+                            alike=not self.narrow, permutable=True) for name, d in (("k", "d"), ("v", "e")))]
         if self.bias is not None:
             found.append(Argument("bias", dims_of(self.bias), LAYER_FLOATS, alike=False))
         if self.slopes:
@@ -119,6 +123,8 @@ class Scores(Op):
                       for name in ("cu_seqlens", "cu_seqlens_of_keys")]
         if self.sink_logits:
             found.append(Argument("sink_logits", ("h",), LAYER_FLOATS, alike=False))
+        found += [Argument(name, dims_of(dims), LAYER_FLOATS, alike=False)
+                  for name, dims in zip(SCALES, self.scales) if dims is not None]
         if self.select == "index":
             found.append(IndexArgument("index", ("b", "h", "m", "n")))
         elif self.select is not None:
@@ -126,6 +132,10 @@ class Scores(Op):
             found.append(Argument(self.select, dims_of(dims), (*SELECTOR_TYPES["mask"], "i32"),
                                   alike=False))
         return found
+
+    def stored_names(self):
+        """Those of a cache, whose keys and values are computed as they are read."""
+        return ("k", "v", *SCALES) if self.narrow or self.scales != (None, None) else ()
 
     def dynamic(self):
         return ("b", "m", "n", "c")
@@ -158,25 +168,50 @@ class Scores(Op):
     # -- text ----------------------------------------------------------------
 
     def read(self, builder, values, orders):
-        found = Found()
+        found, given = Found(), {}
         for argument, value, order in zip(self.arguments(), values, orders):
             if isinstance(argument, IndexArgument):
                 found[argument.name] = value, ()
                 continue
             letters = [argument.dims[i] for i in order] if order else list(argument.dims)
+            given[argument.name] = value, letters
+        for name, (value, letters) in given.items():
+            if name in SCALES:
+                continue
+            if name in "kv":
+                value = self.scaled(builder, value, letters, given["q"][0].type, given.get(name + "_scale"))
             if self.grouped and self.select == "index":
-                if argument.name in "kv":
+                if name in "kv":
                     value, letters = self.repeated(builder, value, letters, values[0], orders[0])
             elif self.grouped and "h" in letters:
                 at = letters.index("h")
                 keys = values[1].dims[(orders[1] or range(4)).index(1)]
                 value = builder.expand(value, at, keys, value.dims[at] // keys)
                 letters[at:at + 1] = ["k", "g"]
-            found[argument.name] = value, letters
+            found[name] = value, letters
         found.sizes = {letter: size for value, letters in found.values()
                       for letter, size in zip(letters, getattr(value, "dims", ()))
                       if letter not in (1, "N")}
         return found
+
+    def scaled(self, builder, value, letters, type_, scale):
+        """Keys or values times their scale, in a type of products. The compiler computes it in the loop."""
+        if not self.narrow and scale is None:
+            return value
+        ins, maps, summed = [value], [letters], wide_type(type_)
+        type_ = type_ if builder.on_gpu else summed  # which tensor cores would not take
+        if scale is not None:
+            ins.append(builder.squeeze(scale[0], [x == 1 for x in scale[1]]))
+            maps.append([x for x in scale[1] if x != 1])
+
+        def function(body, x, *scales):
+            x = body.cast(x, value.type, summed)
+            if scale is not None:
+                x = body.mul(summed, x, body.cast(scales[0], scale[0].type, summed))
+            return body.cast(x, summed, type_)
+
+        return builder.generic([*maps, letters], letters, ins, builder.empty(value.dims, type_),
+                               lambda body, *x: function(body, *x[:-1]))
 
     @property
     def row_letters(self):
@@ -362,7 +397,7 @@ class Attention(Scores):
         rows, sizes = self.row_letters, found.sizes
         _, scores = self.computed_scores(builder, found, [*rows, "n"])
         v, of_v = found["v"]
-        type_, summed = v.type, scores.type
+        type_, summed = found["q"][0].type, scores.type
         of_rows = [sizes[x] for x in rows]
         letters = [*rows, "n"]
         top = builder.generic(
@@ -375,9 +410,9 @@ class Attention(Scores):
         total = builder.generic(
             [letters, rows], letters, [powers], builder.zeros(of_rows, summed),
             lambda body, x, old: body.add(summed, old, x))
-        if type_ != summed:
+        if v.type != summed:
             powers = builder.elementwise(
-                [powers], lambda body, x: body.cast(x, summed, type_), type_)
+                [powers], lambda body, x: body.cast(x, summed, v.type), v.type)
         sums = builder.product([powers, v], [letters, of_v], [*of_rows, sizes["e"]],
                                [*rows, "e"], summed)
         if self.sink_logits:
@@ -409,13 +444,13 @@ def attention_op(*fields):
     return make(Attention, *fields)
 
 
-def pattern(name, shape, sizes, dims="(batch, heads, queries, keys)"):
+def pattern(name, shape, sizes, dims="(batch, heads, queries, keys)", names="bhmn"):
     """The dims of what broadcasts to (b, h, m, n), as letters."""
-    if len(shape) > 4:
+    if len(shape) > len(sizes):
         raise Error(f"attention: {name} has shape {tuple(shape)}; it broadcasts to {dims}")
-    shape = (1,) * (4 - len(shape)) + tuple(shape)
+    shape = (1,) * (len(sizes) - len(shape)) + tuple(shape)
     letters = ""
-    for letter, size, whole in zip("bhmn", shape, sizes):
+    for letter, size, whole in zip(names, shape, sizes):
         if size not in (1, whole):
             raise Error(f"attention: {name} has shape {shape}; it broadcasts to {tuple(sizes)}: "
                         f"{dims}")
@@ -423,13 +458,19 @@ def pattern(name, shape, sizes, dims="(batch, heads, queries, keys)"):
     return letters
 
 
-def as_4d(x):
-    return x if len(x.shape) == 4 else x.reshape((1,) * (4 - len(x.shape)) + tuple(x.shape))
+def as_4d(x, rank=4):
+    return x if len(x.shape) == rank else x.reshape((1,) * (rank - len(x.shape)) + tuple(x.shape))
+
+
+def is_narrow(x):
+    """Whether an array has elements of 8 bits, which a scale stands beside."""
+    return str(getattr(x, "dtype", "")).rpartition(".")[2].startswith(("float8", "int8", "uint8"))
 
 
 def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bias=None,
               lengths=None, cu_seqlens=None, causal=False, align="start", window=None, sinks=None,
-              sink_logits=None, alibi=None, scale=None, softcap=None, return_lse=False, out=None):
+              sink_logits=None, alibi=None, scale=None, softcap=None, k_scale=None, v_scale=None,
+              return_lse=False, out=None):
     """softmax(q k.T scale) v for each head; scores are never stored, and what is not selected is
     not computed.
 
@@ -438,7 +479,9 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
 
     q           (batch, heads, queries, d)
     k, v        (batch, heads of keys, keys, d) and (.., e); fewer heads than q has serve
-                as many of q's each
+                as many of q's each; or of float8_e4m3fn, float8_e5m2 or int8, as caches are
+    k_scale     of k and of v: what they are multiplied by as they are read. They broadcast to
+    v_scale     (batch, heads of keys, keys): one for all, for each head, each key
     mask        broadcasts to (batch, heads, queries, keys); what is not 0 selects a key
     blocks      (batch or 1, heads or 1, blocks of queries, blocks of keys), or fewer dims, of
                 `block_size` (a number, or one for queries and one for keys); or
@@ -500,11 +543,15 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
             raise Error("attention: lengths and cu_seqlens are given; one of them says which keys "
                         "are there")
         sequences = _sequences.of_argument("attention", cu_seqlens, sizes[2:])
+    scales = tuple(None if x is None else pattern(
+        name, x.shape, (*k.shape[:2], k.shape[2]), "(batch, heads of keys, keys)",
+        "bkn" if q.shape[1] != k.shape[1] else "bhn") for name, x in zip(SCALES, (k_scale, v_scale)))
     arrays += [x for x in (alibi, lengths, *sequences, sink_logits) if x is not None]
+    arrays += [as_4d(x, 3) for x in (k_scale, v_scale) if x is not None]
     if given is not None:
         arrays.append(given)
     op = attention_op(
         q.shape[1] != k.shape[1], scale, softcap, bool(causal), align == "end", window, sinks,
         of_bias, alibi is not None, lengths is not None, sink_logits is not None, select, letters,
-        block, bool(sequences), bool(return_lse))
+        block, bool(sequences), is_narrow(k) or is_narrow(v), scales, bool(return_lse))
     return run(op, tuple(arrays), out)

@@ -82,7 +82,7 @@ class QueryGradient(Gradient):
         k, of_k = found["k"]
         dq = builder.product([slopes, k], [letters, of_k], [sizes[x] for x in [*rows, "d"]],
                              [*rows, "d"], wide_type(k.type))
-        dq = self.rounded(builder, found, dq, k.type, self.scale_of(sizes))
+        dq = self.rounded(builder, found, dq, found["q"][0].type, self.scale_of(sizes))
         return [self.to_heads(builder, sizes, dq)]
 
 

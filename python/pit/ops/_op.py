@@ -116,6 +116,10 @@ class Op:
         """Names of dimensions that are always dynamic, whatever `dynamic` says."""
         return ()
 
+    def stored_names(self):
+        """Names of arguments that stay as they are in memory: no gradients, no other types."""
+        return ()
+
     def has_packed_result(self):
         """Whether an index alone tells the size of the result."""
         return False

@@ -32,6 +32,12 @@ def names_of(op):
     return tuple(argument.name for argument in _op.decode(op).arguments())
 
 
+@constant_in_graphs
+def stored_names(op):
+    """Arguments without gradients, where keys are another type's or read times a scale."""
+    return _op.decode(op).stored_names()
+
+
 def values_of(op, **changed):
     return [changed.get(f.name, getattr(op, f.name)) for f in fields(op)]
 
@@ -113,6 +119,10 @@ def run(op, tensors, index, differentiated, out):
     if differentiated:
         if index is not None:
             raise Error("attention: keys that an index= lists have no gradients; pass a mask or blocks")
+        for name, x in zip(names_of(op), tensors):
+            if name in stored_names(op) and x.requires_grad:
+                raise Error(f"attention: {name} is of a cache that is read times scales, and has no gradient; "
+                            f"pass {name}.detach()")
         result, logs = Differentiated.apply(with_logs(op), *tensors)
         return (result, logs) if returns_logs(op) else result
     if index is not None:

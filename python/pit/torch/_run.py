@@ -226,7 +226,7 @@ def run_by(apply, op, arrays, out, forward=False):
     """`forward`: gradients are taken forwards."""
     if exports_to_onnx():
         return _dense.run(op, arrays)
-    arrays = autocast(arrays) if autocasts(op) else list(arrays)
+    arrays = autocast(arrays, stored_places(op)) if autocasts(op) else list(arrays)
     index = handle_of(op, arrays)
     tensors = arrays[:-1] if index else arrays
     differentiated = torch.is_grad_enabled() and any([x.requires_grad for x in tensors])
@@ -274,6 +274,12 @@ def autocasts(op):
 
 
 @constant_in_graphs
+def stored_places(op):
+    op = _op.decode(op)
+    return tuple(i for i, x in enumerate(op.arguments()) if x.name in op.stored_names())
+
+
+@constant_in_graphs
 def consists_of_others(op):
     return type(_op.decode(op)) in _compositions.FUNCTIONS
 
@@ -293,11 +299,12 @@ def handle_of(op, arrays):
     return 0
 
 
-def autocast(arrays):
-    """What torch's own products do: floats other than f64 become autocast's type."""
+def autocast(arrays, stored=()):
+    """What torch's own products do: floats other than f64 become autocast's type; `stored` ones are
+    other arguments, as they lie in memory."""
     device = arrays[0].device.type
     if device == "meta" or not torch.is_autocast_enabled(device):
         return list(arrays)
     dtype = torch.get_autocast_dtype(device)
     return [x.to(dtype) if isinstance(x, torch.Tensor) and x.is_floating_point()
-            and x.dtype != torch.float64 else x for x in arrays]
+            and x.dtype != torch.float64 and i not in stored else x for i, x in enumerate(arrays)]
