@@ -96,8 +96,8 @@ def page_index(
 def paged_attention(
     q: _Array, k_cache: _AnyArray, v_cache: _AnyArray, page_table: _AnyArray, lengths: _AnyArray,
     *, causal: bool = True, window: int | None = None, scale: float | None = None,
-    softcap: float | None = None, splits: int | None = None, return_lse: bool = False,
-    out: _AnyArray = None) -> Any: ...
+    softcap: float | None = None, k_scale: _AnyArray = None, v_scale: _AnyArray = None,
+    splits: int | None = None, return_lse: bool = False, out: _AnyArray = None) -> Any: ...
 def conv2d(
     x: _Array, weight: _AnyArray, bias: _AnyArray = None, *, stride: int | _Sizes = 1,
     padding: int | _Sizes = 0, dilation: int | _Sizes = 1, groups: int = 1,

@@ -206,6 +206,31 @@ class Paged(unittest.TestCase):
                                                    (1, 16, 24, 64, 128))
             self.compare(arrays, options, splits=rng.choice([None, 1, 2, 4]))
 
+    def test_scales(self):
+        """Caches of 8 bits, or of any type, that are multiplied as they are read."""
+        seed = int(random.integers(2 ** 31))
+        print("seed", seed)
+        rng = np.random.default_rng(seed)
+        for i in range(6):
+            (q, *caches, pages, lengths), options = paged_reference.draw(
+                rng, rng.choice(["f4", "f2", "f8"]), (16, 24, 64), (8, 24))
+            scales = {}
+            for name, at in (("k_scale", 0), ("v_scale", 1)):
+                if i % 3 == 2 - at:
+                    continue  # of q's type, as it is
+                caches[at] = np.rint(caches[at] * 30).astype("i1")
+                shape = [1 if rng.random() < 0.4 else n for n in caches[at].shape[:3]][rng.integers(4):]
+                scales[name] = (rng.random(shape) / 30 + 0.01).astype(rng.choice(["f4", "f2"]))
+            factors = [scales.get(name, np.ones(())).astype("d") for name in ("k_scale", "v_scale")]
+            wide = [x * (s[..., None] if s.ndim else s) for x, s in zip(caches, factors)]
+            with self.subTest(q=q.shape, dtype=q.dtype, caches=[(x.shape, x.dtype) for x in caches],
+                              scales={name: x.shape for name, x in scales.items()}, **options):
+                result, logs = paged_reference.paged_attention(q, *wide, pages, lengths, **options)
+                found, found_logs = pit.paged_attention(q, *caches, pages, lengths, return_lse=True,
+                                                        splits=rng.choice([1, 2]), **scales, **options)
+                self.check(found, result)
+                self.check(found_logs.astype(found.dtype), logs)
+
     def test_shapes(self):
         """One query without a dim of its own; heads before places; results of the caller."""
         arrays = [random.standard_normal(shape).astype("f") for shape in (
@@ -237,6 +262,9 @@ class Paged(unittest.TestCase):
                 ("dimension 0 of lengths is 1", {"lengths": (1,)}),
                 ("heads of q and k_cache have 600 elements", {"q": (2, 4, 600), "k": (3, 16, 2, 600)}),
                 ("pages of k_cache have no places", {"k": (3, 0, 2, 8)}),
+                (r"k_scale has shape \(1, 16, 3\); it broadcasts to \(3, 16, 2\): \(pages, places",
+                 {"k_scale": np.ones((16, 3))}),
+                ("v_scale must be an array, not float 0.5", {"v_scale": 0.5}),
                 ("splits is 0", {"splits": 0}), ("window is 0", {"window": 0})):
             with self.assertRaisesRegex(pit.Error, error):
                 call(**options)

@@ -13,6 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 import tiles  # noqa: E402
 from setup import pit  # noqa: E402
 
+from pit import tile  # noqa: E402
+
 
 class Torch(unittest.TestCase):
     def test_types(self):
@@ -23,6 +25,36 @@ class Torch(unittest.TestCase):
             self.assertEqual(got.dtype, dtype)
             wanted = torch.relu(a.double() @ b.double() + 1)
             torch.testing.assert_close(got.double(), wanted, rtol=tolerance, atol=20 * tolerance)
+
+    def test_stored(self):
+        """Floats of 8 bits are read, cast, multiplied and written; nothing else takes them."""
+        @pit.jit
+        def product(a: tile.tensor["M", 32], b: tile.tensor[32, "N"], *, T):
+            (M, _), (_, N) = a.shape, b.shape
+            c, rounded = tile.empty((M, N), tile.f32), tile.empty((M, N), T)
+            for i, j in tile.forall((0, M, 16), (0, N, 16)):
+                t = tile.dot(tile.sread(a[i, :]), tile.sread(b[:, j]))
+                tile.swrite(c[i, j], t)
+                tile.swrite(rounded[i, j], (t * 0.125).to(T))
+            return c, rounded
+
+        @pit.jit
+        def added(a: tile.tensor["M", 32]):
+            M, _ = a.shape
+            c = tile.empty((M, 32), a.dtype)
+            for i in tile.forall((0, M, 16)):
+                t = tile.sread(a[i, :])
+                tile.swrite(c[i, :], t + t)
+            return c
+
+        for dtype, type_ in ((torch.float8_e4m3fn, tile.f8E4M3FN), (torch.float8_e5m2, tile.f8E5M2)):
+            a, b = torch.randn(40, 32).to(dtype), torch.randn(32, 50).to(dtype)
+            c, rounded = product(a, b, T=type_)
+            torch.testing.assert_close(c.double(), a.double() @ b.double(), rtol=1e-5, atol=1e-4)
+            self.assertEqual(rounded.dtype, dtype)
+            self.assertTrue(torch.equal(rounded.float(), (c * 0.125).to(dtype).float()))
+            with self.assertRaisesRegex(pit.Error, rf"\+ does not take {type_.name}; write .to\(tile.f32\)"):
+                added(a)
 
     def test_experts(self):
         x, w, gate = torch.randn(50, 40), torch.randn(5, 40, 70), torch.rand(50, 5)

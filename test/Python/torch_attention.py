@@ -249,10 +249,18 @@ class Attention(unittest.TestCase):
         q, k, v = (torch.randn(shape) for shape in ((2, 4, 16), (7, 16, 2, 16), (7, 16, 2, 8)))
         pages = torch.from_numpy(rng.permutation(7)[:6].reshape(2, 3).astype("i4"))
         call = torch.compile(lambda *x: pit.paged_attention(*x, return_lse=True), fullgraph=True)
+        scaled = torch.compile(pit.paged_attention, fullgraph=True, backend="aot_eager")
         for lengths in (torch.tensor([48, 0]), torch.tensor([5, 33])):
             given = [q, k, v, pages, lengths]
             wanted = paged_reference.paged_attention(q[:, :, None].numpy(), *(
                 x.numpy() for x in given[1:]))
+            stored = [q, *((x * 30).to(torch.float8_e4m3fn) for x in (k, v)), pages, lengths]
+            scales = dict(k_scale=torch.rand(7, 16, 2) / 30, v_scale=torch.rand(()) / 30)
+            wide = [x.double() * (s[..., None] if s.dim() else s) for x, s in zip(stored[1:3], scales.values())]
+            exact, _ = paged_reference.paged_attention(q[:, :, None].numpy(), *(
+                x.numpy() for x in (*wide, *given[3:])))
+            for found in (pit.paged_attention(*stored, **scales), scaled(*stored, **scales)):
+                self.close(found[:, :, None], torch.from_numpy(exact))
             for found in (pit.paged_attention(*given, return_lse=True), call(*given)):
                 for made, right in zip(found, wanted):
                     np.testing.assert_allclose(made, right[:, :, 0], atol=1e-5, rtol=1e-5)

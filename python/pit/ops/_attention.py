@@ -444,21 +444,22 @@ def attention_op(*fields):
     return make(Attention, *fields)
 
 
-def pattern(name, shape, sizes, dims="(batch, heads, queries, keys)", names="bhmn"):
+def pattern(name, shape, sizes, dims="(batch, heads, queries, keys)", names="bhmn",
+            op="attention"):
     """The dims of what broadcasts to (b, h, m, n), as letters."""
     if len(shape) > len(sizes):
-        raise Error(f"attention: {name} has shape {tuple(shape)}; it broadcasts to {dims}")
+        raise Error(f"{op}: {name} has shape {tuple(shape)}; it broadcasts to {dims}")
     shape = (1,) * (len(sizes) - len(shape)) + tuple(shape)
     letters = ""
     for letter, size, whole in zip(names, shape, sizes):
         if size not in (1, whole):
-            raise Error(f"attention: {name} has shape {shape}; it broadcasts to {tuple(sizes)}: "
+            raise Error(f"{op}: {name} has shape {shape}; it broadcasts to {tuple(sizes)}: "
                         f"{dims}")
         letters += "1" if size == 1 and whole != 1 or size != whole else letter
     return letters
 
 
-def as_4d(x, rank=4):
+def to_rank(x, rank=4):
     return x if len(x.shape) == rank else x.reshape((1,) * (rank - len(x.shape)) + tuple(x.shape))
 
 
@@ -519,13 +520,13 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
                         "selects keys, and others may be its part")
         select, given = name, x
     if select == "mask":
-        letters, given = pattern("mask", mask.shape, sizes), as_4d(mask)
+        letters, given = pattern("mask", mask.shape, sizes), to_rank(mask)
     elif select == "blocks":
         block = (block_size,) * 2 if isinstance(block_size, int) else tuple(block_size)
         parts = (*sizes[:2], *(-(-size // each) for size, each in zip(sizes[2:], block)))
         letters = pattern("blocks", blocks.shape, parts,
                           f"(batch, heads, blocks of {block[0]} queries, blocks of {block[1]} keys)")
-        given = as_4d(blocks)
+        given = to_rank(blocks)
         if 0 in sizes:
             select, given, letters, block = None, None, None, None
     if align not in ("start", "end"):
@@ -536,18 +537,21 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
     of_bias = None
     if bias is not None:
         of_bias = pattern("bias", bias.shape, sizes)
-        arrays.append(as_4d(bias))
+        arrays.append(to_rank(bias))
     sequences = ()
     if cu_seqlens is not None:
         if lengths is not None:
             raise Error("attention: lengths and cu_seqlens are given; one of them says which keys "
                         "are there")
         sequences = _sequences.of_argument("attention", cu_seqlens, sizes[2:])
+    for name, x in zip(SCALES, (k_scale, v_scale)):
+        if x is not None:
+            rank_of("attention", name, x)
     scales = tuple(None if x is None else pattern(
-        name, x.shape, (*k.shape[:2], k.shape[2]), "(batch, heads of keys, keys)",
+        name, x.shape, k.shape[:3], "(batch, heads of keys, keys)",
         "bkn" if q.shape[1] != k.shape[1] else "bhn") for name, x in zip(SCALES, (k_scale, v_scale)))
     arrays += [x for x in (alibi, lengths, *sequences, sink_logits) if x is not None]
-    arrays += [as_4d(x, 3) for x in (k_scale, v_scale) if x is not None]
+    arrays += [to_rank(x, 3) for x in (k_scale, v_scale) if x is not None]
     if given is not None:
         arrays.append(given)
     op = attention_op(

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 
 from .._library import Error
-from ._attention import LONGEST_HEAD
+from ._attention import LONGEST_HEAD, SCALES, STORED, to_rank, dims_of, is_narrow, pattern
 from ._op import SELECTOR_TYPES, Argument, Op, kind, make, run
 from ._operand import makes_op
 from ._products import rank_of
@@ -29,6 +29,8 @@ class PagedAttention(Op):
     causal: bool
     window: int | None
     splits: int
+    narrow: bool  # whether the cache has another type than q
+    scales: tuple  # the dims of what keys and values are multiplied by, as letters; None: nothing
     with_lse: bool
 
     name = "paged_attention"
@@ -38,10 +40,13 @@ class PagedAttention(Op):
     def arguments(self):
         places = SELECTOR_TYPES["lengths"]
         return [Argument("q", ("b", "g", "r", "d"), LAYER_FLOATS),
-                Argument("k_cache", ("c", "s", "g", "d"), LAYER_FLOATS, permutable=True),
-                Argument("v_cache", ("c", "s", "g", "e"), LAYER_FLOATS, permutable=True),
+                *(Argument(name, ("c", "s", "g", d), STORED if self.narrow else LAYER_FLOATS,
+                           alike=not self.narrow, permutable=True)
+                  for name, d in (("k_cache", "d"), ("v_cache", "e"))),
                 Argument("page_table", ("b", "p"), places, alike=False),
-                Argument("lengths", ("b",), places, alike=False)]
+                Argument("lengths", ("b",), places, alike=False),
+                *(Argument(name, dims_of(dims), LAYER_FLOATS, alike=False)
+                  for name, dims in zip(SCALES, self.scales) if dims is not None)]
 
     def dynamic(self):
         return ("b", "c", "p")
@@ -70,9 +75,9 @@ class PagedAttention(Op):
     def program(self, values, orders, chip):
         """The text for a chip, or None for a CPU."""
         from .. import tile
-        from ._paged_programs import paged_attention as paged
+        from ._paged_programs import PROGRAMS
 
-        q, k, v, pages, lengths = values
+        q, k, v = values[:3]
         size = k.dims[(orders[1] or range(4)).index(1)]
         heads = [place_of_heads(self.name, name, order)
                  for name, order in (("k_cache", orders[1]), ("v_cache", orders[2]))]
@@ -91,14 +96,23 @@ class PagedAttention(Op):
                         "multiple of 16")
         if step // part not in (1, 2, 4) or step % part:
             step = part
+        paged = PROGRAMS[tuple(dims is not None for dims in self.scales)]
+        wide = getattr(tile, wide_type(type_))
+        # What is computed as it is read is not rounded before a CPU's products.
+        computed = self.narrow or self.scales != (None, None)
         made = paged.specialize(
             *(getattr(tile, x.type)[tuple(x.dims)] for x in values),
-            D=d, E=e, S=size, T=part, M=self.queries, m=max(m, 1), step=step, splits=self.splits,
+            k_dims=places_of(self.scales[0]), v_dims=places_of(self.scales[1]),
+            product=wide if computed and not chip else getattr(tile, type_), D=d, E=e, S=size, T=part, M=self.queries, m=max(m, 1), step=step, splits=self.splits,
             scale=float(self.scale if self.scale is not None else d ** -0.5),
             softcap=self.softcap, causal=self.causal, window=self.window,
-            k_heads=heads[0], v_heads=heads[1], wide=getattr(tile, wide_type(type_)),
-            fast=narrow, with_lse=self.with_lse)
-        return made.mlir()
+            k_heads=heads[0], v_heads=heads[1], wide=wide, fast=narrow, with_lse=self.with_lse)
+        return made.mlir().replace(f"@{paged.__name__}(", f"@{self.name}(", 1)  # which calls look for
+
+
+def places_of(dims):
+    """Whether each of the dims of a scale is one of the cache."""
+    return tuple(int(x != "1") for x in dims or "")
 
 
 def place_of_heads(op, name, order):
@@ -137,7 +151,8 @@ def splits_of(on_gpu, tiles, keys):
 
 
 def paged_attention(q, k_cache, v_cache, page_table, lengths, *, causal=True, window=None,
-                    scale=None, softcap=None, splits=None, return_lse=False, out=None):
+                    scale=None, softcap=None, k_scale=None, v_scale=None, splits=None,
+                    return_lse=False, out=None):
     """Attention of few queries of each sequence to keys and values that lie in pages.
 
         y = pit.paged_attention(q, k_cache, v_cache, page_table, lengths)
@@ -145,7 +160,9 @@ def paged_attention(q, k_cache, v_cache, page_table, lengths, *, causal=True, wi
     q           (batch, heads, d), one query for each, or (batch, heads, queries, d)
     k_cache     (pages, places of a page, heads of keys, d)
     v_cache     (pages, places of a page, heads of keys, e); fewer heads than q has serve as
-                many of q's each
+                many of q's each; both also of float8_e4m3fn, float8_e5m2 or int8
+    k_scale     of the caches: what they are multiplied by as they are read. They broadcast to
+    v_scale     (pages, places of a page, heads of keys)
     page_table  (batch, pages of a sequence): where they are; -1 is none, whose keys are left out
     lengths     (batch): so many places of the sequence's pages are there, on the arrays' device;
                 the host does not read them
@@ -184,14 +201,22 @@ def paged_attention(q, k_cache, v_cache, page_table, lengths, *, causal=True, wi
         raise Error(f"{name}: splits is {splits}; keys are split into 1 part or more")
     if window is not None and window < 1:
         raise Error(f"{name}: window is {window}; it has 1 place or more")
+    given = [(n, x) for n, x in zip(SCALES, (k_scale, v_scale)) if x is not None]
+    for what, x in given:
+        rank_of(name, what, x)
+    scales = tuple(None if x is None else pattern(
+        what, x.shape, k_cache.shape[:3], "(pages, places of a page, heads of keys)", "csg", name)
+        for what, x in zip(SCALES, (k_scale, v_scale)))
     shape = tuple(q.shape[:-1])
     outs = None
     if out is not None:
         outs = out if return_lse else (out,)
         outs = tuple(x.reshape((batch, groups, rows, *x.shape[len(shape):])) for x in outs)
         outs = outs if return_lse else outs[0]
-    op = paged_op(queries, scale, softcap, bool(causal), window, splits, bool(return_lse))
-    found = run(op, (q.reshape((batch, groups, rows, d)), k_cache, v_cache, page_table, lengths), outs)
+    op = paged_op(queries, scale, softcap, bool(causal), window, splits,
+                  is_narrow(k_cache) or is_narrow(v_cache), scales, bool(return_lse))
+    found = run(op, (q.reshape((batch, groups, rows, d)), k_cache, v_cache, page_table, lengths,
+                     *(to_rank(x, 3) for _, x in given)), outs)
     if out is not None:
         return out
     results = found if return_lse else (found,)

@@ -11,14 +11,21 @@ from ..tile import jit
 inf = float("inf")
 
 
-def keys_of(cache, page, start, g, T, S, heads):
-    """T keys of a page of S, of caches (pages, places, heads, ..), or with the heads before."""
+def keys_of(cache, scale, page, start, g, T, S, heads, dims, wide, type_):
+    """T keys of a page of S, of caches (pages, places, heads, ..), or with the heads before; times a
+    scale of these `dims` if there is one."""
     places = tile.span(0 if T == S else tile.maximum(start % S, 0), T)
     if heads == 0:
-        return tile.sread(cache[g, page, places, :])
-    if heads == 1:
-        return tile.sread(cache[page, g, places, :])
-    return tile.sread(cache[page, places, g, :])
+        keys = tile.sread(cache[g, page, places, :])
+    elif heads == 1:
+        keys = tile.sread(cache[page, g, places, :])
+    else:
+        keys = tile.sread(cache[page, places, g, :])
+    if scale is None:
+        return keys.to(type_)
+    factors = tile.sread(scale[page if dims[0] else 0, places if dims[1] else tile.span(0, 1),
+                               g if dims[2] else 0])
+    return (keys.to(wide) * factors.to(wide)[:, None]).to(type_)
 
 
 def scores_of(q, keys, page, start, rows, length, T, M, scale, softcap, causal, window):
@@ -44,12 +51,10 @@ def finite(top):
     return tile.where(top == -inf, 0.0, top)
 
 
-@jit
-def paged_attention(
-        q: tile.tensor["B", "G", "R", "D"], k: tile.tensor["K0", "K1", "K2", "D"],
-        v: tile.tensor["V0", "V1", "V2", "E"], pages: tile.tensor["B", "P"],
-        lengths: tile.tensor["B"], *, D, E, S, T, M, m, step, splits, scale, softcap, causal, window,
-        k_heads, v_heads, wide, fast, with_lse):
+def attend(q, k, v, pages, lengths, k_scale, v_scale, k_dims, v_dims, product, D, E, S, T, M, m, step, splits, scale, softcap,
+           causal, window, k_heads, v_heads, wide, fast, with_lse):
+    """All of it. `k_scale` and `v_scale` are None, or (pages, places, heads), each 1 where `k_dims` and
+    `v_dims` are 0. Factors of products are of the type `product`."""
     B, G, R, _ = q.shape
     o = tile.empty((B, G, R, E), q.dtype)
     logs = tile.empty((B, G, R), wide)
@@ -68,26 +73,26 @@ def paged_attention(
         top = tile.full((m,), -inf, wide)
         total = tile.zeros((m,), wide)
         for p in tile.for_range(first, last, step):
-            queries = tile.sread(q[b, g, i, :])
+            queries = tile.sread(q[b, g, i, :]).to(product)
             n0 = p.start
             p0 = tile.number(tile.sread(pages[b, n0 // S], pad=-1)).to(tile.index_type)
-            s0 = scores_of(queries, keys_of(k, p0, n0, g, T, S, k_heads), p0, n0, i, length, T, M,
+            s0 = scores_of(queries, keys_of(k, k_scale, p0, n0, g, T, S, k_heads, k_dims, wide, product), p0, n0, i, length, T, M,
                            scale, softcap, causal, window)
             higher = tile.maximum(top, tile.max(s0, axis=1))
             if step > T:
                 n1 = n0 + T
                 p1 = tile.number(tile.sread(pages[b, n1 // S], pad=-1)).to(tile.index_type)
-                s1 = scores_of(queries, keys_of(k, p1, n1, g, T, S, k_heads), p1, n1, i, length, T,
+                s1 = scores_of(queries, keys_of(k, k_scale, p1, n1, g, T, S, k_heads, k_dims, wide, product), p1, n1, i, length, T,
                                M, scale, softcap, causal, window)
                 higher = tile.maximum(higher, tile.max(s1, axis=1))
             if step > 2 * T:
                 n2 = n0 + 2 * T
                 p2 = tile.number(tile.sread(pages[b, n2 // S], pad=-1)).to(tile.index_type)
-                s2 = scores_of(queries, keys_of(k, p2, n2, g, T, S, k_heads), p2, n2, i, length, T,
+                s2 = scores_of(queries, keys_of(k, k_scale, p2, n2, g, T, S, k_heads, k_dims, wide, product), p2, n2, i, length, T,
                                M, scale, softcap, causal, window)
                 n3 = n0 + 3 * T
                 p3 = tile.number(tile.sread(pages[b, n3 // S], pad=-1)).to(tile.index_type)
-                s3 = scores_of(queries, keys_of(k, p3, n3, g, T, S, k_heads), p3, n3, i, length, T,
+                s3 = scores_of(queries, keys_of(k, k_scale, p3, n3, g, T, S, k_heads, k_dims, wide, product), p3, n3, i, length, T,
                                M, scale, softcap, causal, window)
                 higher = tile.maximum(higher, tile.max(s2, axis=1))
                 higher = tile.maximum(higher, tile.max(s3, axis=1))
@@ -96,18 +101,18 @@ def paged_attention(
             c0 = tile.exp(s0 - base[:, None], approximate=fast)
             total = total * change + tile.sum(c0, axis=1)
             acc = acc * change[:, None] + tile.dot(
-                c0.to(q.dtype), keys_of(v, p0, n0, g, T, S, v_heads))
+                c0.to(product), keys_of(v, v_scale, p0, n0, g, T, S, v_heads, v_dims, wide, product))
             if step > T:
                 c1 = tile.exp(s1 - base[:, None], approximate=fast)
                 total = total + tile.sum(c1, axis=1)
-                acc += tile.dot(c1.to(q.dtype), keys_of(v, p1, n1, g, T, S, v_heads))
+                acc += tile.dot(c1.to(product), keys_of(v, v_scale, p1, n1, g, T, S, v_heads, v_dims, wide, product))
             if step > 2 * T:
                 c2 = tile.exp(s2 - base[:, None], approximate=fast)
                 total = total + tile.sum(c2, axis=1)
-                acc += tile.dot(c2.to(q.dtype), keys_of(v, p2, n2, g, T, S, v_heads))
+                acc += tile.dot(c2.to(product), keys_of(v, v_scale, p2, n2, g, T, S, v_heads, v_dims, wide, product))
                 c3 = tile.exp(s3 - base[:, None], approximate=fast)
                 total = total + tile.sum(c3, axis=1)
-                acc += tile.dot(c3.to(q.dtype), keys_of(v, p3, n3, g, T, S, v_heads))
+                acc += tile.dot(c3.to(product), keys_of(v, v_scale, p3, n3, g, T, S, v_heads, v_dims, wide, product))
             top = higher
         mean = acc * tile.where(total == 0.0, 0.0, 1.0 / total)[:, None]
         log = tile.where(total == 0.0, -inf, finite(top) + tile.log(total))
@@ -133,3 +138,49 @@ def paged_attention(
     if with_lse:
         return o, logs
     return o
+
+
+@jit
+def paged_attention(
+        q: tile.tensor["B", "G", "R", "D"], k: tile.tensor["K0", "K1", "K2", "D"],
+        v: tile.tensor["V0", "V1", "V2", "E"], pages: tile.tensor["B", "P"],
+        lengths: tile.tensor["B"], *, k_dims, v_dims, product, D, E, S, T, M, m, step, splits, scale,
+        softcap, causal, window, k_heads, v_heads, wide, fast, with_lse):
+    return attend(q, k, v, pages, lengths, None, None, k_dims, v_dims, product, D, E, S, T, M, m, step,
+                  splits, scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse)
+
+
+@jit
+def with_k_scale(
+        q: tile.tensor["B", "G", "R", "D"], k: tile.tensor["K0", "K1", "K2", "D"],
+        v: tile.tensor["V0", "V1", "V2", "E"], pages: tile.tensor["B", "P"],
+        lengths: tile.tensor["B"], k_scale: tile.tensor["A", "C", "F"], *, k_dims, v_dims, product, D, E,
+        S, T, M, m, step, splits, scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse):
+    return attend(q, k, v, pages, lengths, k_scale, None, k_dims, v_dims, product, D, E, S, T, M, m, step,
+                  splits, scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse)
+
+
+@jit
+def with_v_scale(
+        q: tile.tensor["B", "G", "R", "D"], k: tile.tensor["K0", "K1", "K2", "D"],
+        v: tile.tensor["V0", "V1", "V2", "E"], pages: tile.tensor["B", "P"],
+        lengths: tile.tensor["B"], v_scale: tile.tensor["H", "I", "J"], *, k_dims, v_dims, product, D, E,
+        S, T, M, m, step, splits, scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse):
+    return attend(q, k, v, pages, lengths, None, v_scale, k_dims, v_dims, product, D, E, S, T, M, m, step,
+                  splits, scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse)
+
+
+@jit
+def with_scales(
+        q: tile.tensor["B", "G", "R", "D"], k: tile.tensor["K0", "K1", "K2", "D"],
+        v: tile.tensor["V0", "V1", "V2", "E"], pages: tile.tensor["B", "P"],
+        lengths: tile.tensor["B"], k_scale: tile.tensor["A", "C", "F"],
+        v_scale: tile.tensor["H", "I", "J"], *, k_dims, v_dims, product, D, E, S, T, M, m, step, splits,
+        scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse):
+    return attend(q, k, v, pages, lengths, k_scale, v_scale, k_dims, v_dims, product, D, E, S, T, M, m,
+                  step, splits, scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse)
+
+
+# By whether there is a scale of keys, and one of values.
+PROGRAMS = {(False, False): paged_attention, (True, False): with_k_scale, (False, True): with_v_scale,
+            (True, True): with_scales}

@@ -22,8 +22,8 @@ def number(b, value):
 
 @language
 def dot(b, x, y):
-    """The product of two tiles: [.., M, K] times [.., K, N]. Both have one type. Sums of f16 and
-    bf16 are taken in f32, of i8 and i16 in i32, and the result has that type.
+    """The product of two tiles: [.., M, K] times [.., K, N]. Both have one type. Sums of f16,
+    bf16 and floats of 8 bits are taken in f32, of i8 and i16 in i32, and the result has that type.
     `acc += tile.dot(x, y)` adds to a tile without a step between."""
     for value in (as_tile(x, "tile.dot"), as_tile(y, "tile.dot")):
         if len(value.shape) < 2:
@@ -47,6 +47,7 @@ def reduction(name, doc, combine, identity, accumulate=False):
         if op is None or (type_ is i1) != truth:
             hint = "compare, as x > 0" if truth else "write .to(tile.i32) behind it"
             raise Mistake(f"tile.{name} does not take {x.type.name}; {hint}")
+        ops.check_computed(f"tile.{name}", type_)
         dims = dims_of(x, axis, name)
         start = identity(type_)
         result = b.reduce(x, dims, f"arith.{op} {{}}, {{}} : {type_.name}", type_, start)

@@ -52,8 +52,15 @@ def binary(b, symbol, left, right):
                  i1 if symbol in COMPARISONS else type_, symbol)
 
 
+def check_computed(what, type_):
+    """Raises an error where a type has no arithmetic."""
+    if type_.is_stored:
+        raise Mistake(f"{what} does not take {type_.name}; write .to(tile.f32) before it")
+
+
 def text_of(symbol, type_):
     """The op of arith for an operator, with its type."""
+    check_computed(symbol, type_)
     table = COMPARISONS if symbol in COMPARISONS else ARITHMETIC
     name = table[symbol][0 if type_.is_float else 1]
     allowed = (*BITS, "==", "!=") if type_ is i1 else table
@@ -213,6 +220,7 @@ def negated(b, value):
     type_ = element_type(value, "-")
     if type_ is i1:
         raise Mistake("- does not take i1; write ~ for truth values")
+    check_computed("-", type_)
     if type_.is_float:
         return apply(b, f"arith.negf {{}} : {type_.name}", [value], type_, type_, "-")
     return binary(b, "-", 0, value)
@@ -238,6 +246,7 @@ def unary_math(b, name, value, approximate=False):
     type_ = element_type(value, f"tile.{name}")
     if not type_.is_float:
         raise Mistake(f"tile.{name} takes floats, not {type_.name}; write .to(tile.f32) before it")
+    check_computed(f"tile.{name}", type_)
     op = {"abs": "absf", "round": "roundeven"}.get(name, name)
     flags = " fastmath<afn>" if approximate else ""
     return apply(b, f"math.{op} {{}}{flags} : {type_.name}", [value], type_, type_, f"tile.{name}")
@@ -256,6 +265,7 @@ def fused(b, values):
     type_ = known[0].type
     if not type_.is_float:
         raise Mistake(f"tile.fma takes floats, not {type_.name}; write x * y + z")
+    check_computed("tile.fma", type_)
     text = f"math.fma {{}}, {{}}, {{}} : {type_.name}"
     return apply(b, text, values, type_, type_, "tile.fma")
 
@@ -312,7 +322,7 @@ def cast_steps(given, type_):
         zero = "0.000000e+00" if given.is_float else "0"
         raise Mistake(f"no cast to i1; compare, as x != {0.0 if given.is_float else int(zero)}")
     if given.is_float and type_.is_float:
-        if given.bits == type_.bits:  # f16 and bf16
+        if given.bits == type_.bits:  # f16 and bf16, or both of 8 bits
             return [step("extf", given, f32), step("truncf", f32, type_)]
         return [step("extf" if type_.bits > given.bits else "truncf", given, type_)]
     if given.is_float:

@@ -23,7 +23,14 @@ class Type:
     @property
     def accumulator(self):
         """The type in which sums are taken."""
+        if self.is_stored:
+            return f32
         return {"f16": f32, "bf16": f32, "i8": i32, "i16": i32}.get(self.name, self)
+
+    @property
+    def is_stored(self):
+        """Whether it is a float of 8 bits, which casts and products take alone."""
+        return self.name in LARGEST
 
     def __getitem__(self, sizes):
         return TensorType(self, sizes_of(sizes))
@@ -48,6 +55,8 @@ class Type:
             data = struct.pack({"f64": ">d", "f16": ">e"}.get(self.name, ">f"), value)
         except OverflowError:
             return None
+        if self.is_stored:
+            return f"{value:.17e}" if abs(value) <= LARGEST[self.name] else None
         if math.isinf(value) or math.isnan(value):
             return f"0x{data[:self.bits // 8].hex().upper()}"
         if self.name == "bf16" and abs(value) >= LEAST_INFINITE_BF16:
@@ -57,11 +66,13 @@ class Type:
 
 
 LEAST_INFINITE_BF16 = 2.0**128 - 2.0**119  # it and what is larger round to infinity
-FLOATS = ("f64", "f32", "f16", "bf16")
+LARGEST = {"f8E4M3FN": 448.0, "f8E5M2": 57344.0}  # of floats of 8 bits
+FLOATS = ("f64", "f32", "f16", "bf16", *LARGEST)
 f64, f32, f16, bf16 = Type("f64", 64), Type("f32", 32), Type("f16", 16), Type("bf16", 16)
+f8E4M3FN, f8E5M2 = (Type(name, 8) for name in LARGEST)
 i64, i32, i16, i8, i1 = (Type(f"i{bits}", bits) for bits in (64, 32, 16, 8, 1))
 index_ = Type("index", 64)  # of sizes and coordinates
-ELEMENTS = {t.name: t for t in (f64, f32, f16, bf16, i64, i32, i16, i8, i1)}
+ELEMENTS = {t.name: t for t in (f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, i16, i8, i1)}
 
 
 def sizes_of(sizes):

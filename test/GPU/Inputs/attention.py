@@ -23,7 +23,7 @@ import attention_reference as reference  # noqa: E402
 # not drawn.
 LAYERS = [("f2", (64,), (130, 100)), ("f2", (128,), (64, 257)), ("f2", (64,), (1, 65)),
           ("f2", (16, 32, 64), (33, 70)), ("f4", (8, 64), (33, 40)), ("f2", (64,), (200, 1)),
-          ("f2", (64,), (300, 420), {"window": 20, "sinks": 3})]
+          ("f2", (64,), (300, 420), {"window": 20, "sinks": 3}), ("f2", (64,), (70, 130), "stored")]
 
 
 class Taken(Exception):
@@ -70,6 +70,8 @@ def difference(dtype, found, wanted):
 
 def check(pit_run, rng, dtype, head_sizes, sizes, given=None):
     arrays, options, wanted = reference.draw(rng, dtype, sizes, head_sizes)
+    if given == "stored":
+        return check_stored(pit_run, rng, arrays)
     if given:
         options, wanted = dict(given), dict(given)
     op, given = op_of(arrays, options)
@@ -100,6 +102,19 @@ def check(pit_run, rng, dtype, head_sizes, sizes, given=None):
             wrong = difference(dtype, found, exact)
             wrong = wrong and f"gradients: {wrong}"
     return wrong and f"{wrong}: {[x.shape for x in arrays]}, {sorted(options)}"
+
+
+def check_stored(pit_run, rng, arrays):
+    """Keys and values of 8 bits that are multiplied by scales, of heads and of keys."""
+    q, *others = arrays
+    stored = [np.rint(x * 30).astype("i1") for x in others]
+    scales = [(rng.random(shape) / 30 + 0.01).astype("f") for shape in (
+        (stored[0].shape[1], 1), stored[0].shape[:3])]
+    op, given = op_of((q, *stored), {"causal": True, "k_scale": scales[0], "v_scale": scales[1]})
+    found = results(pit_run, op, given, 2)
+    wide = [x * scale[..., None].astype("d") for x, scale in zip(stored, scales)]
+    wrong = difference("f2", found, reference.attention(q, *wide, causal=True))
+    return wrong and f"{wrong}: {[x.shape for x in arrays]}, of 8 bits"
 
 
 check_layers(LAYERS, check)
