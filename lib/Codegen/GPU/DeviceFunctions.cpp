@@ -18,7 +18,7 @@ static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// The logarithm to base 2 of a number that is not negative, f32 in f64; right
 /// to 2^-38 of itself, so that a product with a power is right in f32.
-static Value emitLog2(const Scalars &s, Value x) {
+static Value emitLog2(const Singles &s, Value x) {
   // x = m * 2^e with m between the roots of 1/2 and 2.
   Value bits = s.bits(x);
   Value e = s.make<arith::SubIOp>(s.make<arith::ShRUIOp>(bits, s.whole(52)),
@@ -44,7 +44,7 @@ static Value emitLog2(const Scalars &s, Value x) {
 }
 
 /// 2^t of an f64, in f32.
-static Value emitExp2(const Scalars &s, Value t) {
+static Value emitExp2(const Singles &s, Value t) {
   // Beyond these the result is 0 or infinite; NaN stays NaN.
   t = s.max(t, s.wide(-200));
   t = s.min(t, s.wide(200));
@@ -57,193 +57,147 @@ static Value emitExp2(const Scalars &s, Value t) {
   return s.mul(power(n), power(rest));
 }
 
-/// |x|^y, y an f64.
-static Value emitPower(const Scalars &s, Value x, Value y) {
-  Value magnitude = s.make<arith::ExtFOp>(s.f64, s.abs(x));
-  Value log = emitLog2(s, magnitude);
-  Value power = emitExp2(s, s.mul(log, y));
-  // Where the product is infinity times 0.
+Value cuda::emitPowerOfOne(const Scalars &s, Value magnitude, Value y,
+                           Value power) {
   Value isOne = s.is(FloatIs::OEQ, y, s.wide(0));
   Value ofOne = s.bitAnd(s.is(FloatIs::OEQ, magnitude, s.wide(1)),
                          s.is(FloatIs::ORD, y, y));
   isOne = s.make<arith::OrIOp>(isOne, ofOne);
-  return s.select(isOne, s.single(1), power);
+  return s.select(isOne, s.number(1), power);
+}
+
+Value cuda::emitPowerOfSign(const Scalars &s, Value x, Value y, Value isOdd,
+                            Value power) {
+  power = s.select(isOdd, s.make<math::CopySignOp>(power, x), power);
+  Value isNegative = s.bitAnd(s.is(FloatIs::OLT, x, s.number(0)),
+                              s.is(FloatIs::OGT, x, s.number(-kInfinity)));
+  // y is no whole number if it is NaN.
+  Value isNone =
+      s.bitAnd(isNegative, s.is(FloatIs::UNE, s.make<math::RoundEvenOp>(y), y));
+  power = s.select(isNone, s.number(kNaN), power);
+  Value ofOne = s.is(FloatIs::OEQ, x, s.number(1));
+  return s.select(ofOne, s.number(1), power);
+}
+
+/// |x|^y, y an f64.
+static Value emitPower(const Singles &s, Value x, Value y) {
+  Value magnitude = s.make<arith::ExtFOp>(s.f64, s.abs(x));
+  Value log = emitLog2(s, magnitude);
+  Value power = emitExp2(s, s.mul(log, y));
+  return emitPowerOfOne(s, magnitude, y, power);
 }
 
 namespace {
 
-struct LowerPowF : OpRewritePattern<math::PowFOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::PowFOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!op.getType().isF32())
-      return failure();
-    Scalars s(rewriter, op.getLoc());
+struct LowerPowF : LowerNumber<Singles, math::PowFOp> {
+  using LowerNumber::LowerNumber;
+  Value emit(const Singles &s, math::PowFOp op) const override {
     Value x = op.getLhs(), y = op.getRhs();
     Value power = emitPower(s, x, s.make<arith::ExtFOp>(s.f64, y));
-    // Of a negative number there are powers only to whole ones, infinity
-    // included; what is large is even.
+    // What is large is even.
     Value whole = s.is(FloatIs::OEQ, s.make<math::RoundEvenOp>(y), y);
-    Value small = s.is(FloatIs::OLT, s.abs(y), s.single(16777216));
+    Value small = s.is(FloatIs::OLT, s.abs(y), s.number(16777216));
     Value number = s.make<arith::FPToSIOp>(
-        s.i64, s.select(s.bitAnd(whole, small), y, s.single(0)));
+        s.i64, s.select(s.bitAnd(whole, small), y, s.number(0)));
     Value odd = s.is(IntIs::eq, s.bitAnd(number, s.whole(1)), s.whole(1));
-    power = s.select(odd, s.make<math::CopySignOp>(power, x), power);
-    Value negative = s.bitAnd(s.is(FloatIs::OLT, x, s.single(0)),
-                              s.is(FloatIs::OGT, x, s.single(-kInfinity)));
-    // y is no whole number if it is NaN.
-    Value none =
-        s.bitAnd(negative, s.is(FloatIs::UNE, s.make<math::RoundEvenOp>(y), y));
-    power = s.select(none, s.single(kNaN), power);
-    Value ofOne = s.is(FloatIs::OEQ, x, s.single(1));
-    rewriter.replaceOp(op, s.select(ofOne, s.single(1), power));
-    return success();
-  }
-};
-
-struct LowerFPowI : OpRewritePattern<math::FPowIOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::FPowIOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!op.getType().isF32())
-      return failure();
-    Scalars s(rewriter, op.getLoc());
-    Value x = op.getLhs(), n = op.getRhs();
-    if (n.getType().isIndex())
-      n = s.make<arith::IndexCastOp>(s.i64, n);
-    Value power = emitPower(s, x, s.make<arith::SIToFPOp>(s.f64, n));
-    Value one = s.integer(n.getType(), 1);
-    Value odd = s.is(IntIs::eq, s.bitAnd(n, one), one);
-    rewriter.replaceOp(
-        op, s.select(odd, s.make<math::CopySignOp>(power, x), power));
-    return success();
-  }
-};
-
-//===----------------------------------------------------------------------===//
-// Functions of the magnitude
-//===----------------------------------------------------------------------===//
-
-/// A function of the magnitude, with the sign of the argument or without.
-template <typename Op, Value (*emit)(const Scalars &, Value), bool isOdd>
-struct LowerByMagnitude : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
-  LogicalResult matchAndRewrite(Op op,
-                                PatternRewriter &rewriter) const override {
-    if (!op.getType().isF32())
-      return failure();
-    Scalars s(rewriter, op.getLoc());
-    Value x = op.getOperand();
-    Value result = emit(s, s.abs(x));
-    if (isOdd)
-      result = s.make<math::CopySignOp>(result, x);
-    rewriter.replaceOp(op, result);
-    return success();
+    return emitPowerOfSign(s, x, y, odd, power);
   }
 };
 
 } // namespace
 
+//===----------------------------------------------------------------------===//
+// Functions of the magnitude
+//===----------------------------------------------------------------------===//
+
 /// exp(x) / 2, which is finite where exp(x) no longer is.
-static Value emitHalfExp(const Scalars &s, Value x) {
-  Value root = s.make<math::ExpOp>(s.mul(x, s.single(0.5)));
-  return s.mul(s.mul(root, s.single(0.5)), root);
+static Value emitHalfExp(const Singles &s, Value x) {
+  Value root = s.make<math::ExpOp>(s.mul(x, s.number(0.5)));
+  return s.mul(s.mul(root, s.number(0.5)), root);
 }
 
-static Value emitSinh(const Scalars &s, Value x) {
+static Value emitSinh(const Singles &s, Value x) {
   // exp(x) - 1 does not cancel; e + e / (e + 1) is exp(x) - exp(-x).
   Value e = s.make<math::ExpM1Op>(x);
-  Value small = s.mul(s.single(0.5), s.add(e, s.div(e, s.add(e, s.single(1)))));
-  Value isSmall = s.is(FloatIs::OLT, x, s.single(20));
+  Value small = s.mul(s.number(0.5), s.add(e, s.div(e, s.add(e, s.number(1)))));
+  Value isSmall = s.is(FloatIs::OLT, x, s.number(20));
   return s.select(isSmall, small, emitHalfExp(s, x));
 }
 
-static Value emitCosh(const Scalars &s, Value x) {
+static Value emitCosh(const Singles &s, Value x) {
   Value half = emitHalfExp(s, x);
-  return s.add(half, s.div(s.single(0.25), half));
+  return s.add(half, s.div(s.number(0.25), half));
 }
 
 /// Adds log(2), or not, to a logarithm: where x^2 would overflow, x is as good
 /// as the root of x^2 + 1.
-static Value emitLogOfSum(const Scalars &s, Value x, Value sum) {
-  Value large = s.add(s.make<math::LogOp>(x), s.single(0.69314718055994530942));
-  Value isLarge = s.is(FloatIs::OGT, x, s.single(4194304));
+static Value emitLogOfSum(const Singles &s, Value x, Value sum) {
+  Value large = s.add(s.make<math::LogOp>(x), s.number(0.69314718055994530942));
+  Value isLarge = s.is(FloatIs::OGT, x, s.number(4194304));
   return s.select(isLarge, large, s.make<math::Log1pOp>(sum));
 }
 
-static Value emitAsinh(const Scalars &s, Value x) {
+static Value emitAsinh(const Singles &s, Value x) {
   Value square = s.mul(x, x);
-  Value root = s.make<math::SqrtOp>(s.add(square, s.single(1)));
-  return emitLogOfSum(s, x, s.add(x, s.div(square, s.add(root, s.single(1)))));
+  Value root = s.make<math::SqrtOp>(s.add(square, s.number(1)));
+  return emitLogOfSum(s, x, s.add(x, s.div(square, s.add(root, s.number(1)))));
 }
 
-static Value emitCbrt(const Scalars &s, Value x) {
+static Value emitCbrt(const Singles &s, Value x) {
   return emitPower(s, x, s.wide(1.0 / 3.0));
 }
 
-static Value emitAtanh(const Scalars &s, Value x) {
-  Value ratio = s.div(s.add(x, x), s.sub(s.single(1), x));
-  return s.mul(s.single(0.5), s.make<math::Log1pOp>(ratio));
+static Value emitAtanh(const Singles &s, Value x) {
+  Value ratio = s.div(s.add(x, x), s.sub(s.number(1), x));
+  return s.mul(s.number(0.5), s.make<math::Log1pOp>(ratio));
+}
+
+static Value emitAcosh(const Singles &s, Value x) {
+  Value above = s.sub(x, s.number(1));
+  Value square = s.add(s.mul(above, above), s.add(above, above));
+  Value sum = s.add(above, s.make<math::SqrtOp>(square));
+  Value none = s.is(FloatIs::OLT, x, s.number(1));
+  return s.select(none, s.number(kNaN), emitLogOfSum(s, x, sum));
 }
 
 namespace {
 
-struct LowerAcosh : OpRewritePattern<math::AcoshOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::AcoshOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!op.getType().isF32())
-      return failure();
-    Scalars s(rewriter, op.getLoc());
-    Value above = s.sub(op.getOperand(), s.single(1));
-    Value square = s.add(s.mul(above, above), s.add(above, above));
-    Value sum = s.add(above, s.make<math::SqrtOp>(square));
-    Value result = emitLogOfSum(s, op.getOperand(), sum);
-    Value none = s.is(FloatIs::OLT, op.getOperand(), s.single(1));
-    rewriter.replaceOp(op, s.select(none, s.single(kNaN), result));
-    return success();
-  }
-};
-
 /// The angle of (x, y), from that between 0 and pi/4.
-struct LowerAtan2 : OpRewritePattern<math::Atan2Op> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::Atan2Op op,
-                                PatternRewriter &rewriter) const override {
-    if (!op.getType().isF32())
-      return failure();
-    Scalars s(rewriter, op.getLoc());
+struct LowerAtan2 : LowerNumber<Singles, math::Atan2Op> {
+  using LowerNumber::LowerNumber;
+  Value emit(const Singles &s, math::Atan2Op op) const override {
     Value y = s.abs(op.getLhs());
     Value x = s.abs(op.getRhs());
     Value larger = s.max(x, y);
     Value ratio = s.div(s.min(x, y), larger);
     // Both are 0, or both are infinite.
     ratio =
-        s.select(s.is(FloatIs::OEQ, larger, s.single(0)), s.single(0), ratio);
+        s.select(s.is(FloatIs::OEQ, larger, s.number(0)), s.number(0), ratio);
     Value infinite = s.bitAnd(s.is(FloatIs::OEQ, x, y),
-                              s.is(FloatIs::OEQ, larger, s.single(kInfinity)));
-    ratio = s.select(infinite, s.single(1), ratio);
+                              s.is(FloatIs::OEQ, larger, s.number(kInfinity)));
+    ratio = s.select(infinite, s.number(1), ratio);
     Value angle = s.make<math::AtanOp>(ratio);
     constexpr double kPi = 3.14159265358979323846;
-    angle = s.select(s.is(FloatIs::OGT, y, x), s.sub(s.single(kPi / 2), angle),
+    angle = s.select(s.is(FloatIs::OGT, y, x), s.sub(s.number(kPi / 2), angle),
                      angle);
     // -0 is to the left, too.
     Value bits = s.bits(op.getRhs());
     Value left = s.is(IntIs::slt, bits, s.integer(bits.getType(), 0));
-    angle = s.select(left, s.sub(s.single(kPi), angle), angle);
-    rewriter.replaceOp(op, s.make<math::CopySignOp>(angle, op.getLhs()));
-    return success();
+    angle = s.select(left, s.sub(s.number(kPi), angle), angle);
+    return s.make<math::CopySignOp>(angle, op.getLhs());
   }
 };
 
 } // namespace
 
 void cuda::populateDeviceFunctionPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerPowF, LowerFPowI, LowerAcosh, LowerAtan2,
-               LowerByMagnitude<math::CbrtOp, emitCbrt, /*isOdd=*/true>,
-               LowerByMagnitude<math::SinhOp, emitSinh, /*isOdd=*/true>,
-               LowerByMagnitude<math::CoshOp, emitCosh, /*isOdd=*/false>,
-               LowerByMagnitude<math::AsinhOp, emitAsinh, /*isOdd=*/true>,
-               LowerByMagnitude<math::AtanhOp, emitAtanh, /*isOdd=*/true>>(
-      patterns.getContext(), /*benefit=*/2);
+  patterns
+      .add<LowerPowF, LowerFPowI<Singles, emitPower>, LowerAtan2,
+           LowerUnary<Singles, math::AcoshOp, emitAcosh>,
+           LowerByMagnitude<Singles, math::CbrtOp, emitCbrt, /*isOdd=*/true>,
+           LowerByMagnitude<Singles, math::SinhOp, emitSinh, /*isOdd=*/true>,
+           LowerByMagnitude<Singles, math::CoshOp, emitCosh, /*isOdd=*/false>,
+           LowerByMagnitude<Singles, math::AsinhOp, emitAsinh, /*isOdd=*/true>,
+           LowerByMagnitude<Singles, math::AtanhOp, emitAtanh, /*isOdd=*/true>>(
+          patterns.getContext(), /*benefit=*/2);
 }

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceFunctions.h"
+#include "DeviceScalars.h"
 
 #include "pit/Codegen/GPU/Passes.h"
 
@@ -36,32 +37,6 @@ static const StringRef kApproximated[] = {
 
 namespace {
 
-/// A builder of f32 arithmetic at one place.
-struct F32 {
-  PatternRewriter &rewriter;
-  Location loc;
-  Type type;
-
-  Value constant(double value) const {
-    Attribute number = rewriter.getF32FloatAttr(value);
-    if (auto shaped = dyn_cast<ShapedType>(type))
-      number = DenseElementsAttr::get(shaped, number);
-    return arith::ConstantOp::create(rewriter, loc, cast<TypedAttr>(number));
-  }
-  Value add(Value a, Value b) const {
-    return arith::AddFOp::create(rewriter, loc, a, b);
-  }
-  Value sub(Value a, Value b) const {
-    return arith::SubFOp::create(rewriter, loc, a, b);
-  }
-  Value mul(Value a, Value b) const {
-    return arith::MulFOp::create(rewriter, loc, a, b);
-  }
-  Value fma(Value a, Value b, Value c) const {
-    return math::FmaOp::create(rewriter, loc, a, b, c);
-  }
-};
-
 bool isF32(Type type) { return getElementTypeOrSelf(type).isF32(); }
 
 /// May what is off by more than the last place take the place of an op?
@@ -71,29 +46,17 @@ template <typename OpTy> bool isApproximate(OpTy op) {
 
 /// One instruction of PTX, where subnormal numbers are 0; without that it takes
 /// four. Null: there is none for vectors.
-Value callFlushing(PatternRewriter &rewriter, Location loc, StringRef name,
-                   Value x) {
+Value callFlushing(const Scalars &s, StringRef name, Value x) {
   if (!x.getType().isF32())
     return {};
-  return LLVM::CallIntrinsicOp::create(rewriter, loc, x.getType(),
-                                       rewriter.getStringAttr(name), x)
+  return s.make<LLVM::CallIntrinsicOp>(x.getType(), s.b.getStringAttr(name), x)
       .getResult(0);
 }
 
 /// 2^x, 0 if that is subnormal.
-Value approximateExp2(PatternRewriter &rewriter, Location loc, Value x) {
-  if (Value power =
-          callFlushing(rewriter, loc, "llvm.nvvm.ex2.approx.ftz.f32", x))
-    return power;
-  return math::Exp2Op::create(rewriter, loc, x);
-}
-
-/// The sum of c[i] x^(n - 1 - i) of n coefficients.
-Value polynomial(const F32 &f, ArrayRef<double> coefficients, Value x) {
-  Value sum = f.constant(coefficients.front());
-  for (double coefficient : coefficients.drop_front())
-    sum = f.fma(sum, x, f.constant(coefficient));
-  return sum;
+Value approximateExp2(const Scalars &s, Value x) {
+  Value power = callFlushing(s, "llvm.nvvm.ex2.approx.ftz.f32", x);
+  return power ? power : s.make<math::Exp2Op>(x);
 }
 
 /// Is `value` the product of something and a constant? These, then.
@@ -163,19 +126,13 @@ struct LowerGelu : OpRewritePattern<arith::MulFOp> {
         power *= c;
       }
       coefficients.back() += std::log2(h);
-      Location loc = op.getLoc();
-      F32 f{rewriter, loc, op.getType()};
-      Value magnitude = math::AbsFOp::create(rewriter, loc, x);
-      Value bounded = arith::MinimumFOp::create(rewriter, loc, magnitude,
-                                                f.constant(last / c));
-      Value part =
-          approximateExp2(rewriter, loc, polynomial(f, coefficients, bounded));
-      Value positive =
-          arith::MaximumFOp::create(rewriter, loc, x, f.constant(0));
+      Scalars s(rewriter, op.getLoc(), op.getType());
+      Value bounded = s.min(s.abs(x), s.number(last / c));
+      Value part = approximateExp2(s, s.polynomial(coefficients, bounded));
+      Value positive = s.max(x, s.number(0));
       if (h != 0.5)
-        positive = f.mul(positive, f.constant(2 * h));
-      Value minus = arith::NegFOp::create(rewriter, loc, bounded);
-      rewriter.replaceOp(op, f.fma(minus, part, positive));
+        positive = s.mul(positive, s.number(2 * h));
+      rewriter.replaceOp(op, s.fma(s.neg(bounded), part, positive));
       return success();
     }
     return failure();
@@ -192,9 +149,10 @@ struct LowerSigmoid : OpRewritePattern<arith::DivFOp> {
     if (!op.getType().isF32() || !isApproximate(op) || !power ||
         !power.getDefiningOp<math::ExpOp>())
       return failure();
-    Value reciprocal = callFlushing(rewriter, op.getLoc(),
-                                    "llvm.nvvm.rcp.approx.ftz.f", op.getRhs());
-    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, op.getLhs(), reciprocal);
+    Scalars s(rewriter, op.getLoc());
+    Value reciprocal =
+        callFlushing(s, "llvm.nvvm.rcp.approx.ftz.f", op.getRhs());
+    rewriter.replaceOp(op, s.mul(op.getLhs(), reciprocal));
     return success();
   }
 };
@@ -208,26 +166,22 @@ struct LowerExp : OpRewritePattern<math::ExpOp> {
                                 PatternRewriter &rewriter) const override {
     if (!isF32(op.getType()))
       return failure();
-    Location loc = op.getLoc();
-    F32 f{rewriter, loc, op.getType()};
-    Value high = f.constant(1.44269502162933349609375); // log2(e) as f32
+    Scalars s(rewriter, op.getLoc(), op.getType());
+    Value high = s.number(1.44269502162933349609375); // log2(e) as f32
     if (isApproximate(op)) {
-      rewriter.replaceOp(
-          op, approximateExp2(rewriter, loc, f.mul(op.getOperand(), high)));
+      rewriter.replaceOp(op, approximateExp2(s, s.mul(op.getOperand(), high)));
       return success();
     }
     // Beyond these the result is 0 or infinite, and NaN stays NaN.
-    Value x = arith::MaximumFOp::create(rewriter, loc, op.getOperand(),
-                                        f.constant(-110));
-    x = arith::MinimumFOp::create(rewriter, loc, x, f.constant(100));
-    Value low = f.constant(1.9259629911266174681e-8); // and the rest
-    Value n = math::RoundEvenOp::create(rewriter, loc, f.mul(x, high));
+    Value x = s.max(op.getOperand(), s.number(-110));
+    x = s.min(x, s.number(100));
+    Value low = s.number(1.9259629911266174681e-8); // and the rest
+    Value n = s.make<math::RoundEvenOp>(s.mul(x, high));
     // 2^128 is infinite where the result need not be.
-    n = arith::MinimumFOp::create(rewriter, loc, n, f.constant(127));
-    Value minus = arith::NegFOp::create(rewriter, loc, n);
-    Value rest = f.fma(x, low, f.fma(x, high, minus));
-    rewriter.replaceOp(op, f.mul(math::Exp2Op::create(rewriter, loc, n),
-                                 math::Exp2Op::create(rewriter, loc, rest)));
+    n = s.min(n, s.number(127));
+    Value rest = s.fma(x, low, s.fma(x, high, s.neg(n)));
+    rewriter.replaceOp(
+        op, s.mul(s.make<math::Exp2Op>(n), s.make<math::Exp2Op>(rest)));
     return success();
   }
 };
@@ -240,8 +194,8 @@ struct LowerExp2 : OpRewritePattern<math::Exp2Op> {
                                 PatternRewriter &rewriter) const override {
     if (!isApproximate(op) || !op.getType().isF32())
       return failure();
-    rewriter.replaceOp(op,
-                       approximateExp2(rewriter, op.getLoc(), op.getOperand()));
+    Scalars s(rewriter, op.getLoc());
+    rewriter.replaceOp(op, approximateExp2(s, op.getOperand()));
     return success();
   }
 };
@@ -289,30 +243,23 @@ struct LowerErf : OpRewritePattern<math::ErfOp> {
                                              -0.9180628657341003,
                                              -1.6279335021972656,
                                              0};
-    Location loc = op.getLoc();
-    F32 f{rewriter, loc, op.getType()};
+    Scalars s(rewriter, op.getLoc(), op.getType());
     Value x = op.getOperand();
-    Value magnitude = math::AbsFOp::create(rewriter, loc, x);
-    Value bounded =
-        arith::MinimumFOp::create(rewriter, loc, magnitude, f.constant(4));
-    Value power =
-        isApproximate(op)
-            ? approximateExp2(rewriter, loc,
-                              polynomial(f, approximate, bounded))
-            : math::Exp2Op::create(rewriter, loc, polynomial(f, large, bounded))
-                  .getResult();
-    Value high =
-        math::CopySignOp::create(rewriter, loc, f.sub(f.constant(1), power), x);
+    Value magnitude = s.abs(x);
+    Value bounded = s.min(magnitude, s.number(4));
+    Value power = isApproximate(op)
+                      ? approximateExp2(s, s.polynomial(approximate, bounded))
+                      : s.make<math::Exp2Op>(s.polynomial(large, bounded));
+    Value high = s.make<math::CopySignOp>(s.sub(s.number(1), power), x);
     if (isApproximate(op)) {
       rewriter.replaceOp(op, high);
       return success();
     }
     // P less 1, which is added exactly.
-    Value low = f.fma(polynomial(f, small, f.mul(x, x)), x, x);
+    Value low = s.fma(s.polynomial(small, s.mul(x, x)), x, x);
     // NaN is not large.
-    Value isLarge = arith::CmpFOp::create(
-        rewriter, loc, arith::CmpFPredicate::OGT, magnitude, f.constant(0.92));
-    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isLarge, high, low);
+    Value isLarge = s.is(FloatIs::OGT, magnitude, s.number(0.92));
+    rewriter.replaceOp(op, s.select(isLarge, high, low));
     return success();
   }
 };
@@ -323,9 +270,9 @@ struct LowerLog10 : OpRewritePattern<math::Log10Op> {
                                 PatternRewriter &rewriter) const override {
     if (!isF32(op.getType()))
       return failure();
-    F32 f{rewriter, op.getLoc(), op.getType()};
-    Value log = math::LogOp::create(rewriter, op.getLoc(), op.getOperand());
-    rewriter.replaceOp(op, f.mul(log, f.constant(0.43429448190325182765)));
+    Scalars s(rewriter, op.getLoc(), op.getType());
+    Value log = s.make<math::LogOp>(op.getOperand());
+    rewriter.replaceOp(op, s.mul(log, s.number(0.43429448190325182765)));
     return success();
   }
 };
@@ -356,59 +303,37 @@ struct LowerSinCos : OpRewritePattern<OpTy> {
     // Vectors do not reach a device.
     if (!op.getType().isF32())
       return failure();
-    Location loc = op.getLoc();
-    F32 f{rewriter, loc, op.getType()};
-    Type f64 = rewriter.getF64Type(), i64 = rewriter.getI64Type();
-    auto wide = [&](double value) -> Value {
-      return arith::ConstantOp::create(rewriter, loc,
-                                       rewriter.getF64FloatAttr(value));
-    };
-    auto integer = [&](int64_t value) -> Value {
-      return arith::ConstantOp::create(rewriter, loc,
-                                       rewriter.getI64IntegerAttr(value));
-    };
-    Value x = arith::ExtFOp::create(rewriter, loc, f64, op.getOperand());
-    Value n =
-        arith::MulFOp::create(rewriter, loc, x, wide(0.63661977236758134));
-    n = math::RoundEvenOp::create(rewriter, loc, n);
-    Value minus = arith::NegFOp::create(rewriter, loc, n);
-    Value r = math::FmaOp::create(rewriter, loc, minus,
-                                  wide(1.5707963267948965580), x);
-    r = math::FmaOp::create(rewriter, loc, minus, wide(6.1232339957367660e-17),
-                            r);
-    Value y = arith::TruncFOp::create(rewriter, loc, op.getType(), r);
+    Scalars s(rewriter, op.getLoc(), op.getType());
+    Value x = s.make<arith::ExtFOp>(s.f64, op.getOperand());
+    Value n = s.make<math::RoundEvenOp>(s.mul(x, s.wide(0.63661977236758134)));
+    Value minus = s.neg(n);
+    Value r = s.fma(minus, s.wide(1.5707963267948965580), x);
+    r = s.fma(minus, s.wide(6.1232339957367660e-17), r);
+    Value y = s.make<arith::TruncFOp>(op.getType(), r);
 
     // The quarter; of numbers that are too large, infinities and NaN any.
-    Value magnitude = math::AbsFOp::create(rewriter, loc, x);
-    Value isReduced = arith::CmpFOp::create(
-        rewriter, loc, arith::CmpFPredicate::OLE, magnitude, wide(1.0e9));
-    n = arith::SelectOp::create(rewriter, loc, isReduced, n, wide(0));
-    Value quarter = arith::FPToSIOp::create(rewriter, loc, i64, n);
+    Value isReduced = s.is(FloatIs::OLE, s.abs(x), s.wide(1.0e9));
+    n = s.select(isReduced, n, s.wide(0));
+    Value quarter = s.make<arith::FPToSIOp>(s.i64, n);
     if (isCos)
-      quarter = arith::AddIOp::create(rewriter, loc, quarter, integer(1));
+      quarter = s.make<arith::AddIOp>(quarter, s.whole(1));
 
-    Value z = f.mul(y, y);
+    Value z = s.mul(y, y);
     Value sine =
-        f.fma(z, f.constant(-1.9515295891e-4), f.constant(8.3321608736e-3));
-    sine = f.fma(z, sine, f.constant(-1.6666654611e-1));
-    sine = f.fma(f.mul(y, z), sine, y);
-    Value cosine = f.fma(z, f.constant(2.443315711809948e-5),
-                         f.constant(-1.388731625493765e-3));
-    cosine = f.fma(z, cosine, f.constant(4.166664568298827e-2));
-    cosine = f.fma(z, cosine, f.constant(-0.5));
-    cosine = f.fma(z, cosine, f.constant(1));
+        s.polynomial({-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1}, z);
+    sine = s.fma(s.mul(y, z), sine, y);
+    Value cosine = s.polynomial({2.443315711809948e-5, -1.388731625493765e-3,
+                                 4.166664568298827e-2, -0.5, 1},
+                                z);
 
-    auto bit = [&](int64_t mask) -> Value {
-      Value part = arith::AndIOp::create(rewriter, loc, quarter, integer(mask));
-      return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ne,
-                                   part, integer(0));
+    auto bit = [&](int64_t mask) {
+      return s.is(IntIs::ne, s.bitAnd(quarter, s.whole(mask)), s.whole(0));
     };
-    Value result = arith::SelectOp::create(rewriter, loc, bit(1), cosine, sine);
-    Value opposite = arith::NegFOp::create(rewriter, loc, result);
-    result = arith::SelectOp::create(rewriter, loc, bit(2), opposite, result);
-    rewriter.replaceOpWithNewOp<arith::SelectOp>(
-        op, isReduced, result,
-        f.constant(std::numeric_limits<double>::quiet_NaN()));
+    Value result = s.select(bit(1), cosine, sine);
+    result = s.select(bit(2), s.neg(result), result);
+    rewriter.replaceOp(
+        op, s.select(isReduced, result,
+                     s.number(std::numeric_limits<double>::quiet_NaN())));
     return success();
   }
 };

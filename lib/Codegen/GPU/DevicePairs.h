@@ -20,7 +20,9 @@ struct Pair {
 
 /// A builder of arithmetic with pairs at one place.
 struct Pairs : Scalars {
-  using Scalars::Scalars;
+  Pairs(OpBuilder &builder, Location loc)
+      : Scalars(builder, loc, builder.getF64Type()) {}
+  static bool takes(Type type) { return type.isF64(); }
 
   Pair pair(double high, double low = 0) const {
     return {wide(high), wide(low)};
@@ -76,14 +78,6 @@ struct Pairs : Scalars {
   using Scalars::select;
   Pair select(Value condition, Pair x, Pair y) const {
     return {select(condition, x.high, y.high), select(condition, x.low, y.low)};
-  }
-
-  /// A polynomial, the coefficient of the highest power first.
-  Value polynomial(ArrayRef<double> coefficients, Value x) const {
-    Value result = wide(coefficients.front());
-    for (double coefficient : coefficients.drop_front())
-      result = fma(result, x, wide(coefficient));
-    return result;
   }
 };
 

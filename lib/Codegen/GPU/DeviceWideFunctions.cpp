@@ -263,12 +263,12 @@ static Value emitPower(const Pairs &s, Value x, Pair y) {
   Value isSmall = s.is(FloatIs::OLT, s.abs(plain), s.wide(800));
   product = s.select(isSmall, product, s.pair(plain));
   Value power = emitValue(s, emitExp(s, product));
-  // Where the product is infinity times 0.
-  Value isOne = s.is(FloatIs::OEQ, y.high, s.wide(0));
-  Value ofOne = s.bitAnd(s.is(FloatIs::OEQ, magnitude, s.wide(1)),
-                         s.is(FloatIs::ORD, y.high, y.high));
-  isOne = s.make<arith::OrIOp>(isOne, ofOne);
-  return s.select(isOne, s.wide(1), power);
+  return emitPowerOfOne(s, magnitude, y.high, power);
+}
+
+/// The same of a number y.
+static Value emitPower(const Pairs &s, Value x, Value y) {
+  return emitPower(s, x, s.pair(y));
 }
 
 static Value emitCbrt(const Pairs &s, Value x) {
@@ -396,20 +396,15 @@ static Value emitAcos(const Pairs &s, Value x) {
 
 namespace {
 
-struct LowerAtan2 : OpRewritePattern<math::Atan2Op> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::Atan2Op op,
-                                PatternRewriter &rewriter) const override {
-    if (!op.getType().isF64())
-      return failure();
-    Pairs s(rewriter, op.getLoc());
+struct LowerAtan2 : LowerNumber<Pairs, math::Atan2Op> {
+  using LowerNumber::LowerNumber;
+  Value emit(const Pairs &s, math::Atan2Op op) const override {
     Value y = op.getLhs(), x = op.getRhs();
     Pair angle = emitAngle(s, s.pair(s.abs(y)), s.pair(s.abs(x)));
     // -0 is to the left, too.
     Value isLeft = s.is(IntIs::slt, s.bits(x), s.whole(0));
     Value result = emitSide(s, isLeft, angle);
-    rewriter.replaceOp(op, s.make<math::CopySignOp>(result, y));
-    return success();
+    return s.make<math::CopySignOp>(result, y);
   }
 };
 
@@ -485,105 +480,47 @@ static Value emitTan(const Pairs &s, Value x) {
 
 namespace {
 
-struct LowerPowF : OpRewritePattern<math::PowFOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::PowFOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!op.getType().isF64())
-      return failure();
-    Pairs s(rewriter, op.getLoc());
+struct LowerPowF : LowerNumber<Pairs, math::PowFOp> {
+  using LowerNumber::LowerNumber;
+  Value emit(const Pairs &s, math::PowFOp op) const override {
     Value x = op.getLhs(), y = op.getRhs();
-    Value power = emitPower(s, x, s.pair(y));
-    // Of a negative number there are powers only to whole ones, infinity
-    // included; what is large is even.
+    Value power = emitPower(s, x, y);
+    // What is large is even.
     Value isWhole = s.is(FloatIs::OEQ, s.make<math::RoundEvenOp>(y), y);
     Value half = s.mul(y, s.wide(0.5));
     Value isEven = s.is(FloatIs::OEQ, s.make<math::RoundEvenOp>(half), half);
     Value isOdd = s.bitAnd(
         isWhole, s.make<arith::XOrIOp>(isEven, s.integer(s.b.getI1Type(), 1)));
-    power = s.select(isOdd, s.make<math::CopySignOp>(power, x), power);
-    Value isNegative = s.bitAnd(s.is(FloatIs::OLT, x, s.wide(0)),
-                                s.is(FloatIs::OGT, x, s.wide(-kInfinity)));
-    // y is no whole number if it is NaN.
-    Value isNone = s.bitAnd(
-        isNegative, s.is(FloatIs::UNE, s.make<math::RoundEvenOp>(y), y));
-    power = s.select(isNone, s.wide(kNaN), power);
-    Value ofOne = s.is(FloatIs::OEQ, x, s.wide(1));
-    rewriter.replaceOp(op, s.select(ofOne, s.wide(1), power));
-    return success();
-  }
-};
-
-struct LowerFPowI : OpRewritePattern<math::FPowIOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::FPowIOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!op.getType().isF64())
-      return failure();
-    Pairs s(rewriter, op.getLoc());
-    Value x = op.getLhs(), n = op.getRhs();
-    if (n.getType().isIndex())
-      n = s.make<arith::IndexCastOp>(s.i64, n);
-    Value power = emitPower(s, x, s.pair(s.make<arith::SIToFPOp>(s.f64, n)));
-    Value one = s.integer(n.getType(), 1);
-    Value isOdd = s.is(IntIs::eq, s.bitAnd(n, one), one);
-    rewriter.replaceOp(
-        op, s.select(isOdd, s.make<math::CopySignOp>(power, x), power));
-    return success();
-  }
-};
-
-/// A function of one number.
-template <typename Op, Value (*emit)(const Pairs &, Value)>
-struct LowerUnary : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
-  LogicalResult matchAndRewrite(Op op,
-                                PatternRewriter &rewriter) const override {
-    if (!op.getType().isF64())
-      return failure();
-    rewriter.replaceOp(op, emit({rewriter, op.getLoc()}, op.getOperand()));
-    return success();
-  }
-};
-
-/// A function of the magnitude, with the sign of the argument or without.
-template <typename Op, Value (*emit)(const Pairs &, Value), bool isOdd>
-struct LowerByMagnitude : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
-  LogicalResult matchAndRewrite(Op op,
-                                PatternRewriter &rewriter) const override {
-    if (!op.getType().isF64())
-      return failure();
-    Pairs s(rewriter, op.getLoc());
-    Value x = op.getOperand();
-    Value result = emit(s, s.abs(x));
-    if (isOdd)
-      result = s.make<math::CopySignOp>(result, x);
-    rewriter.replaceOp(op, result);
-    return success();
+    return emitPowerOfSign(s, x, y, isOdd, power);
   }
 };
 
 } // namespace
 
 void cuda::populateDeviceWideFunctionPatterns(RewritePatternSet &patterns) {
-  patterns.add<
-      LowerAtan2, LowerPowF, LowerFPowI, LowerUnary<math::ExpOp, emitExpOf>,
-      LowerUnary<math::Exp2Op, emitExp2>, LowerUnary<math::ExpM1Op, emitExpM1>,
-      LowerUnary<math::LogOp, emitLogOf>, LowerUnary<math::Log2Op, emitLog2>,
-      LowerUnary<math::Log10Op, emitLog10>,
-      LowerUnary<math::Log1pOp, emitLog1p>, LowerUnary<math::AcosOp, emitAcos>,
-      LowerUnary<math::AcoshOp, emitAcosh>, LowerUnary<math::ErfcOp, emitErfc>,
-      LowerUnary<math::SinOp, emitSin>, LowerUnary<math::CosOp, emitCos>,
-      LowerUnary<math::TanOp, emitTan>,
-      LowerByMagnitude<math::AsinOp, emitAsin, /*isOdd=*/true>,
-      LowerByMagnitude<math::AsinhOp, emitAsinh, /*isOdd=*/true>,
-      LowerByMagnitude<math::AtanOp, emitAtan, /*isOdd=*/true>,
-      LowerByMagnitude<math::AtanhOp, emitAtanh, /*isOdd=*/true>,
-      LowerByMagnitude<math::CbrtOp, emitCbrt, /*isOdd=*/true>,
-      LowerByMagnitude<math::ErfOp, emitErf, /*isOdd=*/true>,
-      LowerByMagnitude<math::SinhOp, emitSinh, /*isOdd=*/true>,
-      LowerByMagnitude<math::CoshOp, emitCosh, /*isOdd=*/false>,
-      LowerByMagnitude<math::TanhOp, emitTanh, /*isOdd=*/true>>(
-      patterns.getContext(), /*benefit=*/2);
+  patterns
+      .add<LowerAtan2, LowerPowF, LowerFPowI<Pairs, emitPower>,
+           LowerUnary<Pairs, math::ExpOp, emitExpOf>,
+           LowerUnary<Pairs, math::Exp2Op, emitExp2>,
+           LowerUnary<Pairs, math::ExpM1Op, emitExpM1>,
+           LowerUnary<Pairs, math::LogOp, emitLogOf>,
+           LowerUnary<Pairs, math::Log2Op, emitLog2>,
+           LowerUnary<Pairs, math::Log10Op, emitLog10>,
+           LowerUnary<Pairs, math::Log1pOp, emitLog1p>,
+           LowerUnary<Pairs, math::AcosOp, emitAcos>,
+           LowerUnary<Pairs, math::AcoshOp, emitAcosh>,
+           LowerUnary<Pairs, math::ErfcOp, emitErfc>,
+           LowerUnary<Pairs, math::SinOp, emitSin>,
+           LowerUnary<Pairs, math::CosOp, emitCos>,
+           LowerUnary<Pairs, math::TanOp, emitTan>,
+           LowerByMagnitude<Pairs, math::AsinOp, emitAsin, /*isOdd=*/true>,
+           LowerByMagnitude<Pairs, math::AsinhOp, emitAsinh, /*isOdd=*/true>,
+           LowerByMagnitude<Pairs, math::AtanOp, emitAtan, /*isOdd=*/true>,
+           LowerByMagnitude<Pairs, math::AtanhOp, emitAtanh, /*isOdd=*/true>,
+           LowerByMagnitude<Pairs, math::CbrtOp, emitCbrt, /*isOdd=*/true>,
+           LowerByMagnitude<Pairs, math::ErfOp, emitErf, /*isOdd=*/true>,
+           LowerByMagnitude<Pairs, math::SinhOp, emitSinh, /*isOdd=*/true>,
+           LowerByMagnitude<Pairs, math::CoshOp, emitCosh, /*isOdd=*/false>,
+           LowerByMagnitude<Pairs, math::TanhOp, emitTanh, /*isOdd=*/true>>(
+          patterns.getContext(), /*benefit=*/2);
 }
