@@ -20,12 +20,9 @@
 #include "BodyRoles.h"
 #include "BodyPipeline.h"
 
-#include "Codegen/GPU/Common/MainloopNest.h"
+#include "RoleKernel.h"
+
 #include "Codegen/GPU/Common/TileLoop.h"
-
-#include "pit/Dialect/Pit/IR/LaunchInfo.h"
-
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -38,43 +35,28 @@ static constexpr int64_t kBoxRegisters = 24, kMostOfWorker = 240;
 
 namespace {
 
-class RolesKernel {
+class RolesKernel : RoleKernel {
 public:
   RolesKernel(func::FuncOp function, gpu::GPUModuleOp device,
               const BodyPlan &plan, function_ref<BodyPlan(MainloopOp)> planOf)
-      : function(function), device(device), plan(plan), planOf(planOf),
-        rewriter(function.getContext()) {}
+      : RoleKernel(function, device), plan(plan), planOf(planOf) {}
 
   gpu::GPUFuncOp run() {
-    kernel = createGpuFunc(
-        rewriter, function, device,
-        {(function.getName() + "_hopper").str(), plan.common.threads, {}});
-    // What lowers the pipeline knows the rest.
     LaunchInfo info;
     info.threads = plan.common.threads;
     info.grid =
         plan.common.blocks == 1 ? LaunchGrid::Tiles : LaunchGrid::Iterations;
     info.earlyStart = true;
-    info.setOn(kernel);
-    rewriter.setInsertionPointToStart(&kernel.getBody().front());
+    createKernel(info);
     createRings();
-    // The next kernel may come to where blocks of this one have ended; this one
-    // has, and now waits for the one before.
-    using Control = NVVM::GridDepActionKind;
-    NVVM::GriddepcontrolOp::create(rewriter, loc, Control::launch_dependents);
-    NVVM::GriddepcontrolOp::create(rewriter, loc, Control::wait);
     bool onlyBoxes = llvm::all_of(
         rings, [](const StagedRing &ring) { return ring.map != Value(); });
     int64_t producers = onlyBoxes ? kBoxRegisters : plan.producerRegisters();
-    int64_t workers = workerRegisters(producers);
-    auto op = pitgpu::RolesOp::create(
-        rewriter, loc, rewriter.getStrArrayAttr({"workers", "producers"}),
-        rewriter.getDenseI64ArrayAttr({plan.workers(), plan.producers}),
-        rewriter.getDenseI64ArrayAttr({workers, producers}),
-        rewriter.getI64IntegerAttr(plan.common.blocks), /*bodiesCount=*/2);
-    gpu::ReturnOp::create(rewriter, loc);
-    for (Region &region : op.getBodies())
-      lowerRole(rewriter.createBlock(&region), region.getRegionNumber() > 0);
+    createRoles(plan.common.blocks,
+                {{"workers", plan.workers(), workerRegisters(producers),
+                  [&] { lowerRole(/*isProducer=*/false); }},
+                 {"producers", plan.producers, producers,
+                  [&] { lowerRole(/*isProducer=*/true); }}});
     return kernel;
   }
 
@@ -133,16 +115,14 @@ private:
     }
   }
 
-  /// Each role has the loops and scalar code of its own.
-  void lowerRole(Block *block, bool isProducer) {
-    func::FuncOp body = function.clone();
-    rewriter.setInsertionPointToEnd(block);
-    IndexMap indices = bindArguments(rewriter, body, kernel);
+  void lowerRole(bool isProducer) {
+    lowerCopy([&](MainloopNest nest, const IndexMap &indices) {
+      lowerTiles(nest, indices, isProducer);
+    });
+  }
+
+  void lowerTiles(MainloopNest nest, const IndexMap &indices, bool isProducer) {
     ChunkMap chunks;
-    MainloopNest nest = *matchMainloopNest(body);
-    Block *old = &body.front();
-    rewriter.eraseOp(old->getTerminator());
-    block->getOperations().splice(block->end(), old->getOperations());
     rewriter.setInsertionPoint(nest.forall);
     auto x = gpu::Dimension::x;
     Value number =
@@ -177,20 +157,13 @@ private:
     eraseMainloop(rewriter, nest.mainloop);
     rewriter.setInsertionPointToEnd(loop.getBody());
     scf::YieldOp::create(rewriter, loc, next);
-    // Ids and indices were known by their arguments.
     rewriter.eraseOp(nest.forall);
-    body.erase();
   }
 
-  func::FuncOp function;
-  gpu::GPUModuleOp device;
   const BodyPlan &plan;
   /// That of a copy of the mainloop: plans name ops.
   function_ref<BodyPlan(MainloopOp)> planOf;
-  IRRewriter rewriter;
   SmallVector<StagedRing> rings; ///< as plan.staged
-  Location loc = UnknownLoc::get(function.getContext());
-  gpu::GPUFuncOp kernel;
 };
 
 } // namespace

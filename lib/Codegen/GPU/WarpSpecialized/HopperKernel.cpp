@@ -7,9 +7,6 @@
 //   if producer: for each tile of this block: load all steps
 //   else:        for each tile of this block: multiply all steps, store
 //
-// Both branches are made from a copy of the function, so that whatever scalar
-// code a tile needs is there in each of them.
-//
 //===----------------------------------------------------------------------===//
 
 #include "HopperKernel.h"
@@ -61,17 +58,6 @@ LogicalResult HopperLowering::readPlan(MainloopOp mainloop) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
-void HopperLowering::createKernel() {
-  SmallVector<Type> more;
-  if (hopper.parts > 1)
-    more.append(2, rewriter.getI64Type());
-  kernel = createGpuFunc(
-      rewriter, function, device,
-      {(function.getName() + "_hopper").str(), kHopperThreads, more});
-  describeLaunch().setOn(kernel);
-}
-
-/// What lowers the pipeline knows the rest.
 LaunchInfo HopperLowering::describeLaunch() {
   MainloopNest nest = *matchMainloopNest(function);
   LaunchInfo info;
@@ -113,61 +99,41 @@ void HopperLowering::describeBlock(Emitter &e) {
 }
 
 gpu::GPUFuncOp HopperLowering::lower() {
-  createKernel();
-  rewriter.setInsertionPointToStart(&kernel.getBody().front());
+  createKernel(describeLaunch(), SmallVector<Type>(hopper.parts > 1 ? 2 : 0,
+                                                   rewriter.getI64Type()));
   Emitter e(rewriter, loc);
   describeBlock(e);
-  // The next kernel may come to where blocks of this one have ended; this one
-  // has, and now waits for the one before.
-  using Control = NVVM::GridDepActionKind;
-  NVVM::GriddepcontrolOp::create(rewriter, loc, Control::launch_dependents);
-  NVVM::GriddepcontrolOp::create(rewriter, loc, Control::wait);
-  auto roles = pitgpu::RolesOp::create(
-      rewriter, loc, rewriter.getStrArrayAttr({"producers", "consumers"}),
-      rewriter.getDenseI64ArrayAttr({kWarps, kConsumers * kWarps}),
-      rewriter.getDenseI64ArrayAttr(
-          {hopper.producerRegisters(), hopper.consumerRegisters()}),
-      rewriter.getI64IntegerAttr(1), /*bodiesCount=*/2);
-  gpu::ReturnOp::create(rewriter, loc);
-  // Each role has the loops and scalar code of its own.
-  func::FuncOp loading = function.clone(), computing = function.clone();
-  rewriter.createBlock(&roles.getBodies()[0]);
-  produce(e, loading);
-  rewriter.createBlock(&roles.getBodies()[1]);
-  consume(e, computing);
-  loading.erase();
-  computing.erase();
+  createRoles(
+      /*blocks=*/1,
+      {{"producers", kWarps, hopper.producerRegisters(), [&] { produce(e); }},
+       {"consumers", kConsumers * kWarps, hopper.consumerRegisters(),
+        [&] { consume(e); }}});
   return kernel;
 }
 
-void HopperLowering::produce(Emitter &e, func::FuncOp body) {
+void HopperLowering::produce(Emitter &e) {
   self.thread = pitgpu::ThreadOp::create(rewriter, loc, rewriter.getI32Type());
   self.warp = pitgpu::WarpOp::create(rewriter, loc, rewriter.getI32Type());
   MainloopNest nest = *matchMainloopNest(function);
   self.warps = static_cast<bool>(nest.chunks);
-  inProducers(e, hopper, self, [&] { lowerRole(body, Role::Producer); });
+  inProducers(e, hopper, self, [&] { lowerRole(Role::Producer); });
   if (before && !hopper.fillsBetweenSteps())
     fillOf(e, nest).fillAlone();
 }
 
-void HopperLowering::consume(Emitter &e, func::FuncOp body) {
+void HopperLowering::consume(Emitter &e) {
   Type i32 = rewriter.getI32Type();
   self.thread = e.rem(pitgpu::ThreadOp::create(rewriter, loc, i32), kWarpgroup);
   self.warp = e.rem(pitgpu::WarpOp::create(rewriter, loc, i32), kWarps);
   self.consumer = pitgpu::WarpgroupOp::create(rewriter, loc, i32);
-  lowerRole(body, Role::Consumer);
+  lowerRole(Role::Consumer);
 }
 
-/// Moves the function's body to the builder's place, and lowers it.
-void HopperLowering::lowerRole(func::FuncOp body, Role role) {
-  indices = bindArguments(rewriter, body, kernel);
-  MainloopNest nest = *matchMainloopNest(body);
-  Block *old = &body.front();
-  rewriter.eraseOp(old->getTerminator());
-  rewriter.getInsertionBlock()->getOperations().splice(
-      rewriter.getInsertionPoint(), old->getOperations());
-  OpBuilder::InsertionGuard guard(rewriter);
-  lowerTiles(nest, role);
+void HopperLowering::lowerRole(Role role) {
+  lowerCopy([&](MainloopNest nest, const IndexMap &ofCopy) {
+    indices = ofCopy;
+    lowerTiles(nest, role);
+  });
 }
 
 Value HopperLowering::lowerMainloop(HopperTile tile, Role role,

@@ -6,10 +6,7 @@
 #include "HopperFill.h"
 #include "HopperLowering.h"
 #include "HopperNest.h"
-
-#include "Codegen/GPU/Common/KernelLowering.h"
-
-#include "pit/Dialect/Pit/IR/LaunchInfo.h"
+#include "RoleKernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -41,13 +38,12 @@ struct TileSpace {
 
 /// Makes the kernel of a function. How it goes through tiles is in
 /// HopperTiles.cpp, the rest in HopperKernel.cpp.
-class HopperLowering {
+class HopperLowering : RoleKernel {
 public:
   HopperLowering(func::FuncOp function, gpu::GPUModuleOp device,
                  const GpuTarget &target,
                  const std::optional<LaunchedFill> &before)
-      : function(function), device(device), rewriter(function.getContext()),
-        target(target), before(before) {}
+      : RoleKernel(function, device), target(target), before(before) {}
 
   /// Finds the loops, and reads how the mainloop is to be run.
   LogicalResult readPlan(MainloopOp mainloop);
@@ -56,12 +52,11 @@ public:
 private:
   enum class Role { Producer, Consumer };
 
-  void createKernel();
   LaunchInfo describeLaunch();
   void describeBlock(Emitter &e);
-  void produce(Emitter &e, func::FuncOp body);
-  void consume(Emitter &e, func::FuncOp body);
-  void lowerRole(func::FuncOp body, Role role);
+  void produce(Emitter &e);
+  void consume(Emitter &e);
+  void lowerRole(Role role);
   void lowerTiles(MainloopNest nest, Role role);
   Value extentOf(Emitter &e, const TileSpace &space, int dim);
   const HopperOperand *sharedByIds(MainloopNest nest) const;
@@ -98,15 +93,10 @@ private:
   Value ceilDiv(Value x, Value y) {
     return rewriter.createOrFold<arith::CeilDivUIOp>(loc, x, y);
   }
-  func::FuncOp function;
-  gpu::GPUModuleOp device;
-  IRRewriter rewriter;
-  Location loc = UnknownLoc::get(function.getContext());
   const GpuTarget &target;
   HopperPlan hopper;
   int mDim = kNoDim, nDim = kNoDim;   ///< of the forall, or kChunkDim
   std::optional<LaunchedFill> before; ///< of the output; done here, if kept
-  gpu::GPUFuncOp kernel;
   HopperThread self;
   Value worker, workers; ///< the block's cluster, and how many there are (i32)
   IndexMap indices;
