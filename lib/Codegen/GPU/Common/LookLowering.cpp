@@ -1,7 +1,7 @@
-//===- LookLowering.cpp - Bits of a tile by a block of threads ------------===//
+//===- LookLowering.cpp - Bits of a tile by threads that share it ---------===//
 //
-// Each thread reads eight neighbours, which the block has just written and
-// which are in the L2 cache, and writes their byte.
+// Each thread reads eight neighbours, which the block, or the warp, has just
+// written and which are in the L2 cache, and writes their byte.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,11 +31,28 @@ locateElement(Emitter &e, const TileDimension &dim, Value i) {
   return {id, e.logicalAnd(exists, e.inRange(id, dim.size))};
 }
 
+LookedAt cuda::describeLook(OpBuilder &b, LookOp look, const ChunkMap &chunks) {
+  return {look.getSource(), look.getBits(),
+          tileDimensions(
+              b, look.getLoc(),
+              {look.getSource(), look.getSubscripts(), look.getTile()}, chunks),
+          look.getBackgroundAttr()};
+}
+
+LookedAt cuda::describeLook(OpBuilder &b, MainloopOp mainloop,
+                            const ChunkMap &chunks) {
+  return {mainloop.getDest(), mainloop.getBits(),
+          tileDimensions(b, mainloop.getLoc(),
+                         {mainloop.getDest(), mainloop.getSubscripts(),
+                          mainloop.getAccumulatorShape()},
+                         chunks),
+          mainloop.getBackgroundAttr()};
+}
+
 void cuda::lowerLook(OpBuilder &b, Location loc, const LookedAt &looked,
-                     const ChunkMap &chunks, const Workers &workers) {
+                     const Workers &workers) {
   Emitter e(b, loc);
-  SmallVector<TileDimension> dims = tileDimensions(
-      b, loc, {looked.source, looked.subscripts, looked.tile}, chunks);
+  ArrayRef<TileDimension> dims = looked.dims;
   const TileDimension &last = dims.back();
   Value lastDim = e.index(dims.size() - 1);
   Value rowBytes = memref::DimOp::create(b, loc, looked.bits, lastDim),
@@ -50,7 +67,7 @@ void cuda::lowerLook(OpBuilder &b, Location loc, const LookedAt &looked,
 
   SmallVector<OpFoldResult> extents;
   int64_t total = bytes;
-  for (const TileDimension &dim : ArrayRef(dims).drop_back()) {
+  for (const TileDimension &dim : dims.drop_back()) {
     extents.push_back(b.getIndexAttr(dim.extent));
     total *= dim.extent;
   }

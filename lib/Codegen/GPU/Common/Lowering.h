@@ -123,12 +123,14 @@ void lowerCoords(OpBuilder &builder, CoordsOp op, const ChunkMap &chunks,
 /// What a look is at (pit.look, or a mainloop's bits), and where its bits go.
 struct LookedAt {
   Value source, bits;
-  ValueRange subscripts;
-  ArrayRef<int64_t> tile;
+  SmallVector<TileDimension> dims; ///< of the tile, or of a part of it
   TypedAttr background;
 };
+LookedAt describeLook(OpBuilder &b, LookOp look, const ChunkMap &chunks);
+LookedAt describeLook(OpBuilder &b, MainloopOp mainloop,
+                      const ChunkMap &chunks);
 void lowerLook(OpBuilder &b, Location loc, const LookedAt &looked,
-               const ChunkMap &chunks, const Workers &workers);
+               const Workers &workers);
 void lowerCopy(RewriterBase &builder, memref::CopyOp op,
                const Workers &workers);
 LogicalResult lowerLinalg(RewriterBase &builder, linalg::LinalgOp op,

@@ -247,10 +247,8 @@ LogicalResult KernelLowering::share(Operation *op) {
   } else if (auto coords = dyn_cast<CoordsOp>(op)) {
     lowerCoords(rewriter, coords, chunks, workers);
   } else if (auto look = dyn_cast<LookOp>(op)) {
-    lowerLook(rewriter, op->getLoc(),
-              {look.getSource(), look.getBits(), look.getSubscripts(),
-               look.getTile(), look.getBackgroundAttr()},
-              chunks, workers);
+    lowerLook(rewriter, op->getLoc(), describeLook(rewriter, look, chunks),
+              workers);
   } else if (auto copy = dyn_cast<memref::CopyOp>(op)) {
     lowerCopy(rewriter, copy, workers);
   } else {
@@ -494,10 +492,7 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
     // Threads look at what others have stored.
     gpu::BarrierOp::create(rewriter, loc);
     barriers.access(rewriter, loc, mainloop.getDest(), mainloop.getBits());
-    lowerLook(rewriter, loc,
-              {mainloop.getDest(), mainloop.getBits(), mainloop.getSubscripts(),
-               mainloop.getAccumulatorShape(), mainloop.getBackgroundAttr()},
-              chunks, block);
+    lowerLook(rewriter, loc, describeLook(rewriter, mainloop, chunks), block);
   };
   if (mainloop.hasTileBody()) {
     const BodyPlan &plan = bodyPlans.at(mainloop);

@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Codegen/Common/Live.h"
 #include "HopperStore.h"
+
+#include "Codegen/Common/Live.h"
+#include "Codegen/GPU/Common/Lowering.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -92,66 +94,27 @@ void HopperStore::storeBits(Value chunk, Value rowOffset, Value exists,
   });
 }
 
-/// The warp's 16 rows are two bytes of a column, or its columns are bytes of
-/// each row.
 void HopperStore::lookAt(Value wgmma, Value column, int64_t count) {
   syncWarp(e); // lanes read what others have stored
-  int last = static_cast<int>(dest.dims.size()) - 1;
-  bool alongM = last == plan.mDim;
-  int64_t bytes = (alongM ? kWarpRows : count) / kByteBits;
-  int64_t lines = alongM ? count : kWarpRows;
-  auto lookAtByte = [&](Value byteNumber) {
-    Value number = e.toI32(byteNumber);
-    Value line = e.div(number, bytes);
-    Value first = e.mul(e.rem(number, bytes), kByteBits);
-    Value row = e.add(firstRow(wgmma), alongM ? first : line);
-    Value col = e.add(firstColumn(column), alongM ? line : first);
-    Value from = e.index(0), to = e.index(0), exists;
-    for (int d = 0; d < last; ++d) {
-      Value position = d == plan.mDim   ? e.toIndex(row)
-                       : d == plan.nDim ? e.toIndex(col)
-                                        : e.index(0);
-      auto [at, there] = locate(e, dest.dims[d], position);
-      from = e.add(from, e.mul(at, dest.dims[d].stride));
-      to = e.add(to, e.mul(at, bits.dims[d].stride));
-      exists = exists ? e.logicalAnd(exists, there) : there;
-    }
-    const TileDim &along = dest.dims[last];
-    Value start = e.toIndex(alongM ? row : col);
-    Value byte = arith::DivUIOp::create(e.b, e.loc, e.add(along.start, start),
-                                        e.index(kByteBits));
-    Value has = e.lessThan(byte, bitsBytes);
+  LookedAt looked = describeLook(e.b, mainloop, chunks);
+  Value isResult = e.constant(e.b.getBoolAttr(true));
+  auto cut = [&](int dim, Value first, int64_t extent) {
+    first = e.toIndex(first);
     // Of a tile without rows or columns only the first one is a result.
-    for (auto [dim, at] :
-         {std::pair(plan.mDim, row), std::pair(plan.nDim, col)})
-      if (dim < 0)
-        has = e.logicalAnd(has, e.lessThan(at, e.i32(1)));
-    e.ifThen(exists ? e.logicalAnd(exists, has) : has, [&] {
-      Value result = e.i32(0);
-      for (int64_t i = 0; i < kByteBits; ++i) {
-        auto [at, there] = locate(e, along, e.add(start, i));
-        Value offset = e.add(from, e.mul(at, along.stride));
-        Value bit = e.choose(
-            there,
-            [&] {
-              Value element =
-                  e.load(dest.element, elementAddress(e, dest, offset),
-                         elementBytes(dest.element));
-              Value live =
-                  isLive(e.b, e.loc, element, mainloop.getBackgroundAttr());
-              live = arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), live);
-              return arith::ShLIOp::create(e.b, e.loc, live, e.i32(i))
-                  .getResult();
-            },
-            [&] { return e.i32(0); });
-        result = e.bitOr(result, bit);
-      }
-      Value narrow =
-          arith::TruncIOp::create(e.b, e.loc, e.b.getI8Type(), result);
-      LLVM::StoreOp::create(e.b, e.loc, narrow,
-                            elementAddress(e, bits, e.add(to, byte)), 1);
-    });
+    Value limit = dim < 0 ? e.index(1) : looked.dims[dim].limit;
+    isResult = e.logicalAnd(isResult, e.lessThan(first, limit));
+    if (dim < 0)
+      return;
+    TileDimension &part = looked.dims[dim];
+    part.start = e.add(part.start, first);
+    part.limit = e.sub(limit, first);
+    part.extent = extent;
   };
-  e.forEach(e.toIndex(lane()), e.index(bytes * lines), e.index(kLanes),
-            lookAtByte);
+  cut(plan.mDim, firstRow(wgmma), kWarpRows);
+  cut(plan.nDim, firstColumn(column), count);
+  e.ifThen(isResult, [&] {
+    lowerLook(e.b, e.loc, looked,
+              {e.toIndex(lane()), kLanes, /*block=*/Value(),
+               /*blocks=*/Value()});
+  });
 }
