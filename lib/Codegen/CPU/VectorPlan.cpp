@@ -3,8 +3,8 @@
 #include "VectorPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 #include <algorithm>
 
@@ -61,27 +61,6 @@ LaneAccess cpu::getLaneAccess(linalg::LinalgOp op, OpOperand &operand,
   return LaneAccess::Contiguous;
 }
 
-static std::optional<vector::CombiningKind> getCombiningKind(Operation *op) {
-  using vector::CombiningKind;
-  return llvm::TypeSwitch<Operation *, std::optional<CombiningKind>>(op)
-      .Case<arith::AddFOp, arith::AddIOp>(
-          [](auto) { return CombiningKind::ADD; })
-      .Case<arith::MulFOp, arith::MulIOp>(
-          [](auto) { return CombiningKind::MUL; })
-      .Case([](arith::MaximumFOp) { return CombiningKind::MAXIMUMF; })
-      .Case([](arith::MinimumFOp) { return CombiningKind::MINIMUMF; })
-      .Case([](arith::MaxNumFOp) { return CombiningKind::MAXNUMF; })
-      .Case([](arith::MinNumFOp) { return CombiningKind::MINNUMF; })
-      .Case([](arith::MaxSIOp) { return CombiningKind::MAXSI; })
-      .Case([](arith::MinSIOp) { return CombiningKind::MINSI; })
-      .Case([](arith::MaxUIOp) { return CombiningKind::MAXUI; })
-      .Case([](arith::MinUIOp) { return CombiningKind::MINUI; })
-      .Case([](arith::AndIOp) { return CombiningKind::AND; })
-      .Case([](arith::OrIOp) { return CombiningKind::OR; })
-      .Case([](arith::XOrIOp) { return CombiningKind::XOR; })
-      .Default(std::nullopt);
-}
-
 Operation *cpu::matchCombiner(linalg::LinalgOp op, unsigned number,
                               vector::CombiningKind *kind) {
   Block *body = op.getBlock();
@@ -100,7 +79,8 @@ Operation *cpu::matchCombiner(linalg::LinalgOp op, unsigned number,
   if (!combiner || combiner->getBlock() != body || !before.hasOneUse() ||
       *before.user_begin() != combiner || !combiner->getResult(0).hasOneUse())
     return nullptr;
-  std::optional<vector::CombiningKind> found = getCombiningKind(combiner);
+  std::optional<vector::CombiningKind> found =
+      linalg::getCombinerOpKind(combiner);
   if (!found)
     return nullptr;
   if (kind)
