@@ -50,7 +50,7 @@ struct DotPlan {
   bool zextA, zextB; ///< integers are unsigned
 };
 
-/// What the lanes of vectors run along. Iteration dimensions are numbered as in
+/// The dimension that lanes of vectors run along. Dimensions are numbered as in
 /// the mainloop's `tile`.
 struct LanePlan {
   unsigned a, b; ///< operands: read by rows, read by lanes
