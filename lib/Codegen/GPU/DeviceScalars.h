@@ -62,7 +62,7 @@ struct Scalars : MathBuilder {
   Type f32, f64, i64, type;
 };
 
-/// That of functions of f32.
+/// The builder of functions of f32.
 struct Singles : Scalars {
   Singles(OpBuilder &builder, Location loc)
       : Scalars(builder, loc, builder.getF32Type()) {}

@@ -116,7 +116,8 @@ CASES = [
     ("f32", None, 8, 64, 5, 0), ("f32", "0x7FC00000", 8, 64, 5, 71), ("f32", None, 1, 64, 1, 1),
 ]
 
-# What ids name, the type of the result, rows and columns of a tile, and of the result.
+# The loop whose ids are named, the type of the result, rows and columns of a tile, and of
+# the result.
 PRODUCTS = [(None, "f32", 64, 64, 70, 100), ("rows", "f16", 64, 96, 130, 200),
             ("steps", "f32", 32, 256, 70, 300), ("steps", "f16", 16, 256, 37, 130),
             ("steps", "f32", 128, 32, 150, 41), ("rows", "f32", 128, 128, 150, 70)]

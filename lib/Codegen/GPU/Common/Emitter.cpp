@@ -196,20 +196,3 @@ void Emitter::barrier() { NVVM::Barrier0Op::create(b, loc); }
 void Emitter::deviceFence() {
   LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::acq_rel, "device");
 }
-
-std::pair<Value, Value> cuda::tileOfRaster(Emitter &e, Value number, Value rows,
-                                           Value cols, Value band) {
-  if (!band) {
-    auto [col, row] = e.divRem(number, rows);
-    return {row, col};
-  }
-  auto [before, rest] = e.divRem(number, e.mul(band, cols));
-  Value first = e.mul(before, band);
-  Value left = e.sub(rows, first);
-  // As upstream's delinearization of an index does: no sign.
-  Value height = isa<IndexType>(left.getType())
-                     ? e.b.createOrFold<arith::MinUIOp>(e.loc, band, left)
-                     : e.min(band, left);
-  auto [col, row] = e.divRem(rest, height);
-  return {e.add(first, row), col};
-}

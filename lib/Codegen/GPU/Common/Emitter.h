@@ -84,13 +84,6 @@ private:
   Value number(Type type, int64_t value);
 };
 
-/// The row and the column of tile `number` among `rows` by `cols` tiles. Blocks
-/// that run at the same time should share what they read in the L2 cache: bands
-/// of so many rows are gone through column by column, or all rows if `band` is
-/// null.
-std::pair<Value, Value> tileOfRaster(Emitter &e, Value number, Value rows,
-                                     Value cols, Value band);
-
 } // namespace mlir::pit::cuda
 
 #endif // PIT_LIB_CODEGEN_GPU_COMMON_EMITTER_H

@@ -2,80 +2,82 @@
 
 #include "TileLoop.h"
 
-#include "Emitter.h"
-
-#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "pit/Dialect/PitGPU/IR/PitGPU.h"
 
 using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// Which tile iteration `number` of the outermost loop is. Tiles of mainloops
-/// are taken in the order of a raster. If the steps of a mainloop are those of
-/// its row (an index), all rows are one band: the columns of the dense operand
-/// are what they have in common. If rows have nothing in common, each is one,
-/// unless tiles with the most steps come first: those of a few rows do.
-static SmallVector<Value> tileNumbers(RewriterBase &rewriter, ForallOp loop,
-                                      Value number,
-                                      ArrayRef<OpFoldResult> extents) {
+SmallVector<Value> cuda::tilesAlong(RewriterBase &rewriter, Location loc,
+                                    const LoopBounds &bounds) {
+  SmallVector<Value> counts;
+  Value zero = constantIndex(rewriter, loc, 0);
+  for (auto [lower, upper, step] :
+       llvm::zip(bounds.lower, bounds.upper, bounds.steps)) {
+    Value span = arith::SubIOp::create(rewriter, loc, upper, lower);
+    span = arith::MaxSIOp::create(rewriter, loc, span, zero);
+    counts.push_back(
+        rewriter.createOrFold<arith::CeilDivUIOp>(loc, span, step));
+  }
+  return counts;
+}
+
+/// In which order the iterations of the outermost loop are gone through. Tiles
+/// of mainloops are taken in the order of a raster. If the steps of a mainloop
+/// are those of its row (an index), all rows are one band: the columns of the
+/// dense operand are what they have in common. If rows have nothing in common,
+/// each is one, unless tiles with the most steps come first: those of a few
+/// rows do.
+static Value createSpace(RewriterBase &rewriter, ForallOp loop,
+                         ArrayRef<Value> extents) {
   constexpr int64_t kBand = 8;
-  Location loc = loop.getLoc();
   bool hasMainloop = false, bySteps = false;
   loop.walk([&](MainloopOp mainloop) {
     hasMainloop = true;
     bySteps |= static_cast<bool>(mainloop.getIndex());
   });
-  size_t rank = extents.size();
-  if (!hasMainloop || rank < 2)
-    return delinearize(rewriter, loc, number, extents);
-  Emitter e(rewriter, loc);
-  Value rows =
-      getValueOrCreateConstantIndexOp(rewriter, loc, extents[rank - 2]);
-  Value cols =
-      getValueOrCreateConstantIndexOp(rewriter, loc, extents[rank - 1]);
-  auto [outer, inner] = e.divRem(number, e.mul(rows, cols));
-  SmallVector<Value> numbers =
-      delinearize(rewriter, loc, outer, extents.drop_back(2));
-  bool isApart = readRowsApart(loop) && !haveLaterMoreSteps(loop);
-  Value band = isApart ? e.index(1) : bySteps ? Value() : e.index(kBand);
-  auto [row, col] = tileOfRaster(e, inner, rows, cols, band);
-  numbers.append({row, col});
-  return numbers;
+  int64_t rank = extents.size();
+  bool isReversed = haveLaterMoreSteps(loop);
+  IntegerAttr rows, cols, band;
+  auto order = pitgpu::TileOrder::Rows;
+  if (hasMainloop && rank >= 2) {
+    rows = rewriter.getI64IntegerAttr(rank - 2);
+    cols = rewriter.getI64IntegerAttr(rank - 1);
+    bool isApart = readRowsApart(loop) && !isReversed;
+    bool isOneBand = bySteps && !isApart;
+    order = isOneBand ? pitgpu::TileOrder::Cols : pitgpu::TileOrder::Bands;
+    if (!isOneBand)
+      band = rewriter.getI64IntegerAttr(isApart ? 1 : kBand);
+  }
+  return pitgpu::TileSpaceOp::create(rewriter, loop.getLoc(), extents, rows,
+                                     cols, order, band, DenseI64ArrayAttr(),
+                                     /*cluster=*/1, /*pairs=*/false,
+                                     isReversed);
 }
 
 scf::ForOp cuda::loopOverTiles(RewriterBase &rewriter, ForallOp loop,
                                Value block, Value blocks, ValueRange carried,
                                const IndexMap &indices, ChunkMap &chunks) {
   Location loc = loop.getLoc();
-  auto index = [&](int64_t value) {
-    return constantIndex(rewriter, loc, value);
-  };
+  Type index = rewriter.getIndexType();
   LoopBounds bounds = loopBounds(rewriter, loop, indices);
-  SmallVector<OpFoldResult> extents;
-  for (auto [lower, upper, step] :
-       llvm::zip(bounds.lower, bounds.upper, bounds.steps)) {
-    Value span = arith::SubIOp::create(rewriter, loc, upper, lower);
-    span = arith::MaxSIOp::create(rewriter, loc, span, index(0));
-    extents.push_back(
-        arith::CeilDivUIOp::create(rewriter, loc, span, step).getResult());
-  }
-  Value total = index(1);
-  if (!extents.empty())
-    total = cast<Value>(volume(rewriter, loc, extents));
-  bool isReversed = haveLaterMoreSteps(loop);
+  SmallVector<Value> extents = tilesAlong(rewriter, loc, bounds);
+  if (extents.empty()) // one tile
+    extents.push_back(constantIndex(rewriter, loc, 1));
+  Value space = createSpace(rewriter, loop, extents);
+  Value total = pitgpu::CountTilesOp::create(rewriter, loc, index, space);
   auto strided =
       scf::ForOp::create(rewriter, loc, block, total, blocks, carried);
   rewriter.setInsertionPointToStart(strided.getBody());
-  Value number = strided.getInductionVar();
-  if (isReversed) {
-    Value last = arith::SubIOp::create(rewriter, loc, total, index(1));
-    number = arith::SubIOp::create(rewriter, loc, last, number);
-  }
-  SmallVector<Value> ivs = tileNumbers(rewriter, loop, number, extents);
-  for (auto [iv, lower, step] : llvm::zip(ivs, bounds.lower, bounds.steps)) {
-    iv = arith::MulIOp::create(rewriter, loc, iv, step);
-    iv = arith::AddIOp::create(rewriter, loc, lower, iv);
-  }
+  auto tile = pitgpu::TileOfOp::create(
+      rewriter, loc, SmallVector<Type>(extents.size(), index),
+      strided.getInductionVar(), space, /*rank=*/Value());
+  SmallVector<Value> ivs;
+  for (auto [at, lower, step] :
+       llvm::zip(tile.getResults(), bounds.lower, bounds.steps))
+    ivs.push_back(arith::AddIOp::create(
+        rewriter, loc, lower,
+        arith::MulIOp::create(rewriter, loc, at, step).getResult()));
   moveLoopBody(rewriter, loop, {strided.getBody(), ivs}, bounds, indices,
                chunks);
   return strided;

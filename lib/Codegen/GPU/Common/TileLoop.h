@@ -9,6 +9,10 @@
 
 namespace mlir::pit::cuda {
 
+/// Tiles along each dimension of a loop (index).
+SmallVector<Value> tilesAlong(RewriterBase &rewriter, Location loc,
+                              const LoopBounds &bounds);
+
 /// Makes a loop over the tiles that block `block` of `blocks` (index) has of
 /// the outermost loop of a kernel: every `blocks`-th. It carries `carried`; if
 /// that is something, its terminator is missing. The loop's body moves there,

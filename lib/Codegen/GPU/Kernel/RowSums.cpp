@@ -8,6 +8,7 @@
 #include "Codegen/GPU/Common/PartialSums.h"
 
 #include "pit/Analysis/BodyEvaluator.h"
+#include "pit/Dialect/PitGPU/IR/PitGPU.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -336,13 +337,9 @@ void RowSumsEmitter::findPart() {
   part = gpu::BlockIdOp::create(rewriter, loc, y);
   parts = gpu::GridDimOp::create(rewriter, loc, y);
   parts = e.min(parts, e.max(e.div(total, kLeastRows), e.index(1)));
-  auto upTo = [&](Value number) -> Value {
-    Value before =
-        arith::DivUIOp::create(rewriter, loc, e.mul(total, number), parts);
-    return e.min(before, total); // a block may have no part
-  };
-  begin = upTo(part);
-  end = upTo(e.add(part, 1));
+  auto own = pitgpu::StepsOfPartOp::create(rewriter, loc, part, parts, total);
+  begin = e.min(own.getBegin(), total); // a block may have no part
+  end = e.min(own.getEnd(), total);
 }
 
 Value RowSumsEmitter::areAligned() {

@@ -132,6 +132,10 @@ struct ConvertPitGPUToNVVMPass
 
   LogicalResult prepare(IRRewriter &rewriter, gpu::GPUFuncOp kernel,
                         PipelineContext &context) {
+    // Kernels without roles have an order of tiles, too.
+    lowerLists(rewriter, kernel);
+    lowerParts(rewriter, kernel);
+    lowerTileOrder(rewriter, kernel);
     WalkResult found = kernel.walk([](Operation *op) {
       return isa_and_nonnull<PitGPUDialect>(op->getDialect())
                  ? WalkResult::interrupt()

@@ -79,7 +79,14 @@ LogicalResult allocateTensorMemory(RewriterBase &rewriter,
                                    PipelineContext &context,
                                    int64_t &sharedBytes);
 
-/// Makes branches and loops of scf of roles and tiles.
+/// Makes arithmetic of the order of tiles, and loops of scf of `tiles`.
+void lowerTileOrder(RewriterBase &rewriter, gpu::GPUFuncOp kernel);
+/// Makes loops of scf of `list_tiles`.
+void lowerLists(RewriterBase &rewriter, gpu::GPUFuncOp kernel);
+/// Makes arithmetic of parts of tiles.
+void lowerParts(RewriterBase &rewriter, gpu::GPUFuncOp kernel);
+
+/// Makes branches of roles.
 LogicalResult lowerRoles(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
                          PipelineContext &context);
 

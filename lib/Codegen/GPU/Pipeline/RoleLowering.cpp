@@ -1,4 +1,4 @@
-//===- RoleLowering.cpp - Roles and tiles to branches and loops -----------===//
+//===- RoleLowering.cpp - Roles to branches -------------------------------===//
 
 #include "PipelineLowering.h"
 
@@ -239,41 +239,6 @@ static void lower(RewriterBase &rewriter, RolesOp roles,
   rewriter.eraseOp(roles);
 }
 
-/// Blocks take turns: a loop over the tiles of this one.
-static void lower(RewriterBase &rewriter, TilesOp tiles) {
-  Location loc = tiles.getLoc();
-  rewriter.setInsertionPoint(tiles);
-  Emitter e(rewriter, loc);
-  auto count = [&](Value extent, int64_t step) {
-    Value rounded = e.add(e.toI32(e.max(extent, e.index(0))), step - 1);
-    return e.div(rounded, step);
-  };
-  int64_t stepM = tiles.getStep()[0], stepN = tiles.getStep()[1];
-  Value rows = count(tiles.getRows(), stepM);
-  Value cols = count(tiles.getCols(), stepN);
-  auto x = gpu::Dimension::x;
-  Value block = e.toI32(gpu::BlockIdOp::create(rewriter, loc, x));
-  Value blocks = e.toI32(gpu::GridDimOp::create(rewriter, loc, x));
-  auto loop = scf::ForOp::create(rewriter, loc, block, e.mul(rows, cols),
-                                 blocks, tiles.getInits());
-  e.keepLoop(loop);
-  Block *body = loop.getBody();
-  if (!body->empty()) // without carried values, a terminator is there
-    rewriter.eraseOp(body->getTerminator());
-  rewriter.setInsertionPointToStart(body);
-  auto [row, col] = cuda::tileOfRaster(e, loop.getInductionVar(), rows, cols,
-                                       e.i32(tiles.getRaster()));
-  SmallVector<Value> arguments = {e.mul(e.toIndex(row), stepM),
-                                  e.mul(e.toIndex(col), stepN)};
-  llvm::append_range(arguments, loop.getRegionIterArgs());
-  Block *old = &tiles.getBody().front();
-  auto yield = cast<YieldOp>(old->getTerminator());
-  rewriter.mergeBlocks(old, body, arguments);
-  rewriter.setInsertionPoint(yield);
-  rewriter.replaceOpWithNewOp<scf::YieldOp>(yield, yield.getValues());
-  rewriter.replaceOp(tiles, loop.getResults());
-}
-
 LogicalResult pitgpu::lowerRoles(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
                                  PipelineContext &context) {
   SmallVector<RolesOp> roles;
@@ -290,10 +255,6 @@ LogicalResult pitgpu::lowerRoles(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
         rewriter.getDenseI32ArrayAttr({threads, 1, 1}));
     lower(rewriter, op, context);
   }
-  SmallVector<TilesOp> tiles;
-  kernel.walk([&](TilesOp op) { tiles.push_back(op); });
-  for (TilesOp op : tiles)
-    lower(rewriter, op);
   return success();
 }
 

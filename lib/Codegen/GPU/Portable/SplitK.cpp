@@ -7,6 +7,8 @@
 #include "Codegen/GPU/Common/MainloopNest.h"
 #include "Codegen/GPU/Common/PartialSums.h"
 
+#include "pit/Dialect/PitGPU/IR/PitGPU.h"
+
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -72,11 +74,9 @@ SplitK::SplitK(const PortableThread &self, MainloopOp mainloop, Value steps)
   parts = e.toI32(gpu::GridDimOp::create(e.b, e.loc, y));
   int64_t least = mainloop.getIndex() ? kLeastStagesOfList : kLeastStages;
   parts = e.min(parts, e.max(e.div(steps, least), e.i32(1)));
-  auto upTo = [&](Value number) -> Value {
-    return arith::DivUIOp::create(e.b, e.loc, e.mul(steps, number), parts);
-  };
-  begin = upTo(part);
-  end = upTo(e.add(part, 1));
+  auto own = pitgpu::StepsOfPartOp::create(e.b, e.loc, part, parts, steps);
+  begin = own.getBegin();
+  end = own.getEnd();
 }
 
 Value SplitK::stepOfTile(Value s, Value total) const {

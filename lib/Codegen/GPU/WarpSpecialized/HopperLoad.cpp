@@ -36,11 +36,9 @@ std::pair<Value, Value> cuda::stepsOfPart(Emitter &e, const StreamKWork &parts,
                                           Value steps) {
   if (!parts.count || parts.ofList)
     return {e.i32(0), steps};
-  auto upTo = [&](Value part) -> Value {
-    return e.b.createOrFold<arith::DivUIOp>(e.loc, e.mul(steps, part),
-                                            parts.count);
-  };
-  return {upTo(parts.part), upTo(e.add(parts.part, 1))};
+  auto own =
+      pitgpu::StepsOfPartOp::create(e.b, e.loc, parts.part, parts.count, steps);
+  return {own.getBegin(), own.getEnd()};
 }
 
 namespace {

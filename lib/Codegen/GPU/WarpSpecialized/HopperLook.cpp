@@ -100,7 +100,7 @@ void HopperStore::lookAt(Value wgmma, Value column, int64_t count) {
   Value isResult = e.constant(e.b.getBoolAttr(true));
   auto cut = [&](int dim, Value first, int64_t extent) {
     first = e.toIndex(first);
-    // Of a tile without rows or columns only the first one is a result.
+    // A tile without rows or columns has one of them.
     Value limit = dim < 0 ? e.index(1) : looked.dims[dim].limit;
     isResult = e.logicalAnd(isResult, e.lessThan(first, limit));
     if (dim < 0)

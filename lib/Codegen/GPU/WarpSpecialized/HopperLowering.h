@@ -83,10 +83,6 @@ void syncWarp(Emitter &e);
 
 /// Lanes of a warp.
 constexpr int64_t kLanes = 32;
-/// Each lane gets the sum of what it and the lanes before it have (i32).
-Value sumOfLanes(Emitter &e, Value value);
-/// The first lane for which the condition holds; it does for one (i32).
-Value firstLane(Emitter &e, Value condition);
 
 /// What producers do after they have started a step's copies; the argument is
 /// how many stages had gone through the ring before (i32).

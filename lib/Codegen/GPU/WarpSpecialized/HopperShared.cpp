@@ -2,7 +2,6 @@
 
 #include "HopperLowering.h"
 
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -97,24 +96,4 @@ void cuda::inLeader(Emitter &e, bool ofWarps, function_ref<void()> body) {
 
 void cuda::syncWarp(Emitter &e) {
   pitgpu::SyncOp::create(e.b, e.loc, pitgpu::SyncScope::Warp);
-}
-
-Value cuda::sumOfLanes(Emitter &e, Value value) {
-  Value lane = NVVM::LaneIdOp::create(e.b, e.loc, e.b.getI32Type());
-  for (int64_t distance = 1; distance < kLanes; distance *= 2) {
-    Value before = NVVM::ShflOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1),
-                                        value, e.i32(distance), e.i32(0),
-                                        NVVM::ShflKind::up, UnitAttr());
-    Value none = e.lessThan(lane, e.i32(distance));
-    value = e.add(value, e.select(none, e.i32(0), before));
-  }
-  return value;
-}
-
-Value cuda::firstLane(Emitter &e, Value condition) {
-  Value lanes =
-      NVVM::VoteSyncOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1),
-                               condition, NVVM::VoteSyncKind::ballot);
-  return LLVM::CountTrailingZerosOp::create(e.b, e.loc, e.b.getI32Type(), lanes,
-                                            /*is_zero_poison=*/true);
 }

@@ -7,6 +7,8 @@
 
 #include "HopperTiles.h"
 
+#include "Codegen/GPU/Common/TileLoop.h"
+
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -15,11 +17,14 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// Rows of a band of tiles (tileOfRaster).
+/// Rows of a band of tiles.
 static constexpr int64_t kRasterRows = 16;
 /// The part of the L2 cache that holds the sums of a strip: the rest is for
 /// what is loaded.
 static constexpr int64_t kSumsOfCache = 3;
+
+/// Parts that a tile may have: no machine runs so many blocks at once.
+static constexpr int64_t kMostParts = 1024;
 
 /// A block's next tile is so many after its last one as there are blocks.
 void HopperLowering::lowerTiles(MainloopNest nest, Role role) {
@@ -28,13 +33,8 @@ void HopperLowering::lowerTiles(MainloopNest nest, Role role) {
   Emitter e(rewriter, loc);
   LoopBounds bounds = loopBounds(rewriter, forall, indices);
   TileSpace space{nest, bounds};
-  for (auto [lower, upper, step] :
-       llvm::zip(bounds.lower, bounds.upper, bounds.steps)) {
-    Value span = arith::SubIOp::create(rewriter, loc, upper, lower);
-    span = arith::MaxSIOp::create(rewriter, loc, span, index(0));
-    space.extents.push_back(
-        e.toI32(rewriter.createOrFold<arith::CeilDivUIOp>(loc, span, step)));
-  }
+  for (Value tiles : tilesAlong(rewriter, loc, bounds))
+    space.extents.push_back(e.toI32(tiles));
   space.ivs.resize(space.extents.size());
   if (before && role == Role::Consumer)
     markFilled(e, space);
@@ -107,54 +107,57 @@ void HopperLowering::shareLists(Emitter &e, TileSpace &space) {
 }
 
 /// Counts the tiles of a group of so many ids (of all, if there are no groups),
-/// by dimensions and then all of them.
+/// and says in which order they are.
 void HopperLowering::countTiles(Emitter &e, TileSpace &space, Value ids) {
   if (ids)
     space.chunkCount =
         e.toI32(ceilDiv(ids, e.index(space.nest.chunks.getChunk())));
-  // Neighbours along m are tiles of a cluster.
-  Value rows = extentOf(e, space, mDim);
-  space.cols = nDim == mDim ? e.i32(1) : extentOf(e, space, nDim);
-  bool pairsAlongN = canPairAlongN(space.nest, hopper);
-  Value left;
-  if (pairsAlongN)
-    std::tie(space.clusters, left) = e.divRem(rows, e.i32(hopper.cluster));
-  else
-    space.clusters = ceilDiv(rows, e.i32(hopper.cluster));
   const HopperOperand *operand = sharedByIds(space.nest);
-  for (auto [d, iv] : llvm::enumerate(space.ivs)) {
-    if (iv || static_cast<int>(d) == mDim || static_cast<int>(d) == nDim)
-      continue;
-    bool isAlike = operand && !loadsDependOn(space.nest, *operand, d);
-    (isAlike ? space.alike : space.others).push_back(d);
-  }
-  if (space.chunkCount && mDim != kChunkDim && nDim != kChunkDim)
-    space.others.push_back(kChunkDim);
-  space.alikeTiles = e.i32(1);
-  for (int d : space.alike)
-    space.alikeTiles = e.mul(space.alikeTiles, extentOf(e, space, d));
-  space.area = e.mul(e.mul(space.clusters, space.cols), space.alikeTiles);
-  if (pairsAlongN) {
-    space.alongM = space.area;
-    space.across = ceilDiv(space.cols, e.i32(hopper.cluster));
-    space.area = e.add(space.area, e.mul(left, space.across));
-  }
-  space.total = space.area;
-  for (int d : space.others)
-    space.total = e.mul(space.total, extentOf(e, space, d));
+  SmallVector<Value> extents;
+  IntegerAttr rows, cols, band;
+  SmallVector<int64_t> alike;
+  auto add = [&](int dim) {
+    int64_t number = space.dims.size();
+    if (dim == mDim)
+      rows = rewriter.getI64IntegerAttr(number);
+    else if (dim == nDim)
+      cols = rewriter.getI64IntegerAttr(number);
+    else if (operand && dim != kChunkDim &&
+             !loadsDependOn(space.nest, *operand, dim))
+      alike.push_back(number);
+    space.dims.push_back(dim);
+    extents.push_back(extentOf(e, space, dim));
+  };
+  for (auto [d, iv] : llvm::enumerate(space.ivs))
+    if (!iv)
+      add(d);
+  if (space.chunkCount)
+    add(kChunkDim);
+  auto order = !operand               ? pitgpu::TileOrder::Bands
+               : operand == &hopper.a ? pitgpu::TileOrder::Rows
+                                      : pitgpu::TileOrder::Cols;
+  if (!operand)
+    band = rewriter.getI64IntegerAttr(kRasterRows);
+  if (extents.empty()) // one tile
+    extents.push_back(e.i32(1));
+  // Neighbours along m are tiles of a cluster.
+  space.order = pitgpu::TileSpaceOp::create(
+      rewriter, loc, extents, rows, cols, order, band,
+      alike.empty() ? DenseI64ArrayAttr()
+                    : rewriter.getDenseI64ArrayAttr(alike),
+      hopper.cluster, canPairAlongN(space.nest, hopper), /*lastFirst=*/false);
+  space.total = pitgpu::CountTilesOp::create(
+      rewriter, loc, rewriter.getI32Type(), space.order);
   space.first = worker;
   if (hopper.parts == 1)
     return;
   if (space.nest.mainloop.getIndex())
     return shareLists(e, space);
-  // The tiles after the last whole turn are shared.
-  auto [turns, rest] = e.divRem(space.total, workers);
-  space.whole = e.mul(turns, workers);
-  Value shared = rewriter.createOrFold<arith::DivUIOp>(loc, workers,
-                                                       e.max(rest, e.i32(1)));
-  shared = e.min(shared, e.i32(hopper.parts));
-  space.shared = e.max(shared, e.i32(1));
-  space.total = e.add(space.whole, e.mul(rest, space.shared));
+  auto share = pitgpu::ShareTilesOp::create(rewriter, loc, space.total, workers,
+                                            std::min(hopper.parts, kMostParts));
+  space.whole = share.getWhole();
+  space.shared = share.getParts();
+  space.total = share.getNumbers();
 }
 
 /// What this block fills of what was filled before.
@@ -249,8 +252,10 @@ GroupOfTile HopperLowering::listOf(Emitter &e, const TileSpace &space,
                                    Value number) {
   MainloopOp mainloop = space.nest.mainloop;
   ForallOp forall = space.nest.forall;
-  PartOfTile part = partOf(e, space, number);
-  SmallVector<Value> ivs = tileAt(e, space, part.tile).first, group;
+  pitgpu::PartOfOp part = partOf(space, number);
+  SmallVector<Value> ivs =
+      tileAt(e, space, part ? part.getTile() : number).first;
+  SmallVector<Value> group;
   for (Value value : mainloop.getGroup()) {
     auto argument = dyn_cast<BlockArgument>(value);
     bool isIv = argument && argument.getOwner() == forall.getBody();
@@ -258,15 +263,15 @@ GroupOfTile HopperLowering::listOf(Emitter &e, const TileSpace &space,
   }
   auto [count, offset] =
       indices.at(mainloop.getIndex()).countAndOffset(rewriter, loc, group);
-  if (!part.count)
+  if (!part)
     return {count, offset};
   auto ofPart = [&, count = count, offset = offset]() -> SmallVector<Value> {
     // Parts end where steps do. Numbers stay narrow, so that no step has to
     // reckon with wide ones.
     Value ids = e.toI32(count), depth = e.i32(hopper.depth);
     StreamKWork work;
-    work.count = part.count;
-    work.part = part.part;
+    work.count = part.getCount();
+    work.part = part.getPart();
     auto [begin, end] = stepsOfPart(e, work, ceilDiv(ids, depth));
     Value first = e.mul(begin, depth);
     Value own = e.sub(e.min(ids, e.mul(end, depth)), first);
@@ -276,7 +281,7 @@ GroupOfTile HopperLowering::listOf(Emitter &e, const TileSpace &space,
     return SmallVector<Value>{count, offset};
   };
   SmallVector<Value> list =
-      e.choose(e.lessThan(e.i32(1), part.count), ofPart, all);
+      e.choose(e.lessThan(e.i32(1), part.getCount()), ofPart, all);
   return {list[0], list[1]};
 }
 
@@ -369,10 +374,9 @@ void HopperLowering::lowerGroups(TileSpace space, Role role) {
   rewriter.eraseOp(nest.chunks);
 }
 
-/// The tiles of one group after another, over the ends of groups. Each lane of
-/// a warp looks one group up, so that a block waits for memory once for all of
-/// them, and not for each. Carried are the block's next tile, counted from the
-/// first of the groups that are to come, and the stages that were filled.
+/// The tiles of one group after another. Carried are the block's next tile,
+/// counted from the first of the groups that are to come, and the stages that
+/// were filled.
 ValueRange HopperLowering::lowerBatches(TileSpace space, Role role,
                                         ValueRange carried, HopperFill *fill) {
   Emitter e(rewriter, loc);
@@ -381,116 +385,63 @@ ValueRange HopperLowering::lowerBatches(TileSpace space, Role role,
   for (auto [d, iv] : llvm::enumerate(nest.forall.getInductionVars()))
     if (llvm::is_contained(nest.chunks.getGroup(), iv))
       groups = e.mul(groups, space.extents[d]);
-  auto batches = scf::ForOp::create(rewriter, loc, e.i32(0), groups,
-                                    e.i32(kLanes), carried);
+  Type i32 = rewriter.getI32Type();
+  auto op =
+      pitgpu::ListTilesOp::create(rewriter, loc, TypeRange{i32, i32}, groups,
+                                  carried[0], workers, carried.drop_front());
   OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPointToStart(batches.getBody());
-  Value first = batches.getInductionVar();
-  Value number = e.add(first, e.rem(self.thread, kLanes));
-  TileSpace ofLane = space;
-  SmallVector<Value> group =
-      setGroup(e, ofLane, e.min(number, e.sub(groups, e.i32(1))));
+  auto createBlock = [&](Region &region, size_t arguments) {
+    return rewriter.createBlock(&region, {}, SmallVector<Type>(arguments, i32),
+                                SmallVector<Location>(arguments, loc));
+  };
+  Block *ofLane = createBlock(op.getCount(), 1);
+  TileSpace counted = space;
   auto [count, offset] =
-      indices.at(nest.chunks.getIndex()).countAndOffset(rewriter, loc, group);
-  countTiles(e, ofLane, count);
-  Value tiles = e.select(e.lessThan(number, groups), ofLane.total, e.i32(0));
-  Value upTo = sumOfLanes(e, tiles);
-  Value total = fromLane(e, upTo, e.i32(kLanes - 1));
-  Value before = e.sub(upTo, tiles);
-  Value countOfLane = e.toI32(count), offsetOfLane = e.toI32(offset);
+      indices.at(nest.chunks.getIndex())
+          .countAndOffset(rewriter, loc,
+                          setGroup(e, counted, ofLane->getArgument(0)));
+  countTiles(e, counted, count);
+  pitgpu::YieldOp::create(
+      rewriter, loc,
+      ValueRange{counted.total, e.toI32(count), e.toI32(offset)});
 
-  Value from = batches.getRegionIterArgs()[0];
-  auto loop = scf::ForOp::create(rewriter, loc, from, total, workers,
-                                 batches.getRegionIterArgs()[1]);
-  Value turns = ceilDiv(e.max(e.sub(total, from), e.i32(0)), workers);
-  Value next = e.sub(e.add(from, e.mul(turns, workers)), total);
-  scf::YieldOp::create(rewriter, loc, ValueRange{next, loop.getResult(0)});
-
-  rewriter.setInsertionPointToStart(loop.getBody());
-  Value tile = loop.getInductionVar();
-  Value lane = firstLane(e, e.lessThan(tile, upTo));
+  // The group, the tile in it, its ids, and what is carried.
+  Block *body = createBlock(op.getBody(), 5);
   LoopBounds chunkBounds;
-  chunkBounds.count = e.toIndex(fromLane(e, countOfLane, lane));
-  chunkBounds.offset = e.toIndex(fromLane(e, offsetOfLane, lane));
+  chunkBounds.count = e.toIndex(body->getArgument(2));
+  chunkBounds.offset = e.toIndex(body->getArgument(3));
   space.chunkBounds = &chunkBounds;
-  setGroup(e, space, e.add(first, lane));
+  setGroup(e, space, body->getArgument(0));
   countTiles(e, space, chunkBounds.count);
-  enterTile(e, space, e.sub(tile, fromLane(e, before, lane)), loop.getBody());
-  Value done = lowerMainloop({nest.mainloop,
-                              hopper,
-                              self,
-                              {chunks, indices},
-                              loop.getRegionIterArgs()[0]},
-                             role, fill);
-  rewriter.setInsertionPointToEnd(loop.getBody());
-  scf::YieldOp::create(rewriter, loc, done);
-  return batches.getResults();
-}
-
-/// Row and column of the tile that this block has of its cluster's tiles, by
-/// the cluster's number in the space's area.
-std::pair<Value, Value> HopperLowering::placeOfCluster(Emitter &e,
-                                                       const TileSpace &space,
-                                                       Value number) {
-  Value band = e.i32(std::max<int64_t>(1, kRasterRows / hopper.cluster));
-  if (!space.alongM) {
-    auto [row, col] = tileOfRaster(e, number, space.clusters, space.cols, band);
-    return {e.add(e.mul(row, hopper.cluster), self.rank), col};
-  }
-  self.alongN = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge,
-                                      number, space.alongM);
-  Value inArea = e.max(e.min(number, e.sub(space.alongM, e.i32(1))), e.i32(0));
-  auto [row, col] = tileOfRaster(e, inArea, e.max(space.clusters, e.i32(1)),
-                                 space.cols, band);
-  auto [rowLeft, group] = e.divRem(e.max(e.sub(number, space.alongM), e.i32(0)),
-                                   e.max(space.across, e.i32(1)));
-  Value firstLeft = e.mul(space.clusters, hopper.cluster);
-  Value colLeft = e.add(e.mul(group, hopper.cluster), self.rank);
-  // A block for which no column is left has a row beyond the end.
-  Value exists = e.lessThan(colLeft, space.cols);
-  Value lastRow = e.add(firstLeft, hopper.cluster);
-  Value left = e.select(exists, e.add(firstLeft, rowLeft), lastRow);
-  return {
-      e.select(self.alongN, left, e.add(e.mul(row, hopper.cluster), self.rank)),
-      e.select(self.alongN, e.min(colLeft, e.sub(space.cols, e.i32(1))), col)};
+  enterTile(e, space, body->getArgument(1), body);
+  Value done = lowerMainloop(
+      {nest.mainloop, hopper, self, {chunks, indices}, body->getArgument(4)},
+      role, fill);
+  rewriter.setInsertionPointToEnd(body);
+  pitgpu::YieldOp::create(rewriter, loc, done);
+  return op->getResults();
 }
 
 /// Where tile `number` (i32) of the space is.
 HopperLowering::TileIvs
 HopperLowering::tileAt(Emitter &e, const TileSpace &space, Value number) {
+  auto order = space.order.getDefiningOp<pitgpu::TileSpaceOp>();
+  SmallVector<Type> types(order.getExtents().size(), rewriter.getI32Type());
+  if (order.getPairs())
+    types.push_back(rewriter.getI1Type());
+  auto tile =
+      pitgpu::TileOfOp::create(rewriter, loc, types, number, space.order,
+                               hopper.cluster > 1 ? self.rank : Value());
+  if (order.getPairs())
+    self.alongN = tile.getResults().back();
   SmallVector<Value> ivs = space.ivs;
   Value chunk;
-  auto set = [&](int dim, Value number) {
-    if (dim == kChunkDim)
-      chunk = number;
-    else if (dim != kNoDim)
-      ivs[dim] = number;
-  };
-  auto setAll = [&](ArrayRef<int> dims, Value number) {
-    for (int d : llvm::reverse(dims)) {
-      auto [rest, at] = e.divRem(number, extentOf(e, space, d));
-      set(d, at);
-      number = rest;
-    }
-    return number;
-  };
-  auto [outer, inner] = e.divRem(number, space.area);
-  setAll(space.others, outer);
-  Value row, col;
-  const HopperOperand *shared = sharedByIds(space.nest);
-  if (!shared) {
-    std::tie(row, col) = placeOfCluster(e, space, inner);
-  } else if (shared == &hopper.a) {
-    std::tie(row, col) = e.divRem(inner, e.mul(space.cols, space.alikeTiles));
-    col = setAll(space.alike, col);
-  } else {
-    std::tie(col, row) =
-        e.divRem(inner, e.mul(space.clusters, space.alikeTiles));
-    row = setAll(space.alike, row);
+  for (auto [dim, result] : llvm::zip(space.dims, tile.getResults())) {
+    Value at = result;
+    if (dim == nDim && dim != mDim && space.firstCol)
+      at = e.add(space.firstCol, at);
+    (dim == kChunkDim ? chunk : ivs[dim]) = at;
   }
-  set(mDim, row);
-  if (nDim != mDim)
-    set(nDim, space.firstCol ? e.add(space.firstCol, col) : col);
   const LoopBounds &bounds = space.bounds;
   for (auto [iv, lower, step] : llvm::zip(ivs, bounds.lower, bounds.steps))
     iv = e.add(lower, e.mul(e.toIndex(iv), step));
@@ -501,10 +452,19 @@ HopperLowering::tileAt(Emitter &e, const TileSpace &space, Value number) {
 /// mainloop to the end of `body`.
 void HopperLowering::enterTile(Emitter &e, TileSpace &space, Value number,
                                Block *body) {
-  PartOfTile part = partOf(e, space, number);
-  setPart(e, space, part);
+  if (pitgpu::PartOfOp part = partOf(space, number)) {
+    // Neighbouring clusters have the parts of a tile. Each of their blocks
+    // shares with those of its rank.
+    number = part.getTile();
+    self.streamK.count = part.getCount();
+    self.streamK.part = part.getPart();
+    self.streamK.distance = e.i32(hopper.cluster);
+    self.streamK.first = e.add(
+        e.mul(e.mul(part.getLater(), space.shared), hopper.cluster), self.rank);
+    self.streamK.ofList = static_cast<bool>(space.nest.mainloop.getIndex());
+  }
   Value chunk;
-  std::tie(space.ivs, chunk) = tileAt(e, space, part.tile);
+  std::tie(space.ivs, chunk) = tileAt(e, space, number);
   const LoopBounds &bounds = space.bounds;
   MainloopNest &nest = space.nest;
   moveLoopBody(rewriter, nest.forall, {body, space.ivs}, bounds, indices,
@@ -517,45 +477,13 @@ void HopperLowering::enterTile(Emitter &e, TileSpace &space, Value number,
                chunks);
 }
 
-/// What number `number` of the loop is: one of `whole` tiles, or part of a
-/// later one, which has `shared` parts.
-HopperLowering::PartOfTile
-HopperLowering::partOf(Emitter &e, const TileSpace &space, Value number) {
+/// What number `number` of the loop is; null: a tile.
+pitgpu::PartOfOp HopperLowering::partOf(const TileSpace &space, Value number) {
   if (!space.shared)
-    return {number, Value(), Value(), Value()};
-  Value isWhole = e.lessThan(number, space.whole);
+    return {};
+  // Most tiles of lists are whole ones.
   MainloopOp mainloop = space.nest.mainloop;
-  if (!mainloop.getIndex()) {
-    auto [later, part] =
-        e.divRem(e.max(e.sub(number, space.whole), e.i32(0)), space.shared);
-    return {e.select(isWhole, number, e.add(space.whole, later)),
-            e.select(isWhole, e.i32(0), part),
-            e.select(isWhole, e.i32(1), space.shared), later};
-  }
-  // Most tiles of lists are whole ones: then nothing is divided.
-  SmallVector<Value> part = e.choose(
-      isWhole,
-      [&]() -> SmallVector<Value> {
-        return {number, e.i32(0), e.i32(1), e.i32(0)};
-      },
-      [&]() -> SmallVector<Value> {
-        auto [later, part] = e.divRem(e.sub(number, space.whole), space.shared);
-        return {e.add(space.whole, later), part, space.shared, later};
-      });
-  return {part[0], part[1], part[2], part[3]};
-}
-
-/// Says who has the parts of the tile: neighbouring clusters. Each of their
-/// blocks shares with those of its rank.
-void HopperLowering::setPart(Emitter &e, const TileSpace &space,
-                             const PartOfTile &part) {
-  if (!part.count)
-    return;
-  self.streamK.count = part.count;
-  self.streamK.part = part.part;
-  self.streamK.distance = e.i32(hopper.cluster);
-  self.streamK.first =
-      e.add(e.mul(e.mul(part.later, space.shared), hopper.cluster), self.rank);
-  MainloopOp mainloop = space.nest.mainloop;
-  self.streamK.ofList = static_cast<bool>(mainloop.getIndex());
+  return pitgpu::PartOfOp::create(rewriter, loc, number, space.whole,
+                                  space.shared,
+                                  static_cast<bool>(mainloop.getIndex()));
 }

@@ -21,16 +21,9 @@ struct TileSpace {
   SmallVector<Value> extents = {};         ///< of the loop's dimensions
   SmallVector<Value> ivs = {};             ///< known for the group's dimensions
   Value chunkCount = {};
-  Value clusters = {}, cols = {}, area = {}; ///< along m, along n, both
   Value firstCol = {}, stripCols = {}; ///< of the strip; null: it is all of n
-  /// Where clusters may be pairs along n: those that are none; how many of the
-  /// others there are in a row.
-  Value alongM = {}, across = {};
-  SmallVector<int> others = {}; ///< neither along m nor along n
-  /// Those of the others along which steps read the same part of an operand,
-  /// but for their ids, and how many numbers they have: a part of the area.
-  SmallVector<int> alike = {};
-  Value alikeTiles = {};
+  SmallVector<int> dims = {};          ///< of `order`: of the forall, chunks
+  Value order = {};                    ///< !pit_gpu.tile_space
   Value total = {};
   Value first = {};              ///< of the numbers of this block's cluster
   Value whole = {}, shared = {}; ///< tiles of whole turns; parts of a later one
@@ -72,19 +65,11 @@ private:
   ValueRange lowerBatches(TileSpace space, Role role, ValueRange carried,
                           HopperFill *fill);
   Value columnsOfStrip(Emitter &e, const TileSpace &space);
-  std::pair<Value, Value> placeOfCluster(Emitter &e, const TileSpace &space,
-                                         Value number);
   /// Variables of the forall (index), and the number of a group's chunk (i32).
   using TileIvs = std::pair<SmallVector<Value>, Value>;
   TileIvs tileAt(Emitter &e, const TileSpace &space, Value number);
   void enterTile(Emitter &e, TileSpace &space, Value number, Block *body);
-  /// A tile, or one of the parts of it (i32).
-  struct PartOfTile {
-    Value tile, part, count;
-    Value later; ///< number of the tile among those that are shared
-  };
-  PartOfTile partOf(Emitter &e, const TileSpace &space, Value number);
-  void setPart(Emitter &e, const TileSpace &space, const PartOfTile &part);
+  pitgpu::PartOfOp partOf(const TileSpace &space, Value number);
   GroupOfTile listOf(Emitter &e, const TileSpace &space, Value number);
   GroupOfTile groupOf(Emitter &e, const TileSpace &space, Value number);
   Value lowerMainloop(HopperTile tile, Role role, HopperFill *fill);

@@ -25,7 +25,7 @@ protected:
   };
 
   /// Makes the kernel, with `more` parameters than the function has, and takes
-  /// the rewriter into it. What lowers the pipeline knows the rest of `info`.
+  /// the rewriter into it. The lowering of the pipeline adds to `info`.
   void createKernel(const LaunchInfo &info, ArrayRef<Type> more = {});
   /// Ends the kernel with its roles, the first one of the first warps, for so
   /// many blocks on a multiprocessor.

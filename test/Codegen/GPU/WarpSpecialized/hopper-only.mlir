@@ -26,7 +26,7 @@ module @pit_kernels attributes {pit.kernels} {
   // GPU-LABEL: gpu.func @hopper_hopper(
   // GPU: pit_gpu.mma
   // GPU-LABEL: gpu.func @hopper(
-  // GPU-NOT: pit_gpu
+  // GPU-NOT: pit_gpu.{{roles|mma}}
   // GPU: scf.for
   // GPU: gpu.barrier
   func.func @hopper(%a: memref<?x?xf8E4M3FN>, %b: memref<?x?xf8E4M3FN>, %o: memref<?x?xf32>) {

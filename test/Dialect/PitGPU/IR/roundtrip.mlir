@@ -276,3 +276,45 @@ func.func @tensor_memory(%n: i32, %condition: i1) {
   }
   return
 }
+
+// CHECK-LABEL: @order_of_tiles
+func.func @order_of_tiles(%n: i32, %m: index) {
+  // CHECK: %[[BANDS:.*]] = pit_gpu.tile_space(%{{.*}}, %{{.*}}, %{{.*}}) rows 1 cols 2 by bands of 16 cluster 2 pairs : i32, i32, i32
+  %bands = pit_gpu.tile_space(%n, %n, %n) rows 1 cols 2 by bands of 16 cluster 2 pairs : i32, i32, i32
+  // CHECK: %[[COLS:.*]] = pit_gpu.tile_space(%{{.*}}, %{{.*}}, %{{.*}}) rows 0 cols 2 by cols alike [1] : i32, i32, i32
+  %cols = pit_gpu.tile_space(%n, %n, %n) rows 0 cols 2 by cols alike [1] : i32, i32, i32
+  // CHECK: %[[ROWS:.*]] = pit_gpu.tile_space(%{{.*}}) by rows last first : index
+  %rows = pit_gpu.tile_space(%m) by rows last first : index
+  // CHECK: pit_gpu.count_tiles %[[BANDS]] : i32
+  %total = pit_gpu.count_tiles %bands : i32
+  // CHECK: pit_gpu.tile_of %{{.*}} in %[[BANDS]] rank %{{.*}} : i32 -> i32, i32, i32, i1
+  %tile:4 = pit_gpu.tile_of %n in %bands rank %n : i32 -> i32, i32, i32, i1
+  // CHECK: pit_gpu.tile_of %{{.*}} in %[[ROWS]] : index -> index
+  %row = pit_gpu.tile_of %m in %rows : index -> index
+  // CHECK: pit_gpu.share_tiles %{{.*}} among %{{.*}} most 4
+  %whole, %parts, %numbers = pit_gpu.share_tiles %total among %n most 4
+  // CHECK: pit_gpu.part_of %{{.*}} whole %{{.*}} parts %{{.*}}
+  %of:4 = pit_gpu.part_of %n whole %whole parts %parts
+  // CHECK: pit_gpu.part_of %{{.*}} whole %{{.*}} parts %{{.*}} usually whole
+  %usually:4 = pit_gpu.part_of %n whole %whole parts %parts usually whole
+  // CHECK: pit_gpu.steps_of_part %{{.*}} of %{{.*}} in %{{.*}} : index
+  %steps:2 = pit_gpu.steps_of_part %m of %m in %m : index
+  pit_gpu.roles {
+    role "all" warps 4 registers 24 {
+      // CHECK: %{{.*}}, %{{.*}} = pit_gpu.list_tiles %{{.*}} first %{{.*}} step %{{.*}} carry %{{.*}} : i32 count {
+      // CHECK-NEXT: ^bb0(%[[LIST:.*]]: i32):
+      // CHECK-NEXT: pit_gpu.yield %[[LIST]], %{{.*}} : i32, i32
+      // CHECK-NEXT: } tile {
+      // CHECK-NEXT: ^bb0(%{{.*}}: i32, %[[NUMBER:.*]]: i32, %{{.*}}: i32, %{{.*}}: i32):
+      // CHECK-NEXT: pit_gpu.yield %[[NUMBER]] : i32
+      %next, %end = pit_gpu.list_tiles %n first %n step %n carry %n : i32 count {
+      ^bb0(%list: i32):
+        pit_gpu.yield %list, %n : i32, i32
+      } tile {
+      ^bb0(%list: i32, %number: i32, %ids: i32, %used: i32):
+        pit_gpu.yield %number : i32
+      }
+    }
+  }
+  return
+}

@@ -348,7 +348,8 @@ def PitGPU_InTurnOp : PitGPU_Op<"in_turn", [
 
 def PitGPU_YieldOp : PitGPU_Op<"yield", [
     Pure, Terminator, ReturnLike,
-    ParentOneOf<["TilesOp", "InTurnOp", "LeaderOp", "MapOp", "ReduceRowsOp"]>]> {
+    ParentOneOf<["TilesOp", "ListTilesOp", "InTurnOp", "LeaderOp", "MapOp",
+                 "ReduceRowsOp"]>]> {
   let summary = "ends a region, and gives its values";
   let description = [{
     Example: `pit_gpu.yield %x : f32`

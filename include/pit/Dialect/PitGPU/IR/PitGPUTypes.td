@@ -267,4 +267,13 @@ def PitGPU_FragmentType : PitGPU_Type<"Fragment", "fragment"> {
   }];
 }
 
+def PitGPU_TileSpaceType : PitGPU_Type<"TileSpace", "tile_space"> {
+  let summary = "the tiles of a result, and their order";
+  let description = [{
+    The order that a `tile_space` says. It takes no registers.
+
+    Example: `!pit_gpu.tile_space`
+  }];
+}
+
 #endif // PIT_DIALECT_PITGPU_IR_PITGPUTYPES_TD

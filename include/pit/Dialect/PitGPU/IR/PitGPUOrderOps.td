@@ -1,0 +1,231 @@
+//===- PitGPUOrderOps.td - The order of tiles --------------*- tablegen -*-===//
+
+#ifndef PIT_DIALECT_PITGPU_IR_PITGPUORDEROPS_TD
+#define PIT_DIALECT_PITGPU_IR_PITGPUORDEROPS_TD
+
+include "pit/Dialect/PitGPU/IR/PitGPUOpBase.td"
+
+def PitGPU_ByRows : I32EnumAttrCase<"Rows", 0, "rows">;
+def PitGPU_ByCols : I32EnumAttrCase<"Cols", 1, "cols">;
+def PitGPU_ByBands : I32EnumAttrCase<"Bands", 2, "bands">;
+def PitGPU_TileOrder : I32EnumAttr<"TileOrder", "in which order tiles are numbered",
+    [PitGPU_ByRows, PitGPU_ByCols, PitGPU_ByBands]> {
+  let cppNamespace = "::mlir::pit::pitgpu";
+}
+
+def PitGPU_Number : AnyTypeOf<[I32, Index], "i32 or index">;
+
+def PitGPU_TileSpaceOp : PitGPU_Op<"tile_space", [Pure]> {
+  let summary = "says in which order the tiles of a result are numbered";
+  let description = [{
+    There are so many tiles along each dimension. Blocks that run at the same time have
+    numbers that follow each other; the order says what they have in common, which
+    should be in the L2 cache. `rows` and `cols` are the dimensions along which a
+    product's operands lie. All others are gone through one after another, the first
+    one most slowly, and within them come rows and columns:
+
+    - `by rows`: a row of tiles after another;
+    - `by cols`: a column after another;
+    - `by bands of n`: bands of n rows, in each of them a column after another.
+
+    By rows or columns, dimensions may be `alike`: what tiles have in common is the same
+    along them. They are gone through before the next column, or row.
+
+    The blocks of a `cluster` have tiles below each other. They have one number, and bands
+    are of n rows of tiles, too. The cluster may not divide the rows: with `pairs` its
+    blocks have tiles side by side in the rows that are left.
+
+    With `last first` numbers are counted from the last tile on: that with the most
+    steps, as in a causal attention.
+
+    Example: bands of 16 rows of tiles, which pairs of blocks share, for each of a batch;
+    and columns one after another, each with all of the second dimension's tiles.
+
+    ```mlir
+    %s = pit_gpu.tile_space (%batch, %m, %n) rows 1 cols 2 by bands of 16 cluster 2
+           : i32, i32, i32
+    %t = pit_gpu.tile_space (%m, %e, %n) rows 0 cols 2 by cols alike [1] : i32, i32, i32
+    ```
+
+    Constraints:
+
+    - [tile_space 1] there is a dimension at least, and the extents have one type;
+    - [tile_space 2] rows and columns, if there are any, and those that are alike are
+      different dimensions;
+    - [tile_space 3] bands, and nothing else, have a number of rows, 1 to 65536; only by
+      rows or columns something is alike;
+    - [tile_space 4] a cluster has 1, 2, 4 or 8 blocks; one of several has rows, and is by
+      bands; pairs are those of such a cluster with columns.
+  }];
+  let arguments = (ins Variadic<PitGPU_Number>:$extents, OptionalAttr<I64Attr>:$rows,
+                       OptionalAttr<I64Attr>:$cols, PitGPU_TileOrder:$order,
+                       OptionalAttr<I64Attr>:$band,
+                       OptionalAttr<DenseI64ArrayAttr>:$alike,
+                       DefaultValuedAttr<I64Attr, "1">:$cluster, UnitAttr:$pairs,
+                       UnitAttr:$lastFirst);
+  let results = (outs PitGPU_TileSpaceType:$result);
+  let assemblyFormat = [{
+    `(` $extents `)` (`rows` $rows^)? (`cols` $cols^)? `by` $order (`of` $band^)?
+    (`alike` $alike^)? (`cluster` $cluster^)? (`pairs` $pairs^)?
+    (`last` `first` $lastFirst^)? attr-dict `:` type($extents)
+  }];
+  let hasVerifier = 1;
+}
+
+def PitGPU_CountTilesOp : PitGPU_Op<"count_tiles", [Pure]> {
+  let summary = "the number of tiles of a space";
+  let description = [{
+    The tiles of a cluster count as one.
+
+    Example: `%total = pit_gpu.count_tiles %s : i32`
+
+    Constraints:
+
+    - [count_tiles 1] the space is a `tile_space`, whose extents have the type.
+  }];
+  let arguments = (ins PitGPU_TileSpaceType:$space);
+  let results = (outs PitGPU_Number:$result);
+  let assemblyFormat = "$space attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def PitGPU_TileOfOp : PitGPU_Op<"tile_of", [Pure]> {
+  let summary = "where the tile is that has a number";
+  let description = [{
+    Along each dimension of the space, from 0 on. Block `rank` of a cluster has its own
+    tile. In a space with pairs a further result (i1) says whether this one lies along
+    columns: then the operand along rows is what its blocks share. A block for which no
+    tile is left has a row behind the last one.
+
+    Example:
+
+    ```mlir
+    %b, %row, %col = pit_gpu.tile_of %number in %s rank %rank : i32 -> i32, i32, i32
+    ```
+
+    Constraints:
+
+    - [tile_of 1] the space is a `tile_space`, whose extents have the number's type;
+    - [tile_of 2] there is a result of that type for each dimension, and then an i1 if and
+      only if the space has pairs;
+    - [tile_of 3] the blocks of a cluster, and no others, have ranks.
+  }];
+  let arguments = (ins PitGPU_Number:$number, PitGPU_TileSpaceType:$space,
+                       Optional<I32>:$rank);
+  let results = (outs Variadic<AnyTypeOf<[I1, I32, Index]>>:$results);
+  let assemblyFormat = [{
+    $number `in` $space (`rank` $rank^)? attr-dict `:` type($number) `->` type($results)
+  }];
+  let hasVerifier = 1;
+}
+
+def PitGPU_ShareTilesOp : PitGPU_Op<"share_tiles", [Pure]> {
+  let summary = "has blocks share the tiles that are left after whole turns";
+  let description = [{
+    Of `total` tiles, `workers` blocks (or clusters) take one each in every turn. In the
+    last turn some would have none; so the tiles of it are divided along k, in as many
+    parts as there are workers for, and at most so many (stream-K: Osama et al., PPoPP
+    2023). Gives how many tiles are whole, how many parts each of the others has, and how
+    many numbers there are with those of parts.
+
+    Example:
+
+    ```mlir
+    %whole, %parts, %numbers = pit_gpu.share_tiles %total among %workers most 4
+    ```
+
+    Constraints:
+
+    - [share_tiles 1] there are 2 to 1024 parts at most.
+  }];
+  let arguments = (ins I32:$total, I32:$workers, I64Attr:$most);
+  let results = (outs I32:$whole, I32:$parts, I32:$numbers);
+  let assemblyFormat = "$total `among` $workers `most` $most attr-dict";
+  let hasVerifier = 1;
+}
+
+def PitGPU_PartOfOp : PitGPU_Op<"part_of", [Pure]> {
+  let summary = "which tile, or which part of one, has a number";
+  let description = [{
+    The first `whole` numbers are tiles; then each tile has `parts`, one after another.
+    Gives the tile, the part, how many parts it has, and its number among those that
+    have several. `usually whole`: then a branch saves the division.
+
+    Example:
+
+    ```mlir
+    %tile, %part, %count, %later = pit_gpu.part_of %number whole %whole parts %parts
+    ```
+  }];
+  let arguments = (ins I32:$number, I32:$whole, I32:$parts, UnitAttr:$usuallyWhole);
+  let results = (outs I32:$tile, I32:$part, I32:$count, I32:$later);
+  let assemblyFormat = [{
+    $number `whole` $whole `parts` $parts (`usually` `whole` $usuallyWhole^)? attr-dict
+  }];
+}
+
+def PitGPU_StepsOfPartOp : PitGPU_Op<"steps_of_part", [
+    Pure, AllTypesMatch<["part", "parts", "steps", "begin", "end"]>]> {
+  let summary = "the steps of a part of a tile";
+  let description = [{
+    A tile's `steps` are divided among so many parts, which differ by one step at most
+    (split-K, stream-K). Gives the first step of a part, and that behind its last one.
+
+    Example:
+
+    ```mlir
+    %begin, %end = pit_gpu.steps_of_part %part of %parts in %steps : i32
+    ```
+  }];
+  let arguments = (ins PitGPU_Number:$part, PitGPU_Number:$parts,
+                       PitGPU_Number:$steps);
+  let results = (outs PitGPU_Number:$begin, PitGPU_Number:$end);
+  let assemblyFormat = "$part `of` $parts `in` $steps attr-dict `:` type($steps)";
+}
+
+def PitGPU_ListTilesOp : PitGPU_Op<"list_tiles", [RecursiveMemoryEffects]> {
+  let summary = "goes through the tiles that a block has of lists";
+  let description = [{
+    Each of so many `lists`, as those of the groups of an index, has tiles of its own.
+    They are counted on from list to list, and a block has number `first` and each
+    `workers`-th one after it.
+
+    The region `count` says of a list (i32) how many tiles it has, and then other numbers
+    of it (all i32). Each lane of a warp runs it for another list: so a block waits for
+    memory once for 32 lists. The region `tile` takes the list, the number of the tile in
+    it, these numbers, and what is carried (i32); it gives what it carries on.
+
+    The result is the number that the block has next, counted from behind all lists, and
+    then what was carried.
+
+    Example:
+
+    ```mlir
+    %next, %end = pit_gpu.list_tiles %lists first %block step %blocks carry %zero : i32
+      count {
+      ^bb0(%list: i32):
+        pit_gpu.yield %tiles, %ids : i32, i32
+      } tile {
+      ^bb0(%list: i32, %number: i32, %ids: i32, %used: i32):
+        pit_gpu.yield %used : i32
+      }
+    ```
+
+    Constraints:
+
+    - [list_tiles 1] the first region takes an i32 and gives 1 to 8 of them;
+    - [list_tiles 2] the second one takes two i32, one for each further number, and what
+      is carried, which it gives, as the op does behind its first result;
+    - [list_tiles 3] it is in a role, and in no `leader`.
+  }];
+  let arguments = (ins I32:$lists, I32:$first, I32:$workers, Variadic<I32>:$inits);
+  let results = (outs I32:$next, Variadic<I32>:$ends);
+  let regions = (region SizedRegion<1>:$count, SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $lists `first` $first `step` $workers (`carry` $inits^ `:` type($ends))?
+    `count` $count `tile` $body attr-dict
+  }];
+  let hasRegionVerifier = 1;
+}
+
+#endif // PIT_DIALECT_PITGPU_IR_PITGPUORDEROPS_TD
