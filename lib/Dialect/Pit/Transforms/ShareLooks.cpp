@@ -1,4 +1,4 @@
-//===- ShareLooks.cpp - A value is looked at once --------------------------===//
+//===- ShareLooks.cpp - A value is looked at once -------------------------===//
 //
 // An index of values, or a choice by them, reads bits in place of the values if
 // a tile loop computes these: the loop looks at each tile that it has written
