@@ -70,6 +70,11 @@ private:
   FailureOr<Value> contract(linalg::LinalgOp op);
   FailureOr<Value> compute(linalg::LinalgOp op);
   FailureOr<Value> constantTile(Value tile);
+  /// An op that computes a tile from others. Its block takes places, and an
+  /// element of each tile; the builder is there.
+  PointwiseOp createPointwise(Location at, VectorType type, ValueRange inputs,
+                              Value acc, ArrayRef<int64_t> extents,
+                              ArrayRef<AffineMap> maps);
 
   ForOp loop;
   /// The reads: in each step, and once.
@@ -275,19 +280,30 @@ FailureOr<Value> TileBodyBuilder::wideTileOf(Value tile) {
   if (failed(narrow) || narrow->getType() == type)
     return narrow;
   AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
-  auto op = PointwiseOp::create(builder, tile.getLoc(), type, *narrow, Value(),
-                                type.getShape(),
-                                builder.getAffineMapArrayAttr({map, map}));
   OpBuilder::InsertionGuard guard(builder);
-  Block *block = builder.createBlock(&op.getBody());
-  for (int64_t d = 0; d < type.getRank(); ++d)
-    block->addArgument(builder.getIndexType(), loc);
-  Value element =
-      block->addArgument(getElementTypeOrSelf(narrow->getType()), loc);
+  PointwiseOp op = createPointwise(tile.getLoc(), type, *narrow, Value(),
+                                   type.getShape(), {map, map});
+  Value element = op.getBody().getArguments().back();
   YieldOp::create(
       builder, loc,
       convertElements(builder, loc, element, type.getElementType()));
   return op.getResult();
+}
+
+PointwiseOp TileBodyBuilder::createPointwise(Location at, VectorType type,
+                                             ValueRange inputs, Value acc,
+                                             ArrayRef<int64_t> extents,
+                                             ArrayRef<AffineMap> maps) {
+  auto op = PointwiseOp::create(builder, at, type, inputs, acc, extents,
+                                builder.getAffineMapArrayAttr(maps));
+  Block *block = builder.createBlock(&op.getBody());
+  for (size_t d = 0; d < extents.size(); ++d)
+    block->addArgument(builder.getIndexType(), loc);
+  for (Value input : inputs)
+    block->addArgument(getElementTypeOrSelf(input.getType()), loc);
+  if (acc)
+    block->addArgument(getElementTypeOrSelf(acc.getType()), loc);
+  return op;
 }
 
 FailureOr<Value> TileBodyBuilder::constantTile(Value tile) {
@@ -298,13 +314,9 @@ FailureOr<Value> TileBodyBuilder::constantTile(Value tile) {
   matchPattern(tile, m_Constant(&splat));
   VectorType type = vectorOf(tile);
   AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
-  auto op = PointwiseOp::create(builder, tile.getLoc(), type, ValueRange(),
-                                Value(), type.getShape(),
-                                builder.getAffineMapArrayAttr({map}));
   OpBuilder::InsertionGuard guard(builder);
-  Block *block = builder.createBlock(&op.getBody());
-  for (int64_t d = 0; d < type.getRank(); ++d)
-    block->addArgument(builder.getIndexType(), loc);
+  PointwiseOp op = createPointwise(tile.getLoc(), type, ValueRange(), Value(),
+                                   type.getShape(), map);
   Attribute number;
   if (!fill)
     number = splat.getSplatValue<Attribute>();
@@ -385,25 +397,20 @@ FailureOr<Value> TileBodyBuilder::compute(linalg::LinalgOp op) {
       return notTaken(why,
                       "an op on tiles reads elements by a map of more than "
                       "dimensions");
-  auto pointwise = PointwiseOp::create(
-      builder, op.getLoc(), vectorOf(op->getResult(0)), inputs, acc,
-      op.getStaticLoopRanges(), builder.getAffineMapArrayAttr(maps));
   OpBuilder::InsertionGuard guard(builder);
-  Block *block = builder.createBlock(&pointwise.getBody());
-  for (size_t d = 0; d < op.getNumLoops(); ++d)
-    block->addArgument(builder.getIndexType(), loc);
+  PointwiseOp pointwise =
+      createPointwise(op.getLoc(), vectorOf(op->getResult(0)), inputs, acc,
+                      op.getStaticLoopRanges(), maps);
+  Block &block = pointwise.getBody().front();
   op.getBlock()->walk([&](linalg::IndexOp index) {
-    scalars.map(index.getResult(), block->getArgument(index.getDim()));
+    scalars.map(index.getResult(), block.getArgument(index.getDim()));
   });
-  for (auto [argument, input] : llvm::zip(arguments, inputs)) {
-    Value element =
-        block->addArgument(getElementTypeOrSelf(input.getType()), loc);
+  auto elements = block.getArguments().drop_front(op.getNumLoops());
+  for (auto [argument, element] : llvm::zip(arguments, elements))
     scalars.map(argument,
                 convertElements(builder, loc, element, argument.getType()));
-  }
   if (acc)
-    scalars.map(op.getBlock()->getArguments().back(),
-                block->addArgument(getElementTypeOrSelf(acc.getType()), loc));
+    scalars.map(op.getBlock()->getArguments().back(), elements.back());
   FailureOr<Value> result = cloneScalars(builder, op, scalars);
   if (failed(result))
     return failure();

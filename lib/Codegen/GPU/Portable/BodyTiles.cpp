@@ -12,7 +12,6 @@
 #include "Codegen/GPU/Common/LinalgLowering.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -344,20 +343,14 @@ RegisterTile BodyTiles::elementsOf(PointwiseOp op) {
     for (size_t i = 0; i < elements.rows; ++i)
       for (size_t j = 0; j < elements.cols.size(); ++j)
         result.at(i, j) = elementOf(op, elements, i, j, Value(), allHold);
+    return result.values;
   };
   Value allHold = allCompare(op, columns);
   if (allHold && result.values.size() > 2 && plan.producers) {
     // Most tiles are no edge.
-    auto make = [&](bool hold) {
-      return [&, hold](OpBuilder &, Location) {
-        compute(hold);
-        scf::YieldOp::create(e.b, e.loc, result.values);
-      };
-    };
-    OpBuilder::InsertionGuard guard(e.b);
-    auto branch =
-        scf::IfOp::create(e.b, e.loc, allHold, make(true), make(false));
-    result.values.assign(branch.result_begin(), branch.result_end());
+    result.values = e.choose(
+        allHold, [&] { return compute(/*allHold=*/true); },
+        [&] { return compute(/*allHold=*/false); });
   } else {
     compute(/*allHold=*/false);
   }
