@@ -94,7 +94,7 @@ typedef struct pit_manifest {
   const pit_shape_program *sizes;
 } pit_manifest;
 
-/// The words of a description of a build (pit_rt_build_index), in order:
+/// The words of a description of a build (pit_rt_build), in order:
 ///   dtype, background (the element's bits in the low bits), flags, chunk_size,
 ///   data_rank, data_shape[data_rank], data_strides[data_rank] (in elements),
 ///   index_rank, axis, shape[index_rank], micro_tile[index_rank],
@@ -164,7 +164,7 @@ PIT_RT_EXPORT int32_t pit_rt_alloc(pit_frame *frame, int64_t bytes,
 
 /// The memory that one place of a program which runs several times in a call,
 /// in a loop, has from one time to the next; all 0 when the call begins.
-/// `index` is for pit_rt_rebuild_index, the others are for pit_rt_realloc.
+/// `index` is for pit_rt_build, the others are for pit_rt_realloc.
 typedef struct pit_place {
   void *memory[2];
   int64_t bytes[2];
@@ -247,33 +247,28 @@ PIT_RT_EXPORT int32_t pit_rt_omp_dispatch_next_8u(const void *place,
 PIT_RT_EXPORT int32_t pit_rt_request_amx(pit_frame *frame);
 
 /// Builds an index from data of the layout in `desc`; it lives until
-/// pit_rt_leave. An index of constant memory (Constant.h) is built once and
-/// kept. A CUDA program's data is in device memory, and so are the index's
-/// arrays (PIT_INDEX_DEVICE).
-PIT_RT_EXPORT int32_t pit_rt_build_index(pit_frame *frame, int32_t source,
-                                         const void *data, const int64_t *desc,
-                                         const pit_index **index);
+/// pit_rt_leave, or, if `place` is not NULL, until that place builds again,
+/// which takes the same memory. An index of constant memory (Constant.h) is
+/// built once and kept. A CUDA program's data is in device memory, and so are
+/// the index's arrays (PIT_INDEX_DEVICE). If `bitmap` is not NULL, it is that
+/// of the same data, which then is not read: what pit_rt_choose made, whose
+/// place may be the same, or pit_rt_bitmap described.
+PIT_RT_EXPORT int32_t pit_rt_build(pit_frame *frame, int32_t source,
+                                   const void *data, const int64_t *desc,
+                                   const pit_bitmap *bitmap, pit_place *place,
+                                   const pit_index **index);
 
-/// As pit_rt_build_index, where the index that this place built before is not
-/// used any more: its memory is used again.
-PIT_RT_EXPORT int32_t pit_rt_rebuild_index(pit_frame *frame, int32_t source,
-                                           const void *data,
-                                           const int64_t *desc,
-                                           pit_place *place,
-                                           const pit_index **index);
-
-/// As pit_rt_build_index, or as pit_rt_rebuild_index if `place` is not NULL, of
-/// values; and the build may write what the micro-tiles hold while it has them
-/// at hand. Then `*done` is 1, and row p of `packed`, of `width` elements, has
-/// those of the micro-tile at position p. There is room for `rows` of them, all
-/// that there may be; where the tensor ends within a micro-tile, zeros. If the
-/// build cannot do it in one pass, `*done` is 0, and nothing was written: on
-/// the CPU, of constant memory, on devices without clusters of blocks (before
-/// sm_90), of elements that do not have 2 bytes, of micro-tiles other than
-/// [width, 1] with a width of 8, 16, or 32, 64, 128 or 256, of rows that are
-/// not aligned to 16 bytes, and of rows that do not fit in the registers of a
-/// cluster: 16384 elements, or from 64 rows on 524288 for all rows of a
-/// micro-tile.
+/// As pit_rt_build, of values; and the build may write what the micro-tiles
+/// hold while it has them at hand. Then `*done` is 1, and row p of `packed`, of
+/// `width` elements, has those of the micro-tile at position p. There is room
+/// for `rows` of them, all that there may be; where the tensor ends within a
+/// micro-tile, zeros. If the build cannot do it in one pass, `*done` is 0, and
+/// nothing was written: on the CPU, of constant memory, on devices without
+/// clusters of blocks (before sm_90), of elements that do not have 2 bytes, of
+/// micro-tiles other than [width, 1] with a width of 8, 16, or 32, 64, 128 or
+/// 256, of rows that are not aligned to 16 bytes, and of rows that do not fit
+/// in the registers of a cluster: 16384 elements, or from 64 rows on 524288 for
+/// all rows of a micro-tile.
 PIT_RT_EXPORT int32_t pit_rt_build_packed(pit_frame *frame, const void *data,
                                           const int64_t *desc, void *packed,
                                           int64_t rows, int64_t width,
@@ -311,7 +306,7 @@ PIT_RT_EXPORT int32_t pit_rt_bitmap(pit_frame *frame, int32_t rank,
 /// of equal ones the first is.
 ///
 /// If a look is needed, this makes a bitmap of the data (Coverage.h) and
-/// `bitmap` tells it, for pit_rt_build_chosen; it lives until pit_rt_leave, or
+/// `bitmap` tells it, for pit_rt_build; it lives until pit_rt_leave, or
 /// until the `place` chooses again (NULL: it does not). With PIT_CHOOSE_SEEN
 /// what `bitmap` tells is that bitmap, and the data is not read, unless it is
 /// NULL, as where an earlier choice by the data did not look. Otherwise,
@@ -335,15 +330,6 @@ PIT_RT_EXPORT int32_t pit_rt_choose(pit_frame *frame, int32_t mark,
 PIT_RT_EXPORT int32_t pit_rt_record(pit_frame *frame, int32_t source,
                                     const void *data, const int64_t *desc,
                                     const char *mark, pit_place *place);
-
-/// As pit_rt_build_index, or as pit_rt_rebuild_index if `place` is not NULL, of
-/// the bitmap that pit_rt_choose made of the same data, whose place may be the
-/// same, or that pit_rt_bitmap described; if `bitmap` is NULL, of the data.
-PIT_RT_EXPORT int32_t pit_rt_build_chosen(pit_frame *frame, int32_t source,
-                                          const void *data, const int64_t *desc,
-                                          const pit_bitmap *bitmap,
-                                          pit_place *place,
-                                          const pit_index **index);
 
 /// The choice of a device. If the host does not know (`known` is -1), it starts
 /// the kernels of all variants, and those of the others leave at once:
@@ -377,10 +363,9 @@ PIT_RT_EXPORT int32_t pit_rt_choose_on_device(
     const int64_t *variants, const double *costs, pit_place *place,
     const pit_device_choice **choice);
 
-/// As pit_rt_build_index, or as pit_rt_rebuild_index if `place` is not NULL, of
-/// the index of one of the variants of a choice, in the same call and of the
-/// same data. Only kernels of the variant may read it, if it is chosen; where
-/// the host knows another one, it is empty.
+/// As pit_rt_build, of the index of one of the variants of a choice, in the
+/// same call and of the same data. Only kernels of the variant may read it, if
+/// it is chosen; where the host knows another one, it is empty.
 PIT_RT_EXPORT int32_t pit_rt_build_if_chosen(
     pit_frame *frame, int32_t source, const void *data, const int64_t *desc,
     const pit_device_choice *choice, pit_place *place, const pit_index **index);

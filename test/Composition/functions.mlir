@@ -51,7 +51,7 @@
 // CHECK-NOT: pit.
 // CHECK: call @pit_rt_choose(
 // CHECK-NEXT: call @pit_rt_expect(
-// CHECK: func.call @pit_rt_build_chosen(
+// CHECK: func.call @pit_rt_build(
 // CHECK-NOT: scf.parallel
 
 // The greatest difference from the function without marks, and a value.

@@ -13,7 +13,7 @@
 // CHECK: llvm.call @pit_f32.body
 // CHECK: llvm.call @pit_rt_leave
 // CHECK: llvm.func internal @pit_f32.body
-// CHECK: llvm.call @pit_rt_build_index
+// CHECK: llvm.call @pit_rt_build
 // CHECK: omp.parallel
 // CHECK-NOT: llvm.call @pit_rt
 // CHECK: llvm.intr.masked.load {{.*}} vector<16xf32>
@@ -25,7 +25,7 @@
 // AVX2-NOT: omp.
 // AVX2: llvm.fmul {{.*}} vector<8xf32>
 // DENSE: llvm.func internal @pit_f32.body
-// DENSE-NOT: @pit_rt_build_index
+// DENSE-NOT: @pit_rt_build
 // DENSE: llvm.fmul {{.*}} vector<16xf32>
 // LLVM: define i32 @pit_f32(ptr %0, ptr %1, ptr %2, ptr %3)
 // LLVM: call void {{.*}}@__kmpc_fork_call_if(

@@ -9,7 +9,7 @@
 // Attention over the blocks of a mask: several carried tensors, two
 // contractions, keys and values gathered by the same ids.
 // CHECK-LABEL: func.func @attention
-// CHECK: call @pit_rt_build_index
+// CHECK: call @pit_rt_build
 // CHECK: scf.parallel
 // CHECK-NOT: memref.alloc
 // CHECK: scf.for
@@ -113,7 +113,7 @@ func.func @attention(%q: !t, %k: !t, %v: !t, %mask: tensor<?x?xi1>) -> !t {
 // where it is, combined with what the output holds.
 // CHECK-LABEL: func.func @coords
 // CHECK-SAME: %{{[^:]*}}: !llvm.ptr {pit.frame}, {{.*}}, %[[I:[^:]*]]: !llvm.ptr
-// CHECK-NOT: @pit_rt_build_index
+// CHECK-NOT: @pit_rt_build
 // CHECK: llvm.getelementptr %[[I]]
 // CHECK: scf.parallel
 // CHECK: arith.maximumf
@@ -145,7 +145,7 @@ func.func @coords(%x: !v, %y: !v, %i: !flat) -> !v {
 // Two indices in two loops: live rows of a times live columns of b, written
 // packed, with as many rows and columns as there are.
 // CHECK-LABEL: func.func @outer
-// CHECK-COUNT-2: call @pit_rt_build_index
+// CHECK-COUNT-2: call @pit_rt_build
 // CHECK: scf.parallel
 // CHECK: scf.for
 // CHECK: linalg.matmul

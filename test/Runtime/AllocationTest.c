@@ -142,13 +142,13 @@ static void test_call(void **state) {
                                      PIT_SOURCE_VALUES, x, desc, variants,
                                      costs, NULL, &bitmap, &variant));
     assert_non_null(bitmap);
-    assert_ok(context, pit_rt_build_chosen(frame, PIT_SOURCE_VALUES, x, desc,
-                                           bitmap, NULL, &chosen));
+    assert_ok(context, pit_rt_build(frame, PIT_SOURCE_VALUES, x, desc, bitmap,
+                                    NULL, &chosen));
     for (int i = 0; i < 6; ++i) {
       const pit_index *index;
       void *memory;
-      assert_ok(context,
-                pit_rt_build_index(frame, PIT_SOURCE_VALUES, x, desc, &index));
+      assert_ok(context, pit_rt_build(frame, PIT_SOURCE_VALUES, x, desc, NULL,
+                                      NULL, &index));
       // Sizes differ from call to call, up to some 300 KB.
       assert_ok(
           context,
@@ -202,7 +202,8 @@ static pit_status call_on_constant(pit_context *context) {
   }
   const pit_index *index;
   if (status == PIT_OK)
-    status = pit_rt_build_index(frame, PIT_SOURCE_VALUES, x, desc, &index);
+    status =
+        pit_rt_build(frame, PIT_SOURCE_VALUES, x, desc, NULL, NULL, &index);
   if (status == PIT_OK)
     assert_int_equal(index->total, 2);
   return (pit_status)pit_rt_leave(frame, status);

@@ -83,14 +83,14 @@ static void check_index_of(fixture *f, int64_t tile) {
   memcpy(desc, x_desc, sizeof(desc));
   desc[13] = desc[15] = tile;
   const pit_index *a, *b;
-  assert_ok(f->context,
-            pit_rt_build_index(f->frame, PIT_SOURCE_VALUES, f->x, desc, &b));
+  assert_ok(f->context, pit_rt_build(f->frame, PIT_SOURCE_VALUES, f->x, desc,
+                                     NULL, NULL, &b));
   // The bitmap alone is read.
   float x[N * N];
   memcpy(x, f->x, sizeof(x));
   memset(f->x, 0, sizeof(f->x));
-  assert_ok(f->context, pit_rt_build_chosen(f->frame, PIT_SOURCE_VALUES, f->x,
-                                            desc, f->bitmap, NULL, &a));
+  assert_ok(f->context, pit_rt_build(f->frame, PIT_SOURCE_VALUES, f->x, desc,
+                                     f->bitmap, NULL, &a));
   memcpy(f->x, x, sizeof(x));
   assert_int_equal(a->total, b->total);
   assert_int_equal(a->groups, b->groups);
@@ -102,8 +102,8 @@ static void check_index_of(fixture *f, int64_t tile) {
   assert_memory_equal(a->offsets, b->offsets,
                       (size_t)b->groups * sizeof(*b->offsets));
   // Without a bitmap the data is.
-  assert_ok(f->context, pit_rt_build_chosen(f->frame, PIT_SOURCE_VALUES, f->x,
-                                            desc, NULL, NULL, &a));
+  assert_ok(f->context, pit_rt_build(f->frame, PIT_SOURCE_VALUES, f->x, desc,
+                                     NULL, NULL, &a));
   assert_int_equal(a->total, b->total);
 }
 
@@ -287,9 +287,8 @@ static void test_place(void **state) {
     assert_true(!first || f->bitmap == first);
     first = f->bitmap;
     const pit_index *index;
-    assert_ok(f->context,
-              pit_rt_build_chosen(f->frame, PIT_SOURCE_VALUES, f->x, x_desc,
-                                  f->bitmap, &place, &index));
+    assert_ok(f->context, pit_rt_build(f->frame, PIT_SOURCE_VALUES, f->x,
+                                       x_desc, f->bitmap, &place, &index));
     assert_int_equal(index->total, 2 * (i + 1));
   }
 }
@@ -352,21 +351,20 @@ static void test_errors(void **state) {
   memcpy(desc, x_desc, sizeof(desc));
   desc[6] = desc[12] = N - 1;
   check_error(context,
-              pit_rt_build_chosen(f->frame, PIT_SOURCE_VALUES, f->x, desc,
-                                  f->bitmap, NULL, &index),
+              pit_rt_build(f->frame, PIT_SOURCE_VALUES, f->x, desc, f->bitmap,
+                           NULL, &index),
               PIT_ERROR_SHAPE,
               "index: the bitmap has shape 64x64; it must be "
               "64x63");
   assert_null(index);
   check_error(context,
-              pit_rt_build_chosen(f->frame, PIT_SOURCE_MASK, f->x, x_desc,
-                                  f->bitmap, NULL, &index),
+              pit_rt_build(f->frame, PIT_SOURCE_MASK, f->x, x_desc, f->bitmap,
+                           NULL, &index),
               PIT_ERROR_INVALID_ARGUMENT,
               "the bitmap was made of source 0 on the CPU, the index is to be "
               "of source 1");
-  assert_int_equal(
-      pit_rt_build_chosen(NULL, 0, f->x, x_desc, NULL, NULL, &index),
-      PIT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(pit_rt_build(NULL, 0, f->x, x_desc, NULL, NULL, &index),
+                   PIT_ERROR_INVALID_ARGUMENT);
 }
 
 /// A program that computed the data has written the bits, too: neither the

@@ -235,8 +235,8 @@ static void test_bound(void **state) {
   assert_int_equal(call(&g, 1, &first), PIT_KEEP_READY);
   pit_frame *frame = enter(context);
   const pit_index *index;
-  assert_ok(context,
-            pit_rt_build_index(frame, PIT_SOURCE_VALUES, g.x, desc, &index));
+  assert_ok(context, pit_rt_build(frame, PIT_SOURCE_VALUES, g.x, desc, NULL,
+                                  NULL, &index));
   assert_int_equal(index->total, 0);
   pit_rt_leave(frame, 0);
   pit_kept_stats stats = stats_of(&g);
@@ -293,15 +293,15 @@ static void test_index(void **state) {
   const pit_index *kept = NULL, *index;
   for (int i = 0; i < 3; ++i) {
     pit_frame *frame = enter(f->context);
-    assert_ok(f->context,
-              pit_rt_build_index(frame, PIT_SOURCE_VALUES, f->x, desc, &index));
+    assert_ok(f->context, pit_rt_build(frame, PIT_SOURCE_VALUES, f->x, desc,
+                                       NULL, NULL, &index));
     assert_true(i == 0 || index == kept);
     kept = index;
     assert_memory_equal(index->ids, ((int32_t[]){1, 4, 0}), 12);
     // Another index, of memory that may change.
     float other[COUNT] = {[3] = 1, [9] = 1, [12] = 1, [23] = 1};
-    assert_ok(f->context, pit_rt_build_index(frame, PIT_SOURCE_VALUES, other,
-                                             desc, &index));
+    assert_ok(f->context, pit_rt_build(frame, PIT_SOURCE_VALUES, other, desc,
+                                       NULL, NULL, &index));
     assert_ptr_not_equal(index, kept);
     pit_rt_leave(frame, 0);
   }
@@ -324,17 +324,18 @@ static void test_index(void **state) {
   rows[13] = rows[15] = 4;
   assert_ok(f->context, pit_context_observe(f->context, NULL, NULL));
   pit_frame *frame = enter(f->context);
-  assert_ok(f->context,
-            pit_rt_build_index(frame, PIT_SOURCE_VALUES, f->x, rows, &index));
+  assert_ok(f->context, pit_rt_build(frame, PIT_SOURCE_VALUES, f->x, rows, NULL,
+                                     NULL, &index));
   assert_int_equal(index->groups, 1);
   assert_int_equal(stats_of(f).pieces, 2);
   // An index that cannot be built is not kept.
   int64_t wrong[sizeof(desc) / sizeof(*desc)];
   memcpy(wrong, desc, sizeof(desc));
   wrong[11] = ROWS + 1;
-  check_error(f->context,
-              pit_rt_build_index(frame, PIT_SOURCE_VALUES, f->x, wrong, &index),
-              PIT_ERROR_SHAPE, "must be 5x6");
+  check_error(
+      f->context,
+      pit_rt_build(frame, PIT_SOURCE_VALUES, f->x, wrong, NULL, NULL, &index),
+      PIT_ERROR_SHAPE, "must be 5x6");
   assert_null(index);
   pit_rt_leave(frame, 0);
   assert_int_equal(stats_of(f).pieces, 2);
@@ -464,8 +465,8 @@ static void *work(void *argument) {
       packed[i] = w->data[WORDS - 1 - i];
     pit_rt_kept(frame, packed);
     const pit_index *index = NULL;
-    w->failures += pit_rt_build_index(frame, PIT_SOURCE_VALUES, w->data,
-                                      index_desc, &index) != PIT_OK;
+    w->failures += pit_rt_build(frame, PIT_SOURCE_VALUES, w->data, index_desc,
+                                NULL, NULL, &index) != PIT_OK;
     for (int i = 0; i < WORDS; ++i)
       w->failures += packed[i] != w->data[WORDS - 1 - i];
     w->failures += !index || index->total != WORDS - 1 || index->ids[3] != 4;

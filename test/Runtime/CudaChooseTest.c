@@ -459,11 +459,10 @@ static void test_host_choice(void **state) {
               PIT_ERROR_UNSUPPORTED, "choice: the program runs on a device");
   const pit_bitmap made = {.source = PIT_SOURCE_VALUES, .rank = 1};
   const pit_index *index;
-  check_error(f->context,
-              pit_rt_build_chosen(frame, PIT_SOURCE_VALUES, f, desc, &made,
-                                  NULL, &index),
-              PIT_ERROR_INVALID_ARGUMENT,
-              "the index is to be of source 0 on a device");
+  check_error(
+      f->context,
+      pit_rt_build(frame, PIT_SOURCE_VALUES, f, desc, &made, NULL, &index),
+      PIT_ERROR_INVALID_ARGUMENT, "the index is to be of source 0 on a device");
   pit_rt_leave(frame, 0);
 }
 

@@ -555,19 +555,20 @@ static void test_rebuild(void **state) {
   pit_place place = {0};
   for (int i = 0; i < 3; ++i) {
     assert_ok(f->context,
-              pit_rt_rebuild_index(frame, 0, data, desc, &place, &index));
+              pit_rt_build(frame, 0, data, desc, NULL, &place, &index));
     seen[i] = index->ids;
   }
   assert_ptr_equal(seen[1], seen[2]);
   const size_t allocated = f->fake->allocated;
   for (int i = 0; i < 100; ++i)
     assert_ok(f->context,
-              pit_rt_rebuild_index(frame, 0, data, desc, &place, &index));
+              pit_rt_build(frame, 0, data, desc, NULL, &place, &index));
   assert_int_equal(f->fake->allocated, allocated);
   assert_ptr_equal(index->ids, seen[1]);
   // Others have memory of their own.
   for (int i = 0; i < 3; ++i) {
-    assert_ok(f->context, pit_rt_build_index(frame, 0, data, desc, &other));
+    assert_ok(f->context,
+              pit_rt_build(frame, 0, data, desc, NULL, NULL, &other));
     assert_ptr_not_equal(other->ids, index->ids);
   }
   pit_rt_leave(frame, 0);

@@ -91,8 +91,8 @@ static void test_nested(void **state) {
 
 static int32_t build(fixture *f) {
   f->index = (const pit_index *)f;
-  return pit_rt_build_index(f->frame, PIT_SOURCE_VALUES, f->x, f->desc,
-                            &f->index);
+  return pit_rt_build(f->frame, PIT_SOURCE_VALUES, f->x, f->desc, NULL, NULL,
+                      &f->index);
 }
 
 static void see(void *user, const pit_index *index, pit_source source,
@@ -175,13 +175,13 @@ static void test_build_errors(void **state) {
   }
   memcpy(f->desc, sound, sizeof(sound));
   check_error(f->context,
-              pit_rt_build_index(f->frame, 17, f->x, f->desc, &f->index),
+              pit_rt_build(f->frame, 17, f->x, f->desc, NULL, NULL, &f->index),
               PIT_ERROR_INVALID_ARGUMENT, "index: source 17");
   check_error(f->context,
-              pit_rt_build_index(f->frame, 0, NULL, f->desc, &f->index),
+              pit_rt_build(f->frame, 0, NULL, f->desc, NULL, NULL, &f->index),
               PIT_ERROR_INVALID_ARGUMENT, "index: data is NULL");
   check_error(f->context,
-              pit_rt_build_index(f->frame, 0, f->x, NULL, &f->index),
+              pit_rt_build(f->frame, 0, f->x, NULL, NULL, NULL, &f->index),
               PIT_ERROR_INVALID_ARGUMENT, "index: the description is NULL");
 }
 
@@ -327,12 +327,13 @@ static void test_rebuild(void **state) {
   fixture *f = *state;
   pit_place place = {0};
   const pit_index *other, *first = NULL;
-  assert_ok(f->context, pit_rt_build_index(f->frame, 0, f->x, f->desc, &other));
+  assert_ok(f->context,
+            pit_rt_build(f->frame, 0, f->x, f->desc, NULL, NULL, &other));
   const int64_t total = other->total;
   for (int i = 0; i < 100; ++i) {
     f->x[0] = (float)(i % 2);
-    assert_ok(f->context, pit_rt_rebuild_index(f->frame, 0, f->x, f->desc,
-                                               &place, &f->index));
+    assert_ok(f->context, pit_rt_build(f->frame, 0, f->x, f->desc, NULL, &place,
+                                       &f->index));
     assert_int_equal(f->index->total, total + i % 2);
     assert_ptr_not_equal(f->index, other);
     if (i > 0)
@@ -340,9 +341,8 @@ static void test_rebuild(void **state) {
     first = f->index;
   }
   assert_int_equal(other->total, total);
-  assert_int_equal(
-      pit_rt_rebuild_index(f->frame, 0, f->x, f->desc, NULL, &f->index),
-      PIT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(pit_rt_build(f->frame, 0, f->x, f->desc, NULL, &place, NULL),
+                   PIT_ERROR_INVALID_ARGUMENT);
 }
 
 int main(void) {

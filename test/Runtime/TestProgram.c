@@ -90,8 +90,9 @@ int32_t pit_count(pit_context *context, const pit_value *ins,
                           views[2], views[2], 1, 2, 1, views[1],
                           views[2], 2,        1, 2, 1};
   const pit_index *index;
-  status = pit_rt_build_index(frame, PIT_SOURCE_VALUES,
-                              (const void *)(intptr_t)views[0], desc, &index);
+  status =
+      pit_rt_build(frame, PIT_SOURCE_VALUES, (const void *)(intptr_t)views[0],
+                   desc, NULL, NULL, &index);
   void *scratch = NULL;
   if (!status)
     status = pit_rt_alloc(frame, 4 * (views[4] + 1), &scratch);

@@ -6,7 +6,7 @@
 // The entry point that the runtime calls, an index of what the relu left, and the
 // debug scope that mlp-opt adds.
 //      CHECK: llvm.func @pit_layers(
-//      CHECK: llvm.call @pit_rt_build_chosen
+//      CHECK: llvm.call @pit_rt_build
 //      CHECK: #llvm.di_subprogram<{{.*}}name = "pit_layers"
 
 // STRICT: remark: stays dense: {{.*}}(strict)

@@ -149,24 +149,23 @@ Value mlir::pit::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
                                       : static_cast<int64_t>(op.getSource()));
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   Value slot = entryAlloca(builder, loc, function, pointerType);
-  SmallVector<Value> operands = {getFrame(function), source, data, description};
-  StringRef callee = "pit_rt_build_index";
-  if (op.getBits()) {
-    callee = "pit_rt_build_chosen";
-    operands.push_back(
-        describeBits(builder, loc, function, op.getBits(), op.getInput()));
-    operands.push_back(placeOf(builder, op, function));
-  } else if (bitmap) {
-    auto choose = op.getSeen().getDefiningOp<ChooseOp>();
-    callee = choose && choose.getOnDevice() ? "pit_rt_build_if_chosen"
-                                            : "pit_rt_build_chosen";
-    operands.push_back(bitmap);
-    operands.push_back(placeOf(builder, op, function));
-  } else if (mayRepeat(op->getBlock())) {
-    callee = "pit_rt_rebuild_index";
-    operands.push_back(entryPlace(builder, loc, function));
-  }
-  operands.push_back(slot);
+  StringRef callee = "pit_rt_build";
+  Value known = bitmap;
+  if (op.getBits())
+    known = describeBits(builder, loc, function, op.getBits(), op.getInput());
+  else if (auto choose =
+               bitmap ? op.getSeen().getDefiningOp<ChooseOp>() : ChooseOp();
+           choose && choose.getOnDevice())
+    callee = "pit_rt_build_if_chosen";
+  if (!known)
+    known = LLVM::ZeroOp::create(builder, loc, pointerType);
+  Value operands[] = {getFrame(function),
+                      source,
+                      data,
+                      description,
+                      known,
+                      placeOf(builder, op, function),
+                      slot};
   callRuntime(builder, loc, callee, builder.getI32Type(), operands,
               /*status=*/true);
   return LLVM::LoadOp::create(builder, loc, pointerType, slot);

@@ -272,21 +272,6 @@ static int32_t build_index(pit_frame *frame, int32_t source, const void *data,
   return status;
 }
 
-int32_t pit_rt_build_index(pit_frame *frame, int32_t source, const void *data,
-                           const int64_t *desc, const pit_index **index) {
-  if (!frame || !index)
-    return PIT_ERROR_INVALID_ARGUMENT;
-  return build_index(frame, source, data, desc, NULL, NULL, NULL, index);
-}
-
-int32_t pit_rt_rebuild_index(pit_frame *frame, int32_t source, const void *data,
-                             const int64_t *desc, pit_place *place,
-                             const pit_index **index) {
-  if (!frame || !place || !index)
-    return PIT_ERROR_INVALID_ARGUMENT;
-  return build_index(frame, source, data, desc, NULL, place, NULL, index);
-}
-
 int32_t pit_rt_bitmap(pit_frame *frame, int32_t rank, const int64_t *shape,
                       const void *words, pit_bitmap *bitmap) {
   if (!frame || !bitmap)
@@ -298,9 +283,9 @@ int32_t pit_rt_bitmap(pit_frame *frame, int32_t rank, const int64_t *shape,
   return status;
 }
 
-int32_t pit_rt_build_chosen(pit_frame *frame, int32_t source, const void *data,
-                            const int64_t *desc, const pit_bitmap *bitmap,
-                            pit_place *place, const pit_index **index) {
+int32_t pit_rt_build(pit_frame *frame, int32_t source, const void *data,
+                     const int64_t *desc, const pit_bitmap *bitmap,
+                     pit_place *place, const pit_index **index) {
   if (!frame || !index)
     return PIT_ERROR_INVALID_ARGUMENT;
   return build_index(frame, source, data, desc, bitmap, place, NULL, index);

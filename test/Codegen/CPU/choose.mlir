@@ -3,7 +3,7 @@
 // A choice and an index of what it has seen are calls of the runtime.
 
 // CHECK-DAG: func.func private @pit_rt_choose(!llvm.ptr, i32, i32, i32, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
-// CHECK-DAG: func.func private @pit_rt_build_chosen(!llvm.ptr, i32, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
+// CHECK-DAG: func.func private @pit_rt_build(!llvm.ptr, i32, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
 // CHECK-LABEL: func.func @f(
 // CHECK-SAME: %[[FRAME:.*]]: !llvm.ptr {pit.frame}
 // Two variants: PIT_VARIANT_DENSE, and one with an axis, micro_tile and step.
@@ -21,7 +21,7 @@
 // CHECK: arith.index_cast %[[V32]] : i32 to index
 // CHECK: %[[BITS:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr
 // CHECK: scf.if
-// CHECK: func.call @pit_rt_build_chosen(%[[FRAME]], %{{.*}}, %{{.*}}, %{{.*}}, %[[BITS]], %{{.*}}, %{{.*}})
+// CHECK: func.call @pit_rt_build(%[[FRAME]], %{{.*}}, %{{.*}}, %{{.*}}, %[[BITS]], %{{.*}}, %{{.*}})
 // CHECK-NEXT: pit.check_status
 func.func @f(%a: tensor<64x48xf32>, %t: f64) -> index {
   %c1 = arith.constant 1 : index
