@@ -61,18 +61,20 @@ class Attention(unittest.TestCase):
         rng = np.random.default_rng(seed)
         for i in range(4):
             dtype = rng.choice(["f4", "f2", "f8"])
-            (q, *others), options, wanted = reference.draw(rng, dtype, [(33, 70), (70, 130), (1, 65), (64, 64)][i])
+            sizes = [(33, 70), (70, 130), (1, 65), (64, 64)][i]
+            (q, *others), options, wanted = reference.draw(rng, dtype, sizes)
             full = others[0].shape[:3]
             scales, stored = [], []
             for x in others if i != 3 else others[:1]:
-                scale = rng.random([1 if rng.random() < 0.4 else n for n in full][rng.integers(4):]) / 30 + 0.01
-                scales.append(scale.astype(rng.choice(["f4", "f2"])))
+                shape = [1 if rng.random() < 0.4 else n for n in full][rng.integers(4):]
+                scales.append((rng.random(shape) / 30 + 0.01).astype(rng.choice(["f4", "f2"])))
                 stored.append(np.rint(x * 30).astype("i1"))
             stored += others[len(stored):]  # a value of q's type
             options |= dict(zip(("k_scale", "v_scale"), scales))
             wide = [x * s[..., None].astype("d") if s.ndim else x * s.astype("d")
                     for x, s in zip(stored, [*scales, np.ones(())])]
-            with self.subTest(q=q.shape, dtype=dtype, **{n: getattr(x, "shape", x) for n, x in options.items()}):
+            shapes = {name: getattr(x, "shape", x) for name, x in options.items()}
+            with self.subTest(q=q.shape, dtype=dtype, **shapes):
                 with np.errstate(invalid="ignore"):
                     result, logs = reference.attention(q, *wide, **wanted)
                     found, found_logs = pit.attention(q, *stored, return_lse=True, **options)
@@ -167,9 +169,23 @@ class Attention(unittest.TestCase):
                     "cu_seqlens": (np.zeros(2, "i4"), np.ones((2, 1), "i4"))}),
                 ("cu_seqlens has 1 sequences of queries, 2 of keys", {
                     "cu_seqlens": (np.zeros(2, "i4"), np.zeros(3, "i4"))}),
+                ("window is 0; it has 1 place or more", {"window": 0}),
+                ("window is 2.5; it is a whole number", {"window": 2.5}),
+                ("sinks is -1; it is 0 or more", {"window": 2, "sinks": -1}),
+                ("softcap is 0.0; it is larger than 0", {"softcap": 0}),
+                ("scale is ndarray .* it is a number of the program", {"scale": np.ones(3)}),
+                ("block_size is 0; it is 1 or more", {"blocks": np.ones((1, 1), bool), "block_size": 0}),
+                (r"block_size is \(64,\); it is a number, or one", {
+                    "blocks": np.ones((1, 1), bool), "block_size": (64,)}),
+                ("bias must be an array, not float 0.5", {"bias": 0.5}),
+                ("k_scale must be an array, not float 0.5", {"k_scale": 0.5}),
                 ("align is 'left'", {"align": "left"})):
             with self.assertRaisesRegex(pit.Error, error):
                 pit.attention(q, k, v, **options)
+        with self.assertRaisesRegex(pit.Error, "mask has elements of f32; .* added to scores are bias="):
+            pit.attention(q, q, q, mask=np.zeros((8, 8), "f"))
+        with self.assertRaisesRegex(pit.Error, "k has elements of u8; .* a view of it as float8_e4m3fn"):
+            pit.attention(q, q.astype("u1"), q)
         with self.assertRaisesRegex(pit.Error, "k has shape .* it must have rank 4"):
             pit.attention(q, k[0], v)
         with self.assertRaisesRegex(pit.Error, "heads of q and k have 600 elements"):
@@ -335,7 +351,7 @@ class BlockIndex(unittest.TestCase):
         self.assertTrue((causal.sum(-1) == 2).all() and not causal[..., 0, 2:].any())
 
     def test_sums(self):
-        """Means are a program's in the host's memory; what lies in another order, short blocks, few places."""
+        """Means are a program's in the host's memory; other orders, short blocks, few places."""
         for dtype in ("f2", "f4"):
             for shape, size, order in (((2, 3, 70, 8), 16, (0, 1, 2, 3)), ((1, 90, 2, 33), 30, (0, 2, 1, 3)),
                                        ((2, 1, 3, 5), 4, (0, 1, 2, 3))):
@@ -374,8 +390,8 @@ class BlockIndex(unittest.TestCase):
                 ("nothing says which blocks count", {}), ("top_k and top_p are given", {
                     "top_k": 1, "top_p": 0.5}), ("slash is -1; it is 0 or more", {"slash": -1}),
                 ("window is 0; it has 1 place", {"window": 0}),
-                (r"block_size is \(0, 0\)", {"block_size": 0, "top_k": 1}),
-                (r"block_size is \(4,\)", {"block_size": (4,), "top_k": 1}),
+                ("block_size is 0; it is 1 or more", {"block_size": 0, "top_k": 1}),
+                (r"block_size is \(4,\); it is a number", {"block_size": (4,), "top_k": 1}),
                 ("align is 'left'", {"align": "left", "top_k": 1})):
             with self.assertRaisesRegex(pit.Error, error):
                 pit.block_index(q, k, **options)

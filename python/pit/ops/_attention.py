@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf
 
 from .._library import Error
-from . import _sequences
+from . import _numbers, _sequences
 from ._op import SELECTOR_TYPES, Argument, IndexArgument, Op, kind, make, run
 from ._operand import makes_op
 from ._products import rank_of
@@ -20,6 +20,8 @@ LONGEST_HEAD = 512
 LOWEST = {"f64": "0xFFF0000000000000", "f32": "0xFF800000"}
 STORED = (*SMALL_FLOATS, "i8", *LAYER_FLOATS)  # types of keys and values that are of another than q
 SCALES = ("k_scale", "v_scale")
+BYTES = "; of bytes that hold floats pass a view of it as float8_e4m3fn"
+ADDED = "; what is not 0 selects a key. Numbers that are added to scores are bias="
 RANGES = ("starts", "ends", "places", "begins")  # as _sequences.ranges has them
 
 
@@ -111,7 +113,8 @@ class Scores(Op):
         keys = "k" if self.grouped else "h"
         found = [Argument("q", ("b", "h", "m", "d"), LAYER_FLOATS, permutable=True),
                  *(Argument(name, ("b", keys, "n", d), STORED if self.narrow else LAYER_FLOATS,
-                            alike=not self.narrow, permutable=True) for name, d in (("k", "d"), ("v", "e")))]
+                            alike=not self.narrow, permutable=True,
+                            remedy=BYTES if self.narrow else "") for name, d in (("k", "d"), ("v", "e")))]
         if self.bias is not None:
             found.append(Argument("bias", dims_of(self.bias), LAYER_FLOATS, alike=False))
         if self.slopes:
@@ -130,7 +133,7 @@ class Scores(Op):
         elif self.select is not None:
             dims = self.mask if self.select == "mask" else self.mask.replace("m", "M").replace("n", "N")
             found.append(Argument(self.select, dims_of(dims), (*SELECTOR_TYPES["mask"], "i32"),
-                                  alike=False))
+                                  alike=False, remedy=ADDED if self.select == "mask" else ""))
         return found
 
     def stored_names(self):
@@ -459,6 +462,14 @@ def pattern(name, shape, sizes, dims="(batch, heads, queries, keys)", names="bhm
     return letters
 
 
+def blocks_of(op, size):
+    """Places of a block of queries, and of one of keys."""
+    pair = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
+    if len(pair) != 2:
+        raise Error(f"{op}: block_size is {size}; it is a number, or one for queries and one for keys")
+    return tuple(_numbers.whole(op, "block_size", each) for each in pair)
+
+
 def to_rank(x, rank=4):
     return x if len(x.shape) == rank else x.reshape((1,) * (rank - len(x.shape)) + tuple(x.shape))
 
@@ -512,8 +523,10 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
     if hasattr(blocks, "kv_num_blocks"):
         from ..torch import _block_mask
         blocks, block_size, mask = _block_mask.read(blocks, sizes, mask)
-    for name, x in (("mask", mask), ("blocks", blocks), ("index", index)):
-        if x is None:
+    for name, x in (("mask", mask), ("blocks", blocks), ("index", index), ("bias", bias)):
+        if x is not None and name != "index":
+            rank_of("attention", name, x)
+        if x is None or name == "bias":
             continue
         if select is not None:
             raise Error(f"attention: {select} and {name} are given; one of mask, blocks and index "
@@ -522,13 +535,17 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
     if select == "mask":
         letters, given = pattern("mask", mask.shape, sizes), to_rank(mask)
     elif select == "blocks":
-        block = (block_size,) * 2 if isinstance(block_size, int) else tuple(block_size)
+        block = blocks_of("attention", block_size)
         parts = (*sizes[:2], *(-(-size // each) for size, each in zip(sizes[2:], block)))
         letters = pattern("blocks", blocks.shape, parts,
                           f"(batch, heads, blocks of {block[0]} queries, blocks of {block[1]} keys)")
         given = to_rank(blocks)
         if 0 in sizes:
             select, given, letters, block = None, None, None, None
+    window = _numbers.whole("attention", "window", window, what="has 1 place or more")
+    sinks = _numbers.whole("attention", "sinks", sinks, least=0)
+    scale = _numbers.real("attention", "scale", scale)
+    softcap = _numbers.real("attention", "softcap", softcap, positive=True)
     if align not in ("start", "end"):
         raise Error(f"attention: align is {align!r}; it is 'start' or 'end'")
     if sinks is not None and window is None:

@@ -7,6 +7,7 @@ import math
 
 from .._library import Error
 from . import _block_sums
+from ._attention import blocks_of
 from ._products import rank_of
 
 NAME = "block_index"
@@ -250,7 +251,7 @@ def block_index(q, k, *, block_size=64, top_k=None, top_p=None, vertical=None, s
     Result      (batch, heads, blocks of queries, blocks of keys), bool, where q lies. With sinks
                 and window alone, (1, 1, ..)
     """
-    sizes = (block_size,) * 2 if isinstance(block_size, int) else tuple(block_size)
+    sizes = blocks_of(NAME, block_size)
     check(q, k, sizes, align, top_k, top_p, last_queries, window, vertical=vertical, slash=slash,
           sinks=sinks)
     (batch, heads, queries, d), keys = q.shape, k.shape[2]
@@ -301,9 +302,6 @@ def check(q, k, sizes, align, top_k, top_p, last_queries, window, **others):
     if k.shape[1] == 0 or q.shape[1] % k.shape[1]:
         raise Error(f"{NAME}: q has {q.shape[1]} heads, k has {k.shape[1]}; each of these serves as "
                     "many of q's, so their number divides the other")
-    if len(sizes) != 2 or not all(isinstance(x, int) and x > 0 for x in sizes):
-        raise Error(f"{NAME}: block_size is {sizes}; it is a positive number, or one for queries and "
-                    "one for keys")
     if align not in ("start", "end"):
         raise Error(f"{NAME}: align is {align!r}; it is 'start' or 'end'")
     if top_k is not None and top_p is not None:

@@ -6,7 +6,8 @@ import sys
 from dataclasses import dataclass
 
 from .._library import Error
-from ._attention import LONGEST_HEAD, SCALES, STORED, to_rank, dims_of, is_narrow, pattern
+from . import _numbers
+from ._attention import BYTES, LONGEST_HEAD, SCALES, STORED, to_rank, dims_of, is_narrow, pattern
 from ._op import SELECTOR_TYPES, Argument, Op, kind, make, run
 from ._operand import makes_op
 from ._products import rank_of
@@ -41,7 +42,7 @@ class PagedAttention(Op):
         places = SELECTOR_TYPES["lengths"]
         return [Argument("q", ("b", "g", "r", "d"), LAYER_FLOATS),
                 *(Argument(name, ("c", "s", "g", d), STORED if self.narrow else LAYER_FLOATS,
-                           alike=not self.narrow, permutable=True)
+                           alike=not self.narrow, permutable=True, remedy=BYTES if self.narrow else "")
                   for name, d in (("k_cache", "d"), ("v_cache", "e"))),
                 Argument("page_table", ("b", "p"), places, alike=False),
                 Argument("lengths", ("b",), places, alike=False),
@@ -103,7 +104,8 @@ class PagedAttention(Op):
         made = paged.specialize(
             *(getattr(tile, x.type)[tuple(x.dims)] for x in values),
             k_dims=places_of(self.scales[0]), v_dims=places_of(self.scales[1]),
-            product=wide if computed and not chip else getattr(tile, type_), D=d, E=e, S=size, T=part, M=self.queries, m=max(m, 1), step=step, splits=self.splits,
+            product=wide if computed and not chip else getattr(tile, type_),
+            D=d, E=e, S=size, T=part, M=self.queries, m=max(m, 1), step=step, splits=self.splits,
             scale=float(self.scale if self.scale is not None else d ** -0.5),
             softcap=self.softcap, causal=self.causal, window=self.window,
             k_heads=heads[0], v_heads=heads[1], wide=wide, fast=narrow, with_lse=self.with_lse)
@@ -194,13 +196,13 @@ def paged_attention(q, k_cache, v_cache, page_table, lengths, *, causal=True, wi
         raise Error(f"{name}: q has {heads} heads, k_cache has {groups}; each of these serves as many "
                     "of q's, so their number divides the other")
     rows = heads // groups * queries
+    scale = _numbers.real(name, "scale", scale)
+    softcap = _numbers.real(name, "softcap", softcap, positive=True)
+    window = _numbers.whole(name, "window", window, what="has 1 place or more")
+    splits = _numbers.whole(name, "splits", splits)
     if splits is None:
         splits = splits_of(is_on_gpu(q), batch * groups * -(-rows // ROW_TILE),
                            page_table.shape[1] * k_cache.shape[1])
-    elif splits < 1:
-        raise Error(f"{name}: splits is {splits}; keys are split into 1 part or more")
-    if window is not None and window < 1:
-        raise Error(f"{name}: window is {window}; it has 1 place or more")
     given = [(n, x) for n, x in zip(SCALES, (k_scale, v_scale)) if x is not None]
     for what, x in given:
         rank_of(name, what, x)

@@ -51,8 +51,8 @@ def finite(top):
     return tile.where(top == -inf, 0.0, top)
 
 
-def attend(q, k, v, pages, lengths, k_scale, v_scale, k_dims, v_dims, product, D, E, S, T, M, m, step, splits, scale, softcap,
-           causal, window, k_heads, v_heads, wide, fast, with_lse):
+def attend(q, k, v, pages, lengths, k_scale, v_scale, k_dims, v_dims, product, D, E, S, T, M, m, step,
+           splits, scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse):
     """All of it. `k_scale` and `v_scale` are None, or (pages, places, heads), each 1 where `k_dims` and
     `v_dims` are 0. Factors of products are of the type `product`."""
     B, G, R, _ = q.shape
@@ -76,24 +76,28 @@ def attend(q, k, v, pages, lengths, k_scale, v_scale, k_dims, v_dims, product, D
             queries = tile.sread(q[b, g, i, :]).to(product)
             n0 = p.start
             p0 = tile.number(tile.sread(pages[b, n0 // S], pad=-1)).to(tile.index_type)
-            s0 = scores_of(queries, keys_of(k, k_scale, p0, n0, g, T, S, k_heads, k_dims, wide, product), p0, n0, i, length, T, M,
-                           scale, softcap, causal, window)
+            k0 = keys_of(k, k_scale, p0, n0, g, T, S, k_heads, k_dims, wide, product)
+            s0 = scores_of(queries, k0, p0, n0, i, length, T, M, scale, softcap, causal,
+                           window)
             higher = tile.maximum(top, tile.max(s0, axis=1))
             if step > T:
                 n1 = n0 + T
                 p1 = tile.number(tile.sread(pages[b, n1 // S], pad=-1)).to(tile.index_type)
-                s1 = scores_of(queries, keys_of(k, k_scale, p1, n1, g, T, S, k_heads, k_dims, wide, product), p1, n1, i, length, T,
-                               M, scale, softcap, causal, window)
+                k1 = keys_of(k, k_scale, p1, n1, g, T, S, k_heads, k_dims, wide, product)
+                s1 = scores_of(queries, k1, p1, n1, i, length, T, M, scale, softcap, causal,
+                               window)
                 higher = tile.maximum(higher, tile.max(s1, axis=1))
             if step > 2 * T:
                 n2 = n0 + 2 * T
                 p2 = tile.number(tile.sread(pages[b, n2 // S], pad=-1)).to(tile.index_type)
-                s2 = scores_of(queries, keys_of(k, k_scale, p2, n2, g, T, S, k_heads, k_dims, wide, product), p2, n2, i, length, T,
-                               M, scale, softcap, causal, window)
+                k2 = keys_of(k, k_scale, p2, n2, g, T, S, k_heads, k_dims, wide, product)
+                s2 = scores_of(queries, k2, p2, n2, i, length, T, M, scale, softcap, causal,
+                               window)
                 n3 = n0 + 3 * T
                 p3 = tile.number(tile.sread(pages[b, n3 // S], pad=-1)).to(tile.index_type)
-                s3 = scores_of(queries, keys_of(k, k_scale, p3, n3, g, T, S, k_heads, k_dims, wide, product), p3, n3, i, length, T,
-                               M, scale, softcap, causal, window)
+                k3 = keys_of(k, k_scale, p3, n3, g, T, S, k_heads, k_dims, wide, product)
+                s3 = scores_of(queries, k3, p3, n3, i, length, T, M, scale, softcap, causal,
+                               window)
                 higher = tile.maximum(higher, tile.max(s2, axis=1))
                 higher = tile.maximum(higher, tile.max(s3, axis=1))
             base = finite(higher)
@@ -105,14 +109,17 @@ def attend(q, k, v, pages, lengths, k_scale, v_scale, k_dims, v_dims, product, D
             if step > T:
                 c1 = tile.exp(s1 - base[:, None], approximate=fast)
                 total = total + tile.sum(c1, axis=1)
-                acc += tile.dot(c1.to(product), keys_of(v, v_scale, p1, n1, g, T, S, v_heads, v_dims, wide, product))
+                v1 = keys_of(v, v_scale, p1, n1, g, T, S, v_heads, v_dims, wide, product)
+                acc += tile.dot(c1.to(product), v1)
             if step > 2 * T:
                 c2 = tile.exp(s2 - base[:, None], approximate=fast)
                 total = total + tile.sum(c2, axis=1)
-                acc += tile.dot(c2.to(product), keys_of(v, v_scale, p2, n2, g, T, S, v_heads, v_dims, wide, product))
+                v2 = keys_of(v, v_scale, p2, n2, g, T, S, v_heads, v_dims, wide, product)
+                acc += tile.dot(c2.to(product), v2)
                 c3 = tile.exp(s3 - base[:, None], approximate=fast)
                 total = total + tile.sum(c3, axis=1)
-                acc += tile.dot(c3.to(product), keys_of(v, v_scale, p3, n3, g, T, S, v_heads, v_dims, wide, product))
+                v3 = keys_of(v, v_scale, p3, n3, g, T, S, v_heads, v_dims, wide, product)
+                acc += tile.dot(c3.to(product), v3)
             top = higher
         mean = acc * tile.where(total == 0.0, 0.0, 1.0 / total)[:, None]
         log = tile.where(total == 0.0, -inf, finite(top) + tile.log(total))

@@ -28,8 +28,8 @@ from ._types import (
 __all__ = [
     "Function", "SourceError", "Specialized", "abs", "all", "any", "bf16", "build_index", "cdiv",
     "ceil", "coords", "copy", "cos", "count", "dot", "empty", "erf", "exp", "exp2", "expm1",
-    "extent", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2", "floor", "fma", "for_ids", "for_range", "forall", "full",
-    "i1", "i16", "i32", "i64", "i8", "ids", "index", "index_type", "jit", "log", "log1p", "log2", "max",
+    "extent", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2", "floor", "fma", "for_ids", "for_range",
+    "forall", "full", "i1", "i16", "i32", "i64", "i8", "ids", "index", "index_type", "jit", "log", "log1p", "log2", "max",
     "maximum", "min", "minimum", "number", "prod", "round", "rsqrt", "sigmoid", "sin", "span",
     "sqrt", "sread", "sum", "swrite", "tanh", "tensor", "where", "zeros",
 ]
