@@ -267,6 +267,16 @@ class Caches(unittest.TestCase):
                 cache.crop(1)
             with self.assertRaisesRegex(pit.Error, "asks its cache for `get_seq_length`"):
                 _kept.Packed(cache, None, "Layer").get_seq_length
+            model.set_attn_implementation("sdpa")  # which would have texts see each other
+            with self.assertRaisesRegex(pit.Error, "Layer: attn_implementation='sdpa'; it must be 'pit'"):
+                model(IDS)
+            model.set_attn_implementation("pit")
+            with self.assertRaisesRegex(pit.Error, "where is Tensor; it is a function"):
+                pit.transformers.skip_tokens(model.layers[0], LEFT)
+            pit.transformers.skip_tokens(model.layers[0], torch.nn.Linear(32, 1).double())
+            pit.transformers.skip_tokens(model.layers[0], lambda x: [1])
+            with self.assertRaisesRegex(pit.Error, r"`where` gives list \[1\]; it gives a tensor"):
+                model(IDS)
             pit.torch.densify(model)
             with self.assertRaisesRegex(pit.Error, "keys of kept tokens alone"):
                 call(model, cache, slice(6, 7), LEFT)

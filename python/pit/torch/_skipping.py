@@ -16,6 +16,8 @@ class Skipping:
     others = None  # how many results a tuple has behind the first; -1: it is no tuple; None: no call has told
 
     def take(self, where):
+        if "where" in self._modules:  # which is replaced by a module alone
+            del self.where
         self.where = where
 
     def give_back(self):
@@ -34,6 +36,9 @@ class Skipping:
                         "hidden)")
         kept = self.where(x)
         kept, scales = kept if isinstance(kept, tuple) else (kept, None)
+        if not isinstance(kept, torch.Tensor):
+            raise Error(f"{name}: `where` gives {type(kept).__name__} {kept!r:.40}; it gives a tensor of "
+                        "(batch, positions)")
         kept = kept != 0
         if tuple(kept.shape) != tuple(x.shape[:2]):
             raise Error(f"{name}: `where` gives {tuple(kept.shape)} for {tuple(x.shape)}; it says of each of "
@@ -114,6 +119,9 @@ def skip_tokens(layer, where, kind=Skipping):
     Result the layer. Tokens that skip it pass unchanged; arguments that have something for each position
            are packed, too. Layers with attention of transformers: pit.transformers.skip_tokens.
     """
+    if not callable(where):
+        raise Error(f"skip_tokens: where is {type(where).__name__}; it is a function, or a module, of the "
+                    "layer's input")
     if isinstance(layer, Skipping):
         layer.take(where)
         return layer

@@ -41,6 +41,7 @@ class SkippingLayer(_skipping.Skipping):
         return kept & visible(mask.diagonal(earlier, dim1=-2, dim2=-1)[:, 0])
 
     def packed(self, padding, args, kwargs):
+        check_implementation(type(self).dense.__name__, self.attention())
         mask, outer = kwargs.pop("attention_mask", None), kwargs.pop(_attention.PADDING, None)
         caches = {name: kwargs.pop(name) for name in _kept.NAMES if name in kwargs}
         args, kwargs = super().packed(padding, args, kwargs)
@@ -56,6 +57,15 @@ class SkippingLayer(_skipping.Skipping):
             mask = of_columns(_masks.dense(mask))
         return args, kwargs | {"attention_mask": mask, _attention.PADDING: padding}
 
+    def run_packed(self, rows, args, kwargs):
+        padding = kwargs[_attention.PADDING]
+        padding.calls = 0
+        found = super().run_packed(rows, args, kwargs)
+        if not padding.calls:  # it has seen one row of all texts
+            raise Error(f"{type(self).dense.__name__}: it does not pass `{_attention.PADDING}` on to its "
+                        "attention, or has one of its own")
+        return found
+
     def passed(self, x, args, kwargs):
         found = self.cache(kwargs)
         if found is not None:
@@ -67,11 +77,19 @@ class SkippingLayer(_skipping.Skipping):
         return super().passed(x, args, given)
 
     def forward(self, hidden_states, *args, **kwargs):
-        names = list(_unpadded.signature_of(type(self).dense).parameters)[2:]
+        names = list(_unpadded.signature_of(type(self).dense).parameters)[2:] if args else []
         if len(args) > len(names) or set(names[:len(args)]) & set(kwargs):
             raise Error(f"{type(self).dense.__name__}: it takes hidden states, {', '.join(names)}; it got "
                         f"{1 + len(args)} arguments without a name")
         return super().forward(hidden_states, **dict(zip(names, args)), **kwargs)
+
+
+def check_implementation(name, attention):
+    """Others would not take the texts of a packed row apart."""
+    implementation = attention.config._attn_implementation
+    if implementation not in _attention.NAMES.values():
+        raise Error(f"{name}: attn_implementation={implementation!r}; it must be 'pit': "
+                    "model.set_attn_implementation(\"pit\")")
 
 
 def of_columns(mask):
@@ -109,8 +127,5 @@ def skip_tokens(layer, where):
     attention = SkippingLayer.attention(layer)
     if attention is None:
         raise Error(f"skip_tokens: {type(layer).__name__} has no attention of transformers, or several")
-    implementation = attention.config._attn_implementation
-    if implementation not in _attention.NAMES.values():
-        raise Error(f"skip_tokens: attn_implementation={implementation!r}; it must be 'pit': "
-                    "model.set_attn_implementation(\"pit\")")
+    check_implementation("skip_tokens", attention)
     return _skipping.skip_tokens(layer, where, SkippingLayer)
