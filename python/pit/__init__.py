@@ -14,7 +14,7 @@ without copies, by DLPack; on a GPU a call runs on the framework's current strea
     Looking         coverage, explain
     Programs        compile (MLIR or StableHLO), load, jit and tile (tile programs in
                     Python, docs/TileLanguage.md); docs/Python.md
-    torch           pit.torch: gradients, torch.compile, sparsify (docs/Torch.md)
+    torch           pit.torch: gradients, torch.compile, sparsify (docs/Torch.md, docs/TorchModels.md)
     JAX             pit.jax: the ops under jit, grad and vmap (docs/Jax.md)
     Underneath      build_index, import_index, constant, Context, view
 """

@@ -1,6 +1,6 @@
 # RUN: %python %s
 # REQUIRES: pit-compile, torch
-"""The examples of docs/Torch.md, and that of README.md."""
+"""The examples of docs/Torch.md and docs/TorchModels.md, and that of README.md."""
 
 import re
 import sys
@@ -12,7 +12,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import ROOT, pit  # noqa: E402
 
-TEXT = (ROOT / "docs" / "Torch.md").read_text()
+TEXT = "\n".join((ROOT / "docs" / page).read_text() for page in ("Torch.md", "TorchModels.md"))
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
 
 
@@ -23,7 +23,7 @@ class Documents(unittest.TestCase):
                   "b2": torch.randn(10, requires_grad=True)}
         x, w1, w2, b2 = values.values()
         for example in EXAMPLES:
-            exec(compile(example, "docs/Torch.md", "exec"), values)
+            exec(compile(example, "docs", "exec"), values)
         expected = torch.relu(x @ w1) @ w2.T + b2
         torch.testing.assert_close(values["step"](x), expected)
         grads = torch.autograd.grad(expected.square().mean(), (w1, w2, b2))

@@ -7,7 +7,7 @@ layers skip zeros.
     table = pit.torch.sparsify(model, samples)
 
 The functions of `pit` take tensors of torch anywhere; this module is imported when
-they see the first one. docs/Torch.md says what works.
+they see the first one. docs/Torch.md and docs/TorchModels.md say what works.
 """
 
 import importlib

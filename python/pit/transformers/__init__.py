@@ -6,7 +6,7 @@ and of attention, that models take.
                                                  attn_implementation="pit")
 
 or `model.set_experts_implementation("pit")` and `model.set_attn_implementation("pit")` for one that is there. `pit.transformers.unpad(model)` has
-one compute padded batches packed. docs/Torch.md says more.
+one compute padded batches packed. docs/TorchModels.md says more.
 """
 
 import importlib.metadata
