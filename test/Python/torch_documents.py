@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %quick_python %s
 # REQUIRES: pit-compile, torch
 """The examples of docs/Torch.md and docs/TorchModels.md, and that of README.md."""
 
@@ -12,8 +12,9 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import ROOT, pit  # noqa: E402
 
-TEXT = "\n".join((ROOT / "docs" / page).read_text() for page in ("Torch.md", "TorchModels.md"))
-EXAMPLES = re.findall(r"^```python\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
+PAGES = {page: page.read_text() for page in (ROOT / "docs" / "Torch.md", ROOT / "docs" / "TorchModels.md")}
+EXAMPLES = [(example, page) for page, text in PAGES.items()
+            for example in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)]
 
 
 class Documents(unittest.TestCase):
@@ -22,8 +23,8 @@ class Documents(unittest.TestCase):
                   "w2": torch.randn(10, 40, requires_grad=True),
                   "b2": torch.randn(10, requires_grad=True)}
         x, w1, w2, b2 = values.values()
-        for example in EXAMPLES:
-            exec(compile(example, "docs", "exec"), values)
+        for example, page in EXAMPLES:
+            exec(compile(example, str(page), "exec"), values)
         expected = torch.relu(x @ w1) @ w2.T + b2
         torch.testing.assert_close(values["step"](x), expected)
         grads = torch.autograd.grad(expected.square().mean(), (w1, w2, b2))
@@ -40,7 +41,7 @@ class Documents(unittest.TestCase):
 
     def test_names(self):
         """Each public name of pit.torch that the page has, and the other way round."""
-        named = set(re.findall(r"\bpit\.torch\.(\w+)", TEXT))
+        named = set(re.findall(r"\bpit\.torch\.(\w+)", "".join(PAGES.values())))
         self.assertEqual(named - set(pit.torch.__all__), set())
         self.assertEqual(set(pit.torch.__all__) - named, {"Row", "Table"})
 
