@@ -105,9 +105,10 @@ def first_way():
 
 
 def can_choose(x, weight):
-    """Whether a call computes at once, on tensors that are memory: nothing traces or transforms it."""
-    return (type(weight) in _run.PLAIN and _experts.is_made_at_once(x) and not _run.is_jit_tracing()
-            and not _run.in_transform())
+    """Whether a call computes at once, on tensors that are memory: nothing traces or transforms it. A
+    nested tensor, as torch's encoders make of a padding mask, has no sizes to choose by."""
+    return (type(weight) in _run.PLAIN and _experts.is_made_at_once(x) and not x.is_nested
+            and not _run.is_jit_tracing() and not _run.in_transform())
 
 
 def of_layer(ways, x, parameters, by_pit, by_torch, step):

@@ -59,6 +59,9 @@ class Linear(nn.Linear):
         mask = self._buffers.get("mask")
         if mask is not None:
             return linear(x, weight, bias, sparse="weight", mask=mask)
+        # An encoder of torch makes nested tensors from a padding mask. Where ways are compared they are an error.
+        if isinstance(x, torch.Tensor) and x.is_nested and not _choice.is_first_wanted.get():
+            return nn.functional.linear(x, weight, bias)
         if ways is None:
             return self._by_pit(x, weight, bias)
         return _choice.of_layer(
