@@ -76,7 +76,7 @@ class PagedAttention(Op):
     def program(self, values, orders, chip):
         """The text for a chip, or None for a CPU."""
         from .. import tile
-        from ._paged_programs import PROGRAMS
+        from ._paged_programs import PROGRAMS, Constants
 
         q, k, v = values[:3]
         size = k.dims[(orders[1] or range(4)).index(1)]
@@ -101,14 +101,14 @@ class PagedAttention(Op):
         wide = getattr(tile, wide_type(type_))
         # What is computed as it is read is not rounded before a CPU's products.
         computed = self.narrow or self.scales != (None, None)
-        made = paged.specialize(
-            *(getattr(tile, x.type)[tuple(x.dims)] for x in values),
+        constants = Constants(
+            S=size, T=part, M=self.queries, m=max(m, 1), step=step, splits=self.splits,
+            scale=float(self.scale if self.scale is not None else d ** -0.5), softcap=self.softcap,
+            causal=self.causal, window=self.window, k_heads=heads[0], v_heads=heads[1],
             k_dims=places_of(self.scales[0]), v_dims=places_of(self.scales[1]),
-            product=wide if computed and not chip else getattr(tile, type_),
-            D=d, E=e, S=size, T=part, M=self.queries, m=max(m, 1), step=step, splits=self.splits,
-            scale=float(self.scale if self.scale is not None else d ** -0.5),
-            softcap=self.softcap, causal=self.causal, window=self.window,
-            k_heads=heads[0], v_heads=heads[1], wide=wide, fast=narrow, with_lse=self.with_lse)
+            product=wide if computed and not chip else getattr(tile, type_), wide=wide, fast=narrow,
+            with_lse=self.with_lse)
+        made = paged.specialize(*(getattr(tile, x.type)[tuple(x.dims)] for x in values), c=constants)
         return made.mlir().replace(f"@{paged.__name__}(", f"@{self.name}(", 1)  # which calls look for
 
 

@@ -5,6 +5,8 @@ keys of one are split, and what the parts have is combined by the logarithms of 
 Rows are the queries of all heads that share keys: head r // M, query r % M, as they lie in q.
 """
 
+import typing
+
 from .. import tile
 from ..tile import jit
 
@@ -51,11 +53,35 @@ def finite(top):
     return tile.where(top == -inf, 0.0, top)
 
 
-def attend(q, k, v, pages, lengths, k_scale, v_scale, k_dims, v_dims, product, D, E, S, T, M, m, step,
-           splits, scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse):
-    """All of it. `k_scale` and `v_scale` are None, or (pages, places, heads), each 1 where `k_dims` and
-    `v_dims` are 0. Factors of products are of the type `product`."""
+class Constants(typing.NamedTuple):
+    """What a program is made for, beside the types of its arguments."""
+
+    S: int  # places of a page
+    T: int  # keys of a step's product
+    M: int  # queries of a sequence
+    m: int  # rows of a tile
+    step: int  # keys of a step
+    splits: int
+    scale: float
+    softcap: float | None
+    causal: bool
+    window: int | None
+    k_heads: int  # the dim of the heads in a cache
+    v_heads: int
+    k_dims: tuple  # of the scale of keys: 0 where its extent is 1
+    v_dims: tuple
+    product: object  # the type of factors of products
+    wide: object  # the type of sums
+    fast: bool  # approximate exponentials
+    with_lse: bool
+
+
+def attend(q, k, v, pages, lengths, k_scale, v_scale, c):
+    """All of it. `k_scale` and `v_scale` are None, or (pages, places, heads)."""
+    (S, T, M, m, step, splits, scale, softcap, causal, window, k_heads, v_heads, k_dims, v_dims, product,
+     wide, fast, with_lse) = c
     B, G, R, _ = q.shape
+    E = v.shape[3]
     o = tile.empty((B, G, R, E), q.dtype)
     logs = tile.empty((B, G, R), wide)
     if splits > 1:
@@ -151,43 +177,34 @@ def attend(q, k, v, pages, lengths, k_scale, v_scale, k_dims, v_dims, product, D
 def paged_attention(
         q: tile.tensor["B", "G", "R", "D"], k: tile.tensor["K0", "K1", "K2", "D"],
         v: tile.tensor["V0", "V1", "V2", "E"], pages: tile.tensor["B", "P"],
-        lengths: tile.tensor["B"], *, k_dims, v_dims, product, D, E, S, T, M, m, step, splits, scale,
-        softcap, causal, window, k_heads, v_heads, wide, fast, with_lse):
-    return attend(q, k, v, pages, lengths, None, None, k_dims, v_dims, product, D, E, S, T, M, m, step,
-                  splits, scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse)
+        lengths: tile.tensor["B"], *, c):
+    return attend(q, k, v, pages, lengths, None, None, c)
 
 
 @jit
 def with_k_scale(
         q: tile.tensor["B", "G", "R", "D"], k: tile.tensor["K0", "K1", "K2", "D"],
         v: tile.tensor["V0", "V1", "V2", "E"], pages: tile.tensor["B", "P"],
-        lengths: tile.tensor["B"], k_scale: tile.tensor["A", "C", "F"], *, k_dims, v_dims, product, D, E,
-        S, T, M, m, step, splits, scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse):
-    return attend(q, k, v, pages, lengths, k_scale, None, k_dims, v_dims, product, D, E, S, T, M, m, step,
-                  splits, scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse)
+        lengths: tile.tensor["B"], k_scale: tile.tensor["A", "C", "F"], *, c):
+    return attend(q, k, v, pages, lengths, k_scale, None, c)
 
 
 @jit
 def with_v_scale(
         q: tile.tensor["B", "G", "R", "D"], k: tile.tensor["K0", "K1", "K2", "D"],
         v: tile.tensor["V0", "V1", "V2", "E"], pages: tile.tensor["B", "P"],
-        lengths: tile.tensor["B"], v_scale: tile.tensor["H", "I", "J"], *, k_dims, v_dims, product, D, E,
-        S, T, M, m, step, splits, scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse):
-    return attend(q, k, v, pages, lengths, None, v_scale, k_dims, v_dims, product, D, E, S, T, M, m, step,
-                  splits, scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse)
+        lengths: tile.tensor["B"], v_scale: tile.tensor["H", "I", "J"], *, c):
+    return attend(q, k, v, pages, lengths, None, v_scale, c)
 
 
 @jit
 def with_scales(
         q: tile.tensor["B", "G", "R", "D"], k: tile.tensor["K0", "K1", "K2", "D"],
         v: tile.tensor["V0", "V1", "V2", "E"], pages: tile.tensor["B", "P"],
-        lengths: tile.tensor["B"], k_scale: tile.tensor["A", "C", "F"],
-        v_scale: tile.tensor["H", "I", "J"], *, k_dims, v_dims, product, D, E, S, T, M, m, step, splits,
-        scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse):
-    return attend(q, k, v, pages, lengths, k_scale, v_scale, k_dims, v_dims, product, D, E, S, T, M, m,
-                  step, splits, scale, softcap, causal, window, k_heads, v_heads, wide, fast, with_lse)
+        lengths: tile.tensor["B"],
+        k_scale: tile.tensor["A", "C", "F"], v_scale: tile.tensor["H", "I", "J"], *, c):
+    return attend(q, k, v, pages, lengths, k_scale, v_scale, c)
 
 
-# By whether there is a scale of keys, and one of values.
 PROGRAMS = {(False, False): paged_attention, (True, False): with_k_scale, (False, True): with_v_scale,
             (True, True): with_scales}
