@@ -17,8 +17,8 @@ def is_one_op(module):
 
 
 class EncoderLayer(nn.TransformerEncoderLayer):
-    """Computed layer by layer, with zeros of linear2's input skipped; nested tensors by torch's op, since
-    its layers take none."""
+    """Computed layer by layer, with zeros of linear2's input skipped; nested tensors by torch's one op where
+    that takes them, and else by its product."""
 
     dense = nn.TransformerEncoderLayer
 
