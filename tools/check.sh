@@ -22,9 +22,9 @@
 #                 bounds of each access checked; a tenth as many modules of functions
 #                 that compute one sum, and a fiftieth on the emulator of a GPU)
 #   examples      the digits example predicts what numpy predicts, those of examples/python
-#                 find their results right, and the commands of docs/Embedding.md use the
-#                 installed package: the stock mlir-opt, a tool of its own, which is
-#                 tested, and a C program
+#                 find their results right, and the commands of docs/Embedding.md and
+#                 EmbeddingC.md use the installed package: the stock mlir-opt, a tool of its
+#                 own, which is tested, and a C program
 #   debug         lit again, not optimized and with assertions
 #   mutants       the programs of the tests, changed at random: an error may come of
 #                 them, but no crash and no compilation of over 10 s (PIT_MUTANTS
@@ -348,7 +348,7 @@ step_long() {
   PIT_DIFFERENTIAL=$((${PIT_DIFFERENTIAL:-500} * times)) step_differential
 }
 
-# The commands of docs/Embedding.md, in their order: they install the package, and use it as other
+# The commands of docs/Embedding.md and EmbeddingC.md, in their order: they install the package, and use it as other
 # projects do. A test of examples/standalone that fails, fails them.
 run_embedding() {
   rm -rf "$build"/{install,plugin,standalone,embed,embed-tree}

@@ -94,7 +94,22 @@ def torch_calls(q, k, v, causal):
         return run
 
     return {"torch, flash": call(SDPBackend.FLASH_ATTENTION),
-            "torch, cuDNN": call(SDPBackend.CUDNN_ATTENTION)}
+            "torch, cuDNN": call(SDPBackend.CUDNN_ATTENTION)} | flash_attn_4(q, k, v, causal)
+
+
+def flash_attn_4(q, k, v, causal):
+    """FlashAttention-4's kernels of this GPU, where the package flash-attn-4 is installed."""
+    try:
+        from flash_attn.cute import flash_attn_func
+    except ImportError:
+        return {}
+
+    def call():
+        q4, k4, v4 = (x.transpose(0, 1)[None] for x in (q, k, v))
+        found = flash_attn_func(q4, k4, v4, causal=causal)
+        return (found[0] if isinstance(found, tuple) else found)[0].transpose(0, 1)
+
+    return {"flash-attn-4": call}
 
 
 def torch_calls_with_logs(q, k, v):

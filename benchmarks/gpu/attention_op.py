@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""pit.attention beside the tile program that is written by hand (../attentions.py), torch's SDPA and
-flex_attention: dense, causal, blocks of 64 queries by 64 keys, sequences packed one behind the
+"""pit.attention beside the tile program that is written by hand (../attentions.py), torch's SDPA,
+flex_attention, and the package flash-attn-4 where it is installed: dense, causal, blocks of 64 queries by 64 keys, sequences packed one behind the
 other, and the gradients. "lists" are blocks of heads of their own beside flex_attention and dense
 SDPA; "index" is the time of pit.block_index beside the attention that reads it; "decode" is
 pit.paged_attention beside a copy of the bytes of its pages. f16, 32 heads. All contestants take
@@ -26,7 +26,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "test" / "Python" / "Inputs"))
 from attentions import dense, listed  # noqa: E402
-from attention import HEADS, flex_call, race, torch_calls, wanted  # noqa: E402
+from attention import HEADS, flash_attn_4, flex_call, race, torch_calls, wanted  # noqa: E402
 
 LIVE = (50, 10, 5)  # percent of the blocks of keys
 LONG = (8192, 32768)  # queries and keys of what lists blocks
@@ -244,6 +244,8 @@ def gradients(d, size, rounds):
     calls = {"pit.attention": call(lambda: pit.attention(q, k, v)),
              "torch, flash": call(lambda: by_torch(SDPBackend.FLASH_ATTENTION)),
              "torch, cuDNN": call(lambda: by_torch(SDPBackend.CUDNN_ATTENTION))}
+    calls |= {name: call(lambda: function()[None])
+              for name, function in flash_attn_4(q[0], k[0], v[0], False).items()}
     report(f"gradients {d} {size}", 10.0 * HEADS * size * size * d, calls, exact, rounds)
 
 

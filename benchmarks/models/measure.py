@@ -3,6 +3,7 @@ of them, "torch", which is the model as it is, and take turns on a clock."""
 
 import contextlib
 import gc
+import json
 import signal
 import statistics
 import sys
@@ -101,6 +102,11 @@ def compare(row, case, ways, options, dtype, allowed=ALLOWED, kept=None):
     found = {name: statistics.median(each[3 * SEEDS:] or each[-1:]) for name, each in times.items()}
     best = min(ms for name, ms in found.items() if not name.startswith("pit"))
     right = True
+    if options.json:
+        with open(options.json, "a") as file:
+            json.dump({"row": row, "case": case, "ms": found, "differs": errors,
+                       "machine": options.machine}, file)
+            file.write("\n")
     for name, ms in found.items():
         line = f"{row:11} {case:38} {name:15} {ms:9.2f} ms"
         line += f"  {peaks[name] / 2**20:8.0f} MB" if on_gpu else ""

@@ -360,6 +360,7 @@ def main():
     parser.add_argument("--zeros", type=float, default=ZEROS, help="the part behind OPT's ReLUs")
     parser.add_argument("--each", type=float, default=4, help="seconds of rounds of a line, at most")
     parser.add_argument("--total", type=float, default=270, help="seconds, of which each row gets its share")
+    parser.add_argument("--json", metavar="FILE", help="a line is added to it for each case, for plot.py")
     options = parser.parse_args()
     unknown = set(options.rows.split(",")) - set(ROWS)
     if unknown:
@@ -368,7 +369,8 @@ def main():
         torch.set_num_threads(options.threads)
     on_gpu = options.device == "cuda"
     name = torch.cuda.get_device_name() if on_gpu else f"CPU, {torch.get_num_threads()} threads"
-    print(f"{name}, torch {torch.__version__}, transformers {transformers.__version__}", flush=True)
+    options.machine = f"{name}, torch {torch.__version__}, transformers {transformers.__version__}"
+    print(options.machine, flush=True)
     sys.exit(min(1, measure.run(ROWS, options, torch.bfloat16 if on_gpu else torch.float32)))
 
 

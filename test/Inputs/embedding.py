@@ -1,4 +1,4 @@
-"""What docs/Embedding.md says, for tools/check.sh and Embedding.test.
+"""The code on docs/Embedding.md and docs/EmbeddingC.md, for tools/check.sh and Embedding.test.
 
     embedding.py ROOT commands    prints its commands
     embedding.py ROOT check       looks for its code in examples and test/CAPI, and for its pipelines in what `pit-opt
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 root = Path(sys.argv[1])
-text = (root / "docs/Embedding.md").read_text(encoding="utf-8")
+text = "".join((root / "docs" / page).read_text(encoding="utf-8") for page in ("Embedding.md", "EmbeddingC.md"))
 
 
 def blocks(language):
