@@ -119,7 +119,7 @@ def mixture(name, tokens, device, dtype, is_joined):
 
     def of_pit(x, weights, experts):
         if is_joined:
-            layer = _training.forward_op("silu", True, True, (True, True))
+            layer = _training.forward_op("silu", True, "halves", (True, True))
             return _training.train(layer, (x, weights, experts, *wide, down), False)
         return pit.moe(x, weights, experts, *(w.transpose(1, 2) for w in (*wide, down)))
 

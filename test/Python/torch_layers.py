@@ -379,6 +379,20 @@ class Masked(Case):
             x = torch.randn(2, 9, 70, dtype=torch.float64, requires_grad=True)
             self.check(layer, layer.weight, lambda weight: weight * mask, x)
 
+    def test_multiplied(self):
+        """As small layers on a GPU: weights that are not kept count as 0 whoever writes to them."""
+        layer = pit.torch.MaskedLinear(70, 96, dtype=torch.float64)
+        mask = self.MASKS["weights"]()
+        layer.set_mask(mask)
+        with torch.no_grad():
+            layer.weight.add_(1)
+        from pit.torch import _masked
+        with mock.patch.object(_masked, "look", return_value=("multiplied", None)):
+            layer._looked = None
+            self.assertEqual(layer.skips, "nothing")
+            x = torch.randn(2, 9, 70, dtype=torch.float64, requires_grad=True)
+            self.check(layer, layer.weight, lambda weight: weight * mask, x)
+
     def test_copies(self):
         layer = pit.torch.MaskedLinear(70, 96)
         layer.set_mask(self.MASKS["weights"]())
