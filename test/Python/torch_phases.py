@@ -114,12 +114,27 @@ class Phases(unittest.TestCase):
         wanted = Mlp.forward(mlp, x)
         times = iter(range(0, 10**6, 7))
         with mock.patch.object(_choice.time, "perf_counter", lambda: next(times)):
-            for _ in range(6):
+            for _ in range(2 * _choice.MOST + 1):
                 with torch.no_grad():
                     torch.testing.assert_close(mlp(x), wanted)
                 torch.testing.assert_close(mlp(x), wanted)
         self.assertEqual({kind.faster for kind in mlp.ways.values()}, {0})
         self.assertFalse(any(p.grad is not None for p in mlp.parameters()))
+
+    def test_close(self):
+        """Ways that take about as long are timed more often."""
+        for seconds, calls, faster in (((1.0, 1.6), 4, 0), ((1.0, 1.1), 12, 0), ((1.1, 1.0), 12, 1)):
+            kind, now, called = _choice.Kind(), [0.0], []
+
+            def way(which):
+                called.append(which)
+                now[0] += seconds[which] * (3 if len(called) in (2, 3) else 1)  # the first ones are late
+
+            with mock.patch.object(_choice.time, "perf_counter", lambda: now[0]):
+                kind.run((lambda: way(0), lambda: way(1)), _choice.nothing)
+                while kind.faster is None:
+                    kind.run((lambda: way(0), lambda: way(1)), _choice.nothing)
+            self.assertEqual((len(called) - 1, kind.faster), (calls, faster))
 
     def test_not_measured(self):
         """What is traced, transformed, computed twice by a checkpoint, or captured has no phase."""

@@ -246,7 +246,7 @@ class Attention(unittest.TestCase):
         _choice.kinds.clear()
         model = with_pit(made("Llama", ROTARY))
         with torch.no_grad():
-            for _ in range(4):
+            for _ in range(2 * _choice.MOST + 1):
                 model(**inputs(LEFT))
         self.assertEqual([kind.faster is not None for kind in _choice.kinds.values()], [True])
 

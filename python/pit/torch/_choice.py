@@ -1,8 +1,8 @@
 """Which of two ways computes a call: the faster one, as the first calls of its kind tell.
 
 A kind is what is computed, and how many rows there are, as a power of two. Calls take turns until each way
-was timed twice; so the layers of a model decide in its first pass. Both ways compute the same, up to
-rounding."""
+was timed twice, so the layers of a model decide in its first pass; ways that are close are timed more often.
+Both ways compute the same, up to rounding."""
 
 import collections
 import contextlib
@@ -15,6 +15,16 @@ import torch
 from . import _experts, _run
 
 TIMED = 2  # calls of each way, of which the best counts
+CLOSE, MOST = 1.25, 6  # where the slower way takes less than so many times as long, so many calls of each
+
+
+def faster_of(times):
+    """The number of the faster of two ways by the seconds of their calls, or None: more calls are to tell."""
+    best = [min(each, default=0) for each in times]
+    count = min(map(len, times))
+    if count < TIMED or (count < MOST and max(best) < CLOSE * min(best)):
+        return None
+    return int(best[1] < best[0])
 
 
 def timed(call, wait):
@@ -43,8 +53,7 @@ class Kind:
         which = int(len(self.times[1]) <= len(self.times[0]))
         result, seconds = timed(ways[which], wait)
         self.times[which].append(seconds)
-        if min(map(len, self.times)) >= TIMED:
-            self.faster = int(min(self.times[1]) < min(self.times[0]))
+        self.faster = faster_of(self.times)
         return result
 
 
@@ -128,11 +137,13 @@ def of_layer(ways, x, parameters, by_pit, by_torch, step):
     if trained and found.faster is None:
         if wait is not nothing and torch.cuda.is_current_stream_capturing():
             return by_pit()
+        for which in range(2):
+            step(which)  # programs are compiled
         times = ([], [])
-        for _ in range(1 + TIMED):
+        while found.faster is None:
             for which in range(2):
                 times[which].append(timed(lambda: step(which), wait)[1])
-        found.faster = int(min(times[1][1:]) < min(times[0][1:]))
+            found.faster = faster_of(times)
     return found.run((by_pit, by_torch), wait)
 
 
