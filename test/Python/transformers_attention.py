@@ -102,7 +102,8 @@ class Counted:
 
         self.patches = [mock.patch.object(_attend, "by_pit", by_pit),
                         mock.patch.object(_attend, "others", others),
-                        mock.patch.object(_choice, "run", lambda kind, own, *rest, **_: own())]
+                        mock.patch.object(_choice, "run", lambda kind, own, *rest, **_: own()),
+                        mock.patch.object(_choice, "run_trained", lambda kind, own, *rest, **_: own())]
         for patch in self.patches:
             patch.start()
         return self
@@ -249,6 +250,23 @@ class Attention(unittest.TestCase):
             for _ in range(2 * _choice.MOST + 1):
                 model(**inputs(LEFT))
         self.assertEqual([kind.faster is not None for kind in _choice.kinds.values()], [True])
+
+    def test_measured_training(self):
+        """The first call with gradients is measured beside the model, whose gradients are added once."""
+        other = made("Llama", ROTARY)
+        model = with_pit(other)
+        for slow in (0, 1):
+            _choice.kinds.clear()
+            # Two ticks for each step, of which pit's or torch's take longer.
+            clock = (tick + (tick % 4 == (3 - 2 * slow)) / 2 for tick in range(400)).__next__
+            with mock.patch.object(_choice.time, "perf_counter", clock):
+                found = model(**inputs(LEFT)).last_hidden_state
+            self.assertEqual([kind.faster for kind in _choice.kinds.values()], [slow])
+            found[LEFT != 0].square().sum().backward()
+            other(**inputs(LEFT)).last_hidden_state[LEFT != 0].square().sum().backward()
+            for mine, theirs in zip(model.parameters(), other.parameters()):
+                self.close(mine.grad, theirs.grad, 1e-4)
+            model.zero_grad(), other.zero_grad()
 
     def test_own_attention(self):
         """A model that adds its mask to scores of its own says so."""

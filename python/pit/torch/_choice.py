@@ -14,6 +14,7 @@ import torch
 
 from . import _experts, _run
 
+top_hooks = torch._C._autograd._top_saved_tensors_default_hooks
 TIMED = 2  # calls of each way, of which the best counts
 CLOSE, MOST = 1.25, 6  # where the slower way takes less than so many times as long, so many calls of each
 
@@ -56,6 +57,16 @@ class Kind:
         self.faster = faster_of(self.times)
         return result
 
+    def measure(self, step, wait):
+        """Chooses at once, by `step`, which computes in one way, 0 or 1, of copies."""
+        for which in range(2):
+            step(which)  # programs are compiled
+        times = ([], [])
+        while self.faster is None:
+            for which in range(2):
+                times[which].append(timed(lambda: step(which), wait)[1])
+            self.faster = faster_of(times)
+
 
 kinds = collections.defaultdict(Kind)  # by what they are
 
@@ -69,11 +80,24 @@ def run(kind, *ways, wait=nothing):
     return kinds[kind].run(ways, wait)
 
 
+def run_trained(kind, *ways, step, wait=nothing):
+    """The same of a call with gradients, which its backward takes the longer part of: `step` computes
+    the result and its gradients in one way, 0 or 1, of copies. Checkpoints, which compute a call twice and
+    have to find the same tensors both times, take the first way."""
+    found = kinds[kind]
+    if top_hooks(True) is not None:
+        return ways[0]()
+    if found.faster is None:
+        if wait is not nothing and torch.cuda.is_current_stream_capturing():
+            return ways[0]()
+        found.measure(step, wait)
+    return ways[found.faster]()
+
+
 # --------------------------------------------------------------------------
 # Layers that sparsify has replaced
 # --------------------------------------------------------------------------
 
-top_hooks = torch._C._autograd._top_saved_tensors_default_hooks
 is_any_autocast = torch._C._is_any_autocast_enabled
 is_first_wanted = contextvars.ContextVar("is_first_wanted", default=False)
 of_layers = weakref.WeakKeyDictionary()  # Ways by layers, and by what the layer was made
@@ -137,13 +161,7 @@ def of_layer(ways, x, parameters, by_pit, by_torch, step):
     if trained and found.faster is None:
         if wait is not nothing and torch.cuda.is_current_stream_capturing():
             return by_pit()
-        for which in range(2):
-            step(which)  # programs are compiled
-        times = ([], [])
-        while found.faster is None:
-            for which in range(2):
-                times[which].append(timed(lambda: step(which), wait)[1])
-            found.faster = faster_of(times)
+        found.measure(step, wait)
     return found.run((by_pit, by_torch), wait)
 
 

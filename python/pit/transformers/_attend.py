@@ -154,17 +154,27 @@ def forward(module, query, key, value, attention_mask, **options):
     given = query, key, value, attention_mask, options
     if why_not(module, *given):
         return others(module, *given)
-    if not _experts.is_made_at_once(query) or torch.is_grad_enabled() and any(
-            x.requires_grad for x in (query, key, value)):
+    if not _experts.is_made_at_once(query):
         return by_pit(module, *given)
     batch, heads, queries, keys = (*query.shape[:3], key.shape[2])
     if batch * queries * keys * (1 if is_plain(module, options) else heads) > TRIED:
         return by_pit(module, *given)
+    trained = torch.is_grad_enabled() and any(x.requires_grad for x in (query, key, value))
     kind = (type(module), query.shape[1], key.shape[1], query.shape[3], query.dtype, query.device,
             batch.bit_length(), queries.bit_length(), keys.bit_length(), form_of(attention_mask),
-            torch.get_num_threads())
+            torch.get_num_threads(), trained)
     wait = torch.cuda.synchronize if query.is_cuda else _choice.nothing
-    return _choice.run(kind, lambda: by_pit(module, *given), lambda: others(module, *given), wait=wait)
+    ways = by_pit, others
+    run = [lambda way=way: way(module, *given) for way in ways]
+    if not trained:
+        return _choice.run(kind, *run, wait=wait)
+
+    def step(which):
+        copies = [x.detach().requires_grad_() for x in (query, key, value)]
+        result = ways[which](module, *copies, attention_mask, options)[0]
+        torch.autograd.grad(result, copies, torch.ones_like(result))
+
+    return _choice.run_trained(kind, *run, step=step, wait=wait)
 
 
 def form_of(mask):
