@@ -346,7 +346,7 @@ static void test_import(void **state) {
   const pit_index *copy, *again;
   assert_ok(f->context, pit_rt_device_index(frame, &index, &copy));
   assert_int_equal(f->fake->launches, 1);
-  assert_string_equal(f->fake->last.kernel, "pit_index_import");
+  assert_string_equal(f->fake->last.kernel, "pit_index_copy_head");
   assert_non_null(copy);
   assert_ptr_not_equal(copy, &index);
   assert_ok(f->context, pit_rt_device_index(frame, &index, &again));

@@ -1,7 +1,7 @@
 //===- CudaBitmap.c - Bitmaps on a device, and their coverage -------------===//
 //
-// One launch writes the words (Device/Bitmap.mlir). Two count for all sizes
-// that are powers of two at once (Device/Coverage.mlir); what is none of these
+// One launch writes the words (Device/Bitmap.c). Two count for all sizes
+// that are powers of two at once (Device/Coverage.c); what is none of these
 // is scanned as an index is, and its bits are counted.
 //
 //===----------------------------------------------------------------------===//
@@ -57,9 +57,11 @@ static pit_status begin_scan(const pit_cuda_work *work,
       .extent = index->shape[index->axis],
       .words = (int32_t)pit_ceil_div(index->shape[index->axis], 32)};
   void *counter = NULL;
-  pit_status status = pit_cuda_index_alloc(build, COPY_BYTES, 1, &build->copy);
+  void *copy = NULL;
+  pit_status status = pit_cuda_index_alloc(build, COPY_BYTES, 1, &copy);
   if (status == PIT_OK)
     status = pit_cuda_index_alloc(build, 1, sizeof(uint32_t), &counter);
+  build->arrays.copy = copy;
   build->counter = counter;
   return status;
 }
@@ -72,7 +74,7 @@ static pit_status read_matrix(pit_cuda_build *b, bool *done) {
   if (!*done)
     return PIT_OK;
   int64_t rows = m.rows.extent;
-  int64_t pieces = pit_ceil_div(m.row_bytes, PIT_PIECE_BYTES);
+  int64_t pieces = pit_ceil_div(m.values.row_bytes, PIT_PIECE_BYTES);
   // Warps share the rows of a piece if there are not enough pieces for them.
   const int32_t warps = PIT_INDEX_THREADS / 32;
   int32_t split_log2 = 0;
@@ -91,19 +93,15 @@ static pit_status read_matrix(pit_cuda_build *b, bool *done) {
   *done = blocks <= INT32_MAX;
   if (!*done)
     return PIT_OK;
-  void *params[] = {&b->bits,
-                    &b->words,
-                    &m.data,
-                    &m.row_stride,
-                    &m.row_bytes,
-                    &m.size_log2,
-                    PIT_PATTERN_PARAMS(m.pattern),
-                    &m.rows.extent,
-                    &height,
-                    &split_log2,
-                    &blocks_per_group};
-  return pit_cuda_index_launch(b, "pit_bitmap_values", blocks,
-                               PIT_INDEX_THREADS, /*overlap=*/true, params);
+  pit_bitmap_values_params params = {.bits = b->bits,
+                                     .values = m.values,
+                                     .rows = rows,
+                                     .words = b->words,
+                                     .height = height,
+                                     .split_log2 = split_log2,
+                                     .blocks_per_group = blocks_per_group};
+  return pit_cuda_index_launch(b, pit_bitmap_values, blocks, PIT_INDEX_THREADS,
+                               /*overlap=*/true, &params);
 }
 
 /// Writes the bitmap of a matrix with any strides; not done if it has another
@@ -114,23 +112,29 @@ static pit_status read_elements(pit_cuda_build *b, bool *done) {
   *done = last <= 1;
   if (!*done)
     return PIT_OK;
-  const void *data = r.data.data;
   int64_t size = INT64_C(1) << r.size_log2;
-  int64_t row_stride = last == 1 ? r.data.strides[0] * size : 0;
-  int64_t column_stride = r.data.strides[last] * size;
-  int32_t size_log2 = r.size_log2, always = r.always;
-  uint64_t background = r.background, care = r.care;
-  int32_t rows = b->groups, columns = (int32_t)b->extent;
+  int32_t rows = b->groups;
   int32_t strips = (int32_t)pit_ceil_div(b->words, STRIP_WORDS);
   // As many strips as words at most, which have been checked.
   int32_t items = rows * strips;
-  void *params[] = {&b->bits,   &b->words,   &data, &row_stride, &column_stride,
-                    &size_log2, &background, &care, &always,     &rows,
-                    &columns,   &strips,     &items};
+  pit_bitmap_elements_params params = {
+      .bits = b->bits,
+      .data = r.data.data,
+      .row_stride = last == 1 ? r.data.strides[0] * size : 0,
+      .column_stride = r.data.strides[last] * size,
+      .background = r.background,
+      .care = r.care,
+      .words = b->words,
+      .size_log2 = r.size_log2,
+      .always = r.always,
+      .rows = rows,
+      .columns = (int32_t)b->extent,
+      .strips = strips,
+      .items = items};
   return pit_cuda_index_launch(
-      b, "pit_bitmap_elements",
+      b, pit_bitmap_elements,
       pit_cuda_index_blocks(b, items, PIT_INDEX_THREADS / 32),
-      PIT_INDEX_THREADS, /*overlap=*/true, params);
+      PIT_INDEX_THREADS, /*overlap=*/true, &params);
 }
 
 static pit_status read_values(pit_cuda_build *b, bool *done) {
@@ -201,35 +205,35 @@ static int32_t find_place(const pit_bitmap *bitmap, const pit_index *index) {
 static pit_status count_tiles(const counting *c) {
   const pit_bitmap *bitmap = c->bitmap;
   const pit_cuda_build build = {.work = c->work};
-  const uint64_t *words = bitmap->words;
-  int32_t row_words = (int32_t)(2 * bitmap->row_words);
-  int32_t rows = (int32_t)bitmap->rows;
-  uint32_t *row_counts = c->counts[0], *column_counts = c->counts[1];
-  int32_t padded_rows = c->padded[0], padded_columns = c->padded[1];
-  int32_t across = padded_columns / TILE;
-  int32_t tiles = padded_rows / TILE * across;
-  void *params[] = {&words,       &row_words,     &rows,
-                    &across,      &tiles,         &row_counts,
-                    &padded_rows, &column_counts, &padded_columns};
+  int32_t across = c->padded[1] / TILE;
+  int32_t tiles = c->padded[0] / TILE * across;
+  pit_coverage_tiles_params params = {.bits = (const uint32_t *)bitmap->words,
+                                      .row_counts = c->counts[0],
+                                      .column_counts = c->counts[1],
+                                      .words = (int32_t)(2 * bitmap->row_words),
+                                      .rows = (int32_t)bitmap->rows,
+                                      .across = across,
+                                      .tiles = tiles,
+                                      .padded_rows = c->padded[0],
+                                      .padded_columns = c->padded[1]};
   pit_status status = pit_cuda_index_launch(
-      &build, "pit_coverage_tiles",
+      &build, pit_coverage_tiles,
       pit_cuda_index_blocks(&build, tiles, PIT_INDEX_THREADS / 32),
-      PIT_INDEX_THREADS, /*overlap=*/true, params);
+      PIT_INDEX_THREADS, /*overlap=*/true, &params);
   if (status != PIT_OK)
     return status;
-  int64_t *results = c->results;
-  void *sums[] = {&row_counts, &padded_rows, &column_counts, &padded_columns,
-                  &results};
-  bool can_overlap = pit_cuda_device(c->work->context)->capability >= 90;
+  pit_coverage_sums_params sums = {.row_counts = c->counts[0],
+                                   .column_counts = c->counts[1],
+                                   .results = c->results,
+                                   .padded_rows = c->padded[0],
+                                   .padded_columns = c->padded[1]};
   const pit_cuda_grid grid = {
       .blocks = pit_cuda_index_blocks(
-          &build, pit_max(padded_rows, padded_columns), SUM_SHARE),
+          &build, pit_max(c->padded[0], c->padded[1]), SUM_SHARE),
       .split = 2 * LEVELS,
       .threads = PIT_INDEX_THREADS,
-      .overlap = can_overlap};
-  return pit_cuda_launch(
-      c->work, can_overlap ? &pit_index_image_sm_90 : &pit_index_image_sm_80,
-      "pit_coverage_sums", &grid, sums);
+      .overlap = true};
+  return pit_cuda_start(c->work, pit_coverage_sums, grid, &sums);
 }
 
 /// Scans and counts one candidate.
@@ -253,12 +257,14 @@ static pit_status count_scan(const counting *c, const pit_index *index,
     status = pit_cuda_scan(&build);
   if (status != PIT_OK)
     return status;
-  int64_t *result = c->results + place;
-  void *params[] = {&build.bits, &build.groups, &build.words, &result};
+  pit_coverage_groups_params params = {.bits = build.bits,
+                                       .results = c->results + place,
+                                       .groups = build.groups,
+                                       .words = build.words};
   return pit_cuda_index_launch(
-      &build, "pit_coverage_groups",
+      &build, pit_coverage_groups,
       pit_cuda_index_blocks(&build, build.groups, PIT_INDEX_THREADS / 32),
-      PIT_INDEX_THREADS, /*overlap=*/true, params);
+      PIT_INDEX_THREADS, /*overlap=*/true, &params);
 }
 
 /// Puts all launches on the stream.

@@ -2,9 +2,9 @@
 //
 // A scan turns the source into one bit per micro-tile, then lists are made of
 // bits. Mostly a block lists a group: at a fixed place, or behind the groups
-// before it, whose ids have been counted (Device/IndexLists.mlir). Two
+// before it, whose ids have been counted (Device/IndexLists.c). Two
 // launches, or three. The rest goes by segments of groups
-// (Device/IndexSegments.mlir).
+// (Device/IndexSegments.c).
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,16 +27,14 @@ enum {
 
 _Static_assert(sizeof(pit_index) <= COPY_BYTES, "counts follow the copy");
 
-pit_status pit_cuda_index_launch(const pit_cuda_build *build,
-                                 const char *kernel, int64_t blocks,
-                                 int32_t threads, bool overlap, void **params) {
-  bool can_overlap = pit_cuda_device(build->work->context)->capability >= 90;
-  pit_cuda_grid grid = {
-      .blocks = blocks, .threads = threads, .overlap = overlap && can_overlap};
-  return pit_cuda_launch(build->work,
-                         can_overlap ? &pit_index_image_sm_90
-                                     : &pit_index_image_sm_80,
-                         kernel, &grid, params);
+pit_status pit_cuda_start_named(const pit_cuda_work *work, const char *kernel,
+                                pit_cuda_grid grid, void *params) {
+  bool can_overlap = pit_cuda_device(work->context)->capability >= 90;
+  grid.overlap &= can_overlap;
+  void *list[] = {params};
+  return pit_cuda_launch(
+      work, can_overlap ? &pit_index_image_sm_90 : &pit_index_image_sm_80,
+      kernel, &grid, list);
 }
 
 int64_t pit_cuda_index_blocks(const pit_cuda_build *build, int64_t items,
@@ -99,12 +97,19 @@ static pit_status allocate(pit_cuda_build *build, bool with_origin,
     if (status != PIT_OK)
       return status;
   }
-  build->copy = memory[COPY];
-  build->head.counts = (const int32_t *)memory[COPY] + COPY_BYTES / 4;
-  build->head.offsets = memory[OFFSETS];
-  build->head.ids = memory[IDS];
-  build->head.origin = with_origin ? memory[ORIGIN] : NULL;
-  build->head.chunks = head->chunk_size > 0 ? memory[CHUNKS] : NULL;
+  pit_cuda_arrays *arrays = &build->arrays;
+  *arrays =
+      (pit_cuda_arrays){.copy = memory[COPY],
+                        .counts = (int32_t *)memory[COPY] + COPY_BYTES / 4,
+                        .offsets = memory[OFFSETS],
+                        .ids = memory[IDS],
+                        .origin = with_origin ? memory[ORIGIN] : NULL};
+  build->chunks = head->chunk_size > 0 ? memory[CHUNKS] : NULL;
+  build->head.counts = arrays->counts;
+  build->head.offsets = arrays->offsets;
+  build->head.ids = arrays->ids;
+  build->head.origin = arrays->origin;
+  build->head.chunks = build->chunks;
   build->bits = memory[BITS];
   build->counter = memory[COUNTER];
   return PIT_OK;
@@ -114,58 +119,50 @@ static pit_status allocate(pit_cuda_build *build, bool with_origin,
 // Lists
 //===----------------------------------------------------------------------===//
 
-/// The data that an origin is found with; for other sources only its pointer
-/// counts, which is NULL.
-typedef struct origin_args {
-  const void *data;
-  int32_t wide, slots, vectors, by_expert;
-  int64_t token_stride, slot_stride, size, step, limit;
-} origin_args;
-
-static origin_args get_origin_args(const pit_cuda_build *build) {
+/// The routing that origins are found in; of other sources none.
+static pit_cuda_origin get_origin(const pit_cuda_build *build) {
   const pit_index *index = &build->head;
   const pit_data *data = &build->selection->data;
   if (!index->origin)
-    return (origin_args){0};
+    return (pit_cuda_origin){0};
   const pit_dim other = pit_tiling_of(index).dims[1 - index->axis];
   int64_t element = data->dtype.bits / 8;
   int64_t row = data->shape[1] * element;
   bool vectors = data->strides[1] == 1 && row % 16 == 0 &&
                  data->strides[0] * element % 16 == 0 &&
                  (uintptr_t)data->data % 16 == 0;
-  return (origin_args){.data = data->data,
-                       .wide = element == 8,
-                       .slots = (int32_t)data->shape[1],
-                       .vectors = vectors ? (int32_t)(row / 16) : 0,
-                       .by_expert = index->axis == 1,
-                       .token_stride = data->strides[0],
-                       .slot_stride = data->strides[1],
-                       .size = other.size,
-                       .step = other.step,
-                       .limit = other.extent};
+  return (pit_cuda_origin){.data = data->data,
+                           .wide = element == 8,
+                           .slots = (int32_t)data->shape[1],
+                           .vectors = vectors ? (int32_t)(row / 16) : 0,
+                           .by_expert = index->axis == 1,
+                           .token_stride = data->strides[0],
+                           .slot_stride = data->strides[1],
+                           .size = other.size,
+                           .step = other.step,
+                           .limit = other.extent};
 }
-
-/// Parameters of kernels that find origins.
-#define ORIGIN_PARAMS(o)                                                       \
-  &(o).data, &(o).wide, &(o).token_stride, &(o).slot_stride, &(o).slots,       \
-      &(o).vectors, &(o).by_expert, &(o).size, &(o).step, &(o).limit
 
 /// Each group in `slices` of `span` parts.
 static pit_status list_slices(pit_cuda_build *b, int32_t slices, int32_t span) {
-  pit_index *head = &b->head;
-  int32_t dense = (head->flags & PIT_INDEX_DENSE) && b->groups > 1;
-  int32_t overflow = PIT_ERROR_CAPACITY;
-  origin_args o = get_origin_args(b);
-  void *params[] = {
-      &b->copy,      &head->counts, &head->offsets,  &head->ids,
-      &head->origin, &b->bits,      &b->checks,      &b->num_checks,
-      &b->tally,     &b->parts,     &b->part_words,  &slices,
-      &span,         &dense,        &head->capacity, &overflow,
-      &b->groups,    &b->words,     &b->extent,      ORIGIN_PARAMS(o)};
+  const pit_index *head = &b->head;
+  pit_index_lists_params params = {.arrays = b->arrays,
+                                   .bits = pit_cuda_bits_of(b),
+                                   .checks = {b->checks, b->num_checks},
+                                   .tally = b->tally,
+                                   .parts = b->parts,
+                                   .part_words = b->part_words,
+                                   .slices = slices,
+                                   .span = span,
+                                   .dense = (head->flags & PIT_INDEX_DENSE) &&
+                                            b->groups > 1,
+                                   .capacity_status = PIT_ERROR_CAPACITY,
+                                   .capacity = head->capacity,
+                                   .origin = get_origin(b)};
   int64_t items = (int64_t)b->groups * slices;
-  return pit_cuda_index_launch(b, "pit_index_lists",
+  return pit_cuda_index_launch(b, pit_index_lists,
                                pit_cuda_index_blocks(b, items, 1),
-                               PIT_INDEX_THREADS, /*overlap=*/true, params);
+                               PIT_INDEX_THREADS, /*overlap=*/true, &params);
 }
 
 static int32_t segments_per_group(const pit_cuda_build *build) {
@@ -180,7 +177,7 @@ static int64_t segment_blocks(const pit_cuda_build *build) {
 
 /// Counts segments into the tally; with `start`, also places them.
 static pit_status count_segments(pit_cuda_build *b, int64_t *start) {
-  pit_index *head = &b->head;
+  const pit_index *head = &b->head;
   b->parts = segments_per_group(b);
   b->part_words = SEGMENT_WORDS;
   void *tally;
@@ -189,19 +186,24 @@ static pit_status count_segments(pit_cuda_build *b, int64_t *start) {
   if (status != PIT_OK)
     return status;
   b->tally = tally;
-  int32_t dense = (head->flags & PIT_INDEX_DENSE) != 0;
-  int32_t overflow = PIT_ERROR_CAPACITY;
-  void *params[] = {
-      &b->copy,        &head->counts, &head->offsets,   &head->chunks, &b->bits,
-      &b->counter,     &b->checks,    &b->num_checks,   &b->tally,     &start,
-      &b->groups,      &b->words,     &b->parts,        &b->extent,    &dense,
-      &head->capacity, &overflow,     &head->chunk_size};
-  return pit_cuda_index_launch(b, "pit_index_count", segment_blocks(b),
-                               PIT_INDEX_THREADS, /*overlap=*/true, params);
+  pit_index_count_params params = {.arrays = b->arrays,
+                                   .chunks = b->chunks,
+                                   .bits = pit_cuda_bits_of(b),
+                                   .checks = {b->checks, b->num_checks},
+                                   .counter = b->counter,
+                                   .tally = b->tally,
+                                   .start = start,
+                                   .per_group = b->parts,
+                                   .dense =
+                                       (head->flags & PIT_INDEX_DENSE) != 0,
+                                   .capacity_status = PIT_ERROR_CAPACITY,
+                                   .capacity = head->capacity,
+                                   .chunk_size = head->chunk_size};
+  return pit_cuda_index_launch(b, pit_index_count, segment_blocks(b),
+                               PIT_INDEX_THREADS, /*overlap=*/true, &params);
 }
 
 static pit_status list_segments(pit_cuda_build *b) {
-  pit_index *head = &b->head;
   void *memory;
   pit_status status = pit_cuda_index_alloc(
       b, (int64_t)b->groups * segments_per_group(b), sizeof(int64_t), &memory);
@@ -210,12 +212,13 @@ static pit_status list_segments(pit_cuda_build *b) {
     status = count_segments(b, start);
   if (status != PIT_OK)
     return status;
-  origin_args o = get_origin_args(b);
-  void *params[] = {&head->counts, &head->offsets,  &head->ids, &head->origin,
-                    &b->bits,      &start,          &b->groups, &b->words,
-                    &b->parts,     ORIGIN_PARAMS(o)};
-  return pit_cuda_index_launch(b, "pit_index_place", segment_blocks(b),
-                               PIT_INDEX_THREADS, /*overlap=*/false, params);
+  pit_index_place_params params = {.arrays = b->arrays,
+                                   .bits = pit_cuda_bits_of(b),
+                                   .start = start,
+                                   .per_group = b->parts,
+                                   .origin = get_origin(b)};
+  return pit_cuda_index_launch(b, pit_index_place, segment_blocks(b),
+                               PIT_INDEX_THREADS, /*overlap=*/false, &params);
 }
 
 static pit_status list(pit_cuda_build *b) {
@@ -307,23 +310,19 @@ pit_status pit_cuda_begin_build(const pit_cuda_work *work,
 //===----------------------------------------------------------------------===//
 
 /// Makes the lists of positions from the bits of ids by groups.
-static pit_status place_positions(pit_cuda_build *b, pit_index *from,
-                                  int64_t slices, int64_t room) {
-  pit_index *head = &b->head;
-  int32_t groups = (int32_t)from->groups, slices32 = (int32_t)slices;
-  int32_t ids = b->groups;
-  void *params[] = {&b->copy,       &head->counts,
-                    &head->offsets, &head->ids,
-                    &b->bits,       &b->words,
-                    &from->counts,  &from->offsets,
-                    &from->ids,     &groups,
-                    &slices32,      &ids,
-                    &room,          PIT_CONDITION_PARAMS(b)};
-  int64_t wanted = pit_max(slices * from->groups,
+static pit_status place_positions(pit_cuda_build *b,
+                                  const pit_cuda_listed *from, int64_t room) {
+  pit_index_place_positions_params params = {.arrays = b->arrays,
+                                             .bits = b->bits,
+                                             .words = b->words,
+                                             .from = *from,
+                                             .room = room,
+                                             .when = b->condition};
+  int64_t wanted = pit_max((int64_t)from->slices * from->groups,
                            pit_ceil_div(b->groups, PIT_INDEX_THREADS));
-  return pit_cuda_index_launch(b, "pit_index_place_positions",
+  return pit_cuda_index_launch(b, pit_index_place_positions,
                                pit_cuda_index_blocks(b, wanted, 1),
-                               PIT_INDEX_THREADS, /*overlap=*/true, params);
+                               PIT_INDEX_THREADS, /*overlap=*/true, &params);
 }
 
 pit_status pit_cuda_transpose_index(const pit_cuda_work *work,
@@ -364,16 +363,22 @@ pit_status pit_cuda_transpose_index(const pit_cuda_work *work,
       pit_ceil_div(8 * pit_cuda_device(work->context)->multiprocessors,
                    pit_max(1, from.groups));
   int64_t slices = pit_max(1, pit_min(most, wanted));
-  int32_t groups = (int32_t)from.groups, slices32 = (int32_t)slices;
-  void *params[] = {&b->head,      &b->copy,   &b->counter,
-                    &b->bits,      &b->words,  &from.counts,
-                    &from.offsets, &from.ids,  &groups,
-                    &slices32,     &b->groups, PIT_CONDITION_PARAMS(b)};
-  status = pit_cuda_index_launch(b, "pit_index_mark_ids",
-                                 pit_cuda_index_blocks(b, slices * groups, 1),
-                                 PIT_INDEX_THREADS, /*overlap=*/true, params);
+  const pit_cuda_listed listed = {.counts = from.counts,
+                                  .offsets = from.offsets,
+                                  .ids = from.ids,
+                                  .groups = (int32_t)from.groups,
+                                  .slices = (int32_t)slices,
+                                  .num_ids = b->groups};
+  pit_index_mark_ids_params params = {.begin = pit_cuda_begin_of(b),
+                                      .bits = b->bits,
+                                      .words = b->words,
+                                      .from = listed,
+                                      .when = b->condition};
+  status = pit_cuda_index_launch(
+      b, pit_index_mark_ids, pit_cuda_index_blocks(b, slices * from.groups, 1),
+      PIT_INDEX_THREADS, /*overlap=*/true, &params);
   if (status == PIT_OK)
-    status = place_positions(b, &from, slices, from.groups);
+    status = place_positions(b, &listed, from.groups);
   if (status != PIT_OK)
     return status;
   *mirror = *head;
@@ -413,15 +418,14 @@ pit_status pit_cuda_import_index(const pit_cuda_work *work,
     return pit_fail(work->context, PIT_ERROR_UNSUPPORTED,
                     "index: this runtime was built without the compiler, and "
                     "so without device code; it takes indices on the CPU only");
-  pit_cuda_build build = {.work = work, .head = *mirror};
+  const pit_cuda_build build = {.work = work};
   void *copy;
   pit_status status = pit_cuda_alloc(work, sizeof(pit_index), &copy);
   if (status != PIT_OK)
     return status;
-  pit_index *head = &build.head;
-  void *params[] = {head, &copy, &head->counts, &head->offsets, &head->groups};
-  status = pit_cuda_index_launch(&build, "pit_index_import", 1,
-                                 PIT_INDEX_THREADS, /*overlap=*/false, params);
+  pit_index_copy_head_params params = {*mirror, copy};
+  status = pit_cuda_index_launch(&build, pit_index_copy_head, 1,
+                                 PIT_INDEX_THREADS, /*overlap=*/false, &params);
   if (status == PIT_OK)
     *device = copy;
   return status;

@@ -1,14 +1,12 @@
 //===- CudaIndexPacked.c - Micro-tiles that are listed and packed at once -===//
 //
 // One kernel reads the values once: a cluster of blocks has a group in its
-// registers (Device/IndexPackedRows.mlir.in).
+// registers (Device/IndexPacked.c).
 //
 //===----------------------------------------------------------------------===//
 
 #include "CudaIndex.h"
 #include "CudaMatrix.h"
-
-#include <stdio.h>
 
 enum {
   MAX_CLUSTER = 8,
@@ -30,7 +28,7 @@ static bool find_layout(int64_t rows, const pit_cuda_matrix *m, layout *found) {
     return false;
   layout l = {.rows = (int32_t)pit_min(rows, MAX_ROWS)};
   l.parts_log2 = __builtin_ctzll((uint64_t)rows / (uint64_t)l.rows);
-  int64_t pieces = pit_ceil_div(m->row_bytes, PIT_PIECE_BYTES);
+  int64_t pieces = pit_ceil_div(m->values.row_bytes, PIT_PIECE_BYTES);
   for (l.threads = MIN_THREADS; l.threads <= MAX_THREADS; l.threads *= 2) {
     int32_t in_block = l.threads / 32 >> l.parts_log2;
     if (in_block == 0 || pieces > (int64_t)in_block * MAX_CLUSTER)
@@ -56,8 +54,9 @@ static bool can_pack(const pit_cuda_build *b, const pit_packing *packing,
       head->step[0] != packing->width)
     return false;
   const pit_rows rows = pit_cuda_rows_of(b);
-  return pit_cuda_get_matrix(&rows, m) && m->axis_last && m->size_log2 == 1 &&
-         m->rows.extent > 0 && find_layout(packing->width, m, l) &&
+  return pit_cuda_get_matrix(&rows, m) && m->axis_last &&
+         m->values.size_log2 == 1 && m->rows.extent > 0 &&
+         find_layout(packing->width, m, l) &&
          head->capacity >= b->groups * b->extent &&
          packing->rows >= head->capacity &&
          (uintptr_t)packing->memory % PIT_VECTOR_BYTES == 0 &&
@@ -70,32 +69,27 @@ pit_status pit_cuda_list_packed(pit_cuda_build *b, pit_packing *packing) {
   packing->done = can_pack(b, packing, &m, &l);
   if (!packing->done)
     return PIT_OK;
-  void *begin[] = {&b->head, &b->copy};
-  pit_status status = pit_cuda_index_launch(b, "pit_index_begin", 1, 32,
-                                            /*overlap=*/true, begin);
+  pit_index_begin_params begin = {b->head, b->arrays.copy};
+  pit_status status =
+      pit_cuda_index_launch(b, pit_index_begin, 1, PIT_WARP_THREADS,
+                            /*overlap=*/true, &begin);
   if (status != PIT_OK)
     return status;
-  char kernel[32];
-  (void)snprintf(kernel, sizeof(kernel), "pit_index_packed_%d", l.rows);
-  pit_index *head = &b->head;
-  void *params[] = {&b->copy,
-                    &head->counts,
-                    &head->offsets,
-                    &head->ids,
-                    &packing->memory,
-                    &b->groups,
-                    &b->extent,
-                    &m.data,
-                    &m.row_stride,
-                    &m.row_bytes,
-                    PIT_PATTERN_PARAMS(m.pattern),
-                    &m.rows.extent,
-                    &l.parts_log2,
-                    &l.cluster};
+  pit_index_packed_params params = {.arrays = b->arrays,
+                                    .packed = packing->memory,
+                                    .values = m.values,
+                                    .extent = b->extent,
+                                    .rows = m.rows.extent,
+                                    .groups = b->groups,
+                                    .parts_log2 = l.parts_log2,
+                                    .cluster = l.cluster};
   const pit_cuda_grid grid = {.blocks = (int64_t)b->groups * l.cluster,
                               .threads = l.threads,
                               .cluster = l.cluster,
                               .overlap = true};
-  return pit_cuda_launch(b->work, &pit_index_image_sm_90, kernel, &grid,
-                         params);
+  if (l.rows == 8)
+    return pit_cuda_start(b->work, pit_index_packed_8, grid, &params);
+  if (l.rows == 16)
+    return pit_cuda_start(b->work, pit_index_packed_16, grid, &params);
+  return pit_cuda_start(b->work, pit_index_packed_32, grid, &params);
 }

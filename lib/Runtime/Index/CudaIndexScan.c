@@ -12,10 +12,7 @@
 
 enum {
   ROWS_PER_BLOCK = 16, ///< of whole windows
-  SLICE_ROWS = 128,    ///< of a window, at least, if it is cut
-  ASSIGN_THREADS = 1024,
-  ASSIGN_WORDS = 4096, ///< of bits that a block has room for
-  BOX_DIMS = 8         ///< of the general kernels
+  SLICE_ROWS = 128     ///< of a window, at least, if it is cut
 };
 
 static int64_t multiprocessors(const pit_cuda_build *build) {
@@ -26,14 +23,9 @@ static int64_t multiprocessors(const pit_cuda_build *build) {
 // Values in contiguous rows
 //===----------------------------------------------------------------------===//
 
-/// The parameters that all scans begin with.
-#define BEGIN_PARAMS(b) &(b)->head, &(b)->copy, &(b)->counter
-/// The bitmap that a scan writes: a row of words for each group.
-#define BITMAP_PARAMS(b) &(b)->bits, &(b)->groups, &(b)->words, &(b)->extent
-
 static pit_status scan_columns(pit_cuda_build *b, pit_cuda_matrix *m,
                                bool *done) {
-  int64_t pieces = pit_ceil_div(m->row_bytes, PIT_PIECE_BYTES);
+  int64_t pieces = pit_ceil_div(m->values.row_bytes, PIT_PIECE_BYTES);
   int64_t height = pit_min(m->rows.size, m->rows.extent);
   // Warps share the rows of a window until there are enough of them.
   int32_t split_log2 = 0;
@@ -56,38 +48,35 @@ static pit_status scan_columns(pit_cuda_build *b, pit_cuda_matrix *m,
     if (status != PIT_OK)
       return status;
   }
-  void *params[] = {BEGIN_PARAMS(b),
-                    BITMAP_PARAMS(b),
-                    &m->data,
-                    &m->row_stride,
-                    &m->row_bytes,
-                    &m->size_log2,
-                    PIT_PATTERN_PARAMS(m->pattern),
-                    &m->rows.extent,
-                    &m->rows.size,
-                    &m->rows.step,
-                    &split_log2,
-                    &blocks_per_group,
-                    &slices,
-                    PIT_CONDITION_PARAMS(b)};
-  return pit_cuda_index_launch(b, "pit_index_columns", blocks,
-                               PIT_INDEX_THREADS, /*overlap=*/slices == 1,
-                               params);
+  pit_index_columns_params params = {.begin = pit_cuda_begin_of(b),
+                                     .bits = pit_cuda_bits_of(b),
+                                     .values = m->values,
+                                     .rows = m->rows.extent,
+                                     .size = m->rows.size,
+                                     .step = m->rows.step,
+                                     .split_log2 = split_log2,
+                                     .blocks_per_group = blocks_per_group,
+                                     .slices = slices,
+                                     .when = b->condition};
+  return pit_cuda_index_launch(b, pit_index_columns, blocks, PIT_INDEX_THREADS,
+                               /*overlap=*/slices == 1, &params);
 }
 
 static pit_status scan_windows(pit_cuda_build *b, pit_cuda_matrix *m,
                                int32_t lanes_log2, bool *done) {
-  int32_t pieces = (int32_t)pit_ceil_div(m->row_bytes, PIT_PIECE_BYTES);
+  int32_t pieces = (int32_t)pit_ceil_div(m->values.row_bytes, PIT_PIECE_BYTES);
   int64_t blocks = pieces * pit_ceil_div(b->extent, PIT_INDEX_THREADS);
   *done = blocks <= INT32_MAX;
   if (!*done)
     return PIT_OK;
-  void *params[] = {
-      BEGIN_PARAMS(b), BITMAP_PARAMS(b), &m->data,
-      &m->row_stride,  &m->row_bytes,    PIT_PATTERN_PARAMS(m->pattern),
-      &lanes_log2,     &pieces,          PIT_CONDITION_PARAMS(b)};
-  return pit_cuda_index_launch(b, "pit_index_windows", blocks,
-                               PIT_INDEX_THREADS, /*overlap=*/true, params);
+  pit_index_windows_params params = {.begin = pit_cuda_begin_of(b),
+                                     .bits = pit_cuda_bits_of(b),
+                                     .values = m->values,
+                                     .lanes_log2 = lanes_log2,
+                                     .pieces = pieces,
+                                     .when = b->condition};
+  return pit_cuda_index_launch(b, pit_index_windows, blocks, PIT_INDEX_THREADS,
+                               /*overlap=*/true, &params);
 }
 
 static pit_status scan_rows(pit_cuda_build *b, pit_cuda_matrix *m, int32_t size,
@@ -97,17 +86,14 @@ static pit_status scan_rows(pit_cuda_build *b, pit_cuda_matrix *m, int32_t size,
   *done = blocks <= INT32_MAX;
   if (!*done)
     return PIT_OK;
-  void *params[] = {BEGIN_PARAMS(b),
-                    BITMAP_PARAMS(b),
-                    &m->data,
-                    &m->row_stride,
-                    &m->row_bytes,
-                    PIT_PATTERN_PARAMS(m->pattern),
-                    &size,
-                    &step,
-                    PIT_CONDITION_PARAMS(b)};
-  return pit_cuda_index_launch(b, "pit_index_rows", blocks, PIT_INDEX_THREADS,
-                               /*overlap=*/true, params);
+  pit_index_rows_params params = {.begin = pit_cuda_begin_of(b),
+                                  .bits = pit_cuda_bits_of(b),
+                                  .values = m->values,
+                                  .size = size,
+                                  .step = step,
+                                  .when = b->condition};
+  return pit_cuda_index_launch(b, pit_index_rows, blocks, PIT_INDEX_THREADS,
+                               /*overlap=*/true, &params);
 }
 
 /// Scans a matrix, if a kernel of those above can.
@@ -121,11 +107,11 @@ static pit_status scan_matrix(pit_cuda_build *build, const pit_rows *rows,
     return scan_columns(build, &m, done);
   // A window that is the whole row may be of any size up to then.
   const pit_dim *dim = &m.columns;
-  int64_t size = pit_min(dim->size, dim->extent) << m.size_log2;
-  int64_t step = pit_min(dim->step, dim->extent) << m.size_log2;
+  int64_t size = pit_min(dim->size, dim->extent) << m.values.size_log2;
+  int64_t step = pit_min(dim->step, dim->extent) << m.values.size_log2;
   if (size % PIT_VECTOR_BYTES != 0 || step % PIT_VECTOR_BYTES != 0)
     return PIT_OK;
-  if (dim->groups == 1 && size == m.row_bytes && size <= PIT_PIECE_BYTES)
+  if (dim->groups == 1 && size == m.values.row_bytes && size <= PIT_PIECE_BYTES)
     return scan_windows(build, &m, 5, done);
   if (size == step && size <= PIT_PIECE_BYTES && (size & (size - 1)) == 0)
     return scan_windows(build, &m, __builtin_ctzll((uint64_t)size) - 4, done);
@@ -136,15 +122,9 @@ static pit_status scan_matrix(pit_cuda_build *build, const pit_rows *rows,
 // Everything
 //===----------------------------------------------------------------------===//
 
-/// As Device/IndexGeneral.mlir wants it.
-typedef struct dims {
-  int64_t skip[BOX_DIMS], windows[BOX_DIMS], size[BOX_DIMS], step[BOX_DIMS],
-      extent[BOX_DIMS], place[BOX_DIMS], number[BOX_DIMS];
-} dims;
-
 static pit_general general_values(const pit_rows *rows) {
   pit_general g = {.tiling = rows->tiling,
-                   .kind = 0,
+                   .kind = PIT_SCAN_VALUES,
                    .size_log2 = rows->size_log2,
                    .always = rows->always,
                    .background = rows->background,
@@ -155,9 +135,9 @@ static pit_general general_values(const pit_rows *rows) {
 }
 
 /// Box dimensions at the end, unused ones in front.
-static dims get_dims(const pit_general *g) {
-  dims dims;
-  int32_t to = BOX_DIMS;
+static pit_box_dims get_dims(const pit_general *g) {
+  pit_box_dims dims;
+  int32_t to = PIT_BOX_DIMS;
   int64_t skip = 1;
   for (int32_t d = g->tiling.rank - 1; d >= 0; --d) {
     const pit_dim *dim = &g->tiling.dims[d];
@@ -182,33 +162,36 @@ static dims get_dims(const pit_general *g) {
 }
 
 static pit_status scan_general(pit_cuda_build *b, pit_general *g) {
-  dims dims = get_dims(g);
-  const void *data = b->selection->data.data;
   int32_t axis = g->tiling.axis;
-  void *params[] = {BEGIN_PARAMS(b),
-                    &dims,
-                    BITMAP_PARAMS(b),
-                    &g->place[axis],
-                    &g->number[axis],
-                    &g->kind,
-                    &data,
-                    &g->size_log2,
-                    &g->background,
-                    &g->care,
-                    &g->always,
-                    &g->wide,
-                    &g->slot_stride,
-                    &g->slots,
-                    PIT_CONDITION_PARAMS(b)};
+  pit_index_lanes_params params = {.begin = pit_cuda_begin_of(b),
+                                   .dims = get_dims(g),
+                                   .bits = pit_cuda_bits_of(b),
+                                   .id_place = g->place[axis],
+                                   .id_number = g->number[axis],
+                                   .data = b->selection->data.data,
+                                   .background = g->background,
+                                   .care = g->care,
+                                   .slot_stride = g->slot_stride,
+                                   .slots = g->slots,
+                                   .kind = g->kind,
+                                   .size_log2 = g->size_log2,
+                                   .always = g->always,
+                                   .wide = g->wide,
+                                   .when = b->condition};
   int64_t items = (int64_t)b->groups * b->words;
   // The lanes of a warp take neighbours in memory, if they can.
-  bool runs = g->kind < 2 && axis != g->tiling.rank - 1 &&
-              pit_min(dims.size[BOX_DIMS - 1], dims.extent[BOX_DIMS - 1]) >= 32;
+  const pit_box_dims *dims = &params.dims;
+  bool runs = g->kind <= PIT_SCAN_MASK_BITS && axis != g->tiling.rank - 1 &&
+              pit_min(dims->size[PIT_BOX_DIMS - 1],
+                      dims->extent[PIT_BOX_DIMS - 1]) >= 32;
   int64_t blocks =
       pit_cuda_index_blocks(b, items, runs ? 1 : PIT_INDEX_THREADS / 32);
-  return pit_cuda_index_launch(b, runs ? "pit_index_warps" : "pit_index_lanes",
-                               blocks, PIT_INDEX_THREADS, /*overlap=*/true,
-                               params);
+  return runs ? pit_cuda_index_launch(b, pit_index_warps, blocks,
+                                      PIT_INDEX_THREADS, /*overlap=*/true,
+                                      &params)
+              : pit_cuda_index_launch(b, pit_index_lanes, blocks,
+                                      PIT_INDEX_THREADS, /*overlap=*/true,
+                                      &params);
 }
 
 //===----------------------------------------------------------------------===//
@@ -231,30 +214,39 @@ static pit_status scan_bits_columns(pit_cuda_build *b, const void *data,
           height >> (8 - strip_log2) > MIN_PHASE_ROWS))
     --strip_log2;
   int32_t strips = (int32_t)pit_ceil_div(b->words, 1 << strip_log2);
-  void *params[] = {BEGIN_PARAMS(b), BITMAP_PARAMS(b),
-                    &data,           &row_stride,
-                    &rows->extent,   &rows->size,
-                    &rows->step,     &strip_log2,
-                    &strips,         PIT_CONDITION_PARAMS(b)};
-  return pit_cuda_index_launch(b, "pit_bits_columns",
-                               (int64_t)b->groups * strips, PIT_INDEX_THREADS,
-                               /*overlap=*/true, params);
+  pit_bits_columns_params params = {.begin = pit_cuda_begin_of(b),
+                                    .bits = pit_cuda_bits_of(b),
+                                    .data = data,
+                                    .row_stride = row_stride,
+                                    .rows = rows->extent,
+                                    .size = rows->size,
+                                    .step = rows->step,
+                                    .strip_log2 = strip_log2,
+                                    .strips = strips,
+                                    .when = b->condition};
+  return pit_cuda_index_launch(b, pit_bits_columns, (int64_t)b->groups * strips,
+                               PIT_INDEX_THREADS, /*overlap=*/true, &params);
 }
 
 /// A lane reads the words of a row one after the other, or a warp at once.
 static pit_status scan_bits_windows(pit_cuda_build *b, const void *data,
                                     int64_t row_stride, pit_dim *columns) {
-  void *params[] = {BEGIN_PARAMS(b), BITMAP_PARAMS(b),       &data,
-                    &row_stride,     &columns->extent,       &columns->size,
-                    &columns->step,  PIT_CONDITION_PARAMS(b)};
+  pit_bits_windows_params params = {.begin = pit_cuda_begin_of(b),
+                                    .bits = pit_cuda_bits_of(b),
+                                    .data = data,
+                                    .row_stride = row_stride,
+                                    .columns = columns->extent,
+                                    .size = columns->size,
+                                    .step = columns->step,
+                                    .when = b->condition};
   int64_t items = (int64_t)b->groups * b->words;
   if (pit_min(columns->size, columns->extent) >= MIN_ROW_BITS)
-    return pit_cuda_index_launch(b, "pit_bits_rows", items, PIT_INDEX_THREADS,
-                                 /*overlap=*/true, params);
+    return pit_cuda_index_launch(b, pit_bits_rows, items, PIT_INDEX_THREADS,
+                                 /*overlap=*/true, &params);
   return pit_cuda_index_launch(
-      b, "pit_bits_windows",
+      b, pit_bits_windows,
       pit_cuda_index_blocks(b, items, PIT_INDEX_THREADS / 32),
-      PIT_INDEX_THREADS, /*overlap=*/true, params);
+      PIT_INDEX_THREADS, /*overlap=*/true, &params);
 }
 
 /// Packed bits of a matrix, in words of 32 that lie in its memory.
@@ -293,28 +285,27 @@ static pit_status alloc_checks(pit_cuda_build *build, int64_t blocks) {
 /// Leaves a status if a number of the source is not in [low, high].
 static pit_status check_numbers(pit_cuda_build *b, int64_t low, int64_t high) {
   const pit_data *data = &b->selection->data;
-  struct {
-    int64_t size[PIT_MAX_RANK], stride[PIT_MAX_RANK];
-  } dims;
-  int64_t count = 1;
+  pit_index_check_params params = {.data = data->data,
+                                   .count = 1,
+                                   .low = low,
+                                   .high = high,
+                                   .status = PIT_ERROR_INVALID_ARGUMENT,
+                                   .wide = data->dtype.bits == 64};
   for (int32_t d = 0; d < PIT_MAX_RANK; ++d) {
     bool used = d < data->rank;
-    dims.size[d] = used ? data->shape[d] : 1;
-    dims.stride[d] = used ? data->strides[d] : 0;
-    count *= dims.size[d];
+    params.size[d] = used ? data->shape[d] : 1;
+    params.stride[d] = used ? data->strides[d] : 0;
+    params.count *= params.size[d];
   }
-  if (count == 0)
+  if (params.count == 0)
     return PIT_OK;
-  int64_t blocks = pit_cuda_index_blocks(b, count, PIT_INDEX_THREADS);
+  int64_t blocks = pit_cuda_index_blocks(b, params.count, PIT_INDEX_THREADS);
   pit_status status = alloc_checks(b, blocks);
   if (status != PIT_OK)
     return status;
-  int32_t bad = PIT_ERROR_INVALID_ARGUMENT;
-  int32_t wide = data->dtype.bits == 64;
-  const void *from = data->data;
-  void *params[] = {&b->checks, &bad, &from, &wide, &dims, &count, &low, &high};
-  return pit_cuda_index_launch(b, "pit_index_check", blocks, PIT_INDEX_THREADS,
-                               /*overlap=*/false, params);
+  params.checks = b->checks;
+  return pit_cuda_index_launch(b, pit_index_check, blocks, PIT_INDEX_THREADS,
+                               /*overlap=*/false, &params);
 }
 
 static pit_status clear_bits(const pit_cuda_build *build) {
@@ -332,16 +323,21 @@ static pit_status scan_blocks(pit_cuda_build *b, int64_t count) {
     status = alloc_checks(b, blocks);
   if (status != PIT_OK)
     return status;
-  int32_t bad = PIT_ERROR_INVALID_ARGUMENT;
-  int32_t wide = data->dtype.bits == 64;
-  int64_t block_stride = count ? data->strides[0] : 0;
-  int64_t pair_stride = count ? data->strides[1] : 0;
-  const void *from = data->data;
-  void *params[] = {BEGIN_PARAMS(b), &b->bits, &b->checks,      &bad,
-                    &b->words,       &from,    &wide,           &block_stride,
-                    &pair_stride,    &count,   &b->head.groups, &b->extent};
-  return pit_cuda_index_launch(b, "pit_index_scatter", blocks,
-                               PIT_INDEX_THREADS, /*overlap=*/true, params);
+  pit_index_scatter_params params = {
+      .begin = pit_cuda_begin_of(b),
+      .bits = b->bits,
+      .checks = b->checks,
+      .data = data->data,
+      .block_stride = count ? data->strides[0] : 0,
+      .pair_stride = count ? data->strides[1] : 0,
+      .blocks = count,
+      .groups = b->head.groups,
+      .extent = b->extent,
+      .status = PIT_ERROR_INVALID_ARGUMENT,
+      .words = b->words,
+      .wide = data->dtype.bits == 64};
+  return pit_cuda_index_launch(b, pit_index_scatter, blocks, PIT_INDEX_THREADS,
+                               /*overlap=*/true, &params);
 }
 
 /// Tokens of axis 0 to single experts, as many as a block has room for.
@@ -349,7 +345,7 @@ static pit_status scan_routing(pit_cuda_build *b) {
   const pit_data *data = &b->selection->data;
   // Few blocks make a short tally, many are quicker.
   int32_t words_log2 = 3;
-  while ((int64_t)b->groups << words_log2 > ASSIGN_WORDS)
+  while ((int64_t)b->groups << words_log2 > PIT_ASSIGN_WORDS)
     --words_log2;
   int64_t blocks = pit_ceil_div(b->words, 1 << words_log2);
   void *tally;
@@ -362,25 +358,29 @@ static pit_status scan_routing(pit_cuda_build *b) {
   b->tally = tally;
   b->parts = (int32_t)blocks;
   b->part_words = 1 << words_log2;
-  int32_t bad = PIT_ERROR_INVALID_ARGUMENT;
-  int32_t wide = data->dtype.bits == 64;
-  int32_t tokens = (int32_t)data->shape[0];
-  int32_t slots = (int32_t)data->shape[1];
-  int64_t token_stride = data->strides[0], slot_stride = data->strides[1];
-  const void *from = data->data;
-  void *params[] = {
-      BEGIN_PARAMS(b), &b->bits,    &b->tally, &b->checks, &bad,
-      &b->words,       &words_log2, &from,     &wide,      &token_stride,
-      &slot_stride,    &tokens,     &slots,    &b->groups};
-  return pit_cuda_index_launch(b, "pit_index_assign", blocks, ASSIGN_THREADS,
-                               /*overlap=*/true, params);
+  pit_index_assign_params params = {.begin = pit_cuda_begin_of(b),
+                                    .bits = b->bits,
+                                    .tally = b->tally,
+                                    .checks = b->checks,
+                                    .data = data->data,
+                                    .token_stride = data->strides[0],
+                                    .slot_stride = data->strides[1],
+                                    .status = PIT_ERROR_INVALID_ARGUMENT,
+                                    .words = b->words,
+                                    .words_log2 = words_log2,
+                                    .wide = data->dtype.bits == 64,
+                                    .tokens = (int32_t)data->shape[0],
+                                    .slots = (int32_t)data->shape[1],
+                                    .experts = b->groups};
+  return pit_cuda_index_launch(b, pit_index_assign, blocks, PIT_ASSIGN_THREADS,
+                               /*overlap=*/true, &params);
 }
 
 /// Has the routing the layout that scan_routing takes: ids are tokens?
 static bool has_token_ids(const pit_cuda_build *build) {
   const pit_index *index = &build->head;
   return index->axis == 0 && index->micro_tile[1] == 1 && index->step[1] == 1 &&
-         build->groups <= ASSIGN_WORDS &&
+         build->groups <= PIT_ASSIGN_WORDS &&
          build->selection->data.shape[1] <= INT32_MAX / 512;
 }
 

@@ -4,52 +4,61 @@
 #define PIT_LIB_RUNTIME_INDEX_CUDAINDEXSCAN_H
 
 #include "Cuda/Cuda.h"
+#include "Device/Kernels.h"
 
 /// The kernels of lib/Runtime/Device, for GPUs from there on; no data if the
 /// runtime was built without a compiler for them.
 extern const pit_image pit_index_image_sm_80;
 extern const pit_image pit_index_image_sm_90;
 
-/// Threads of a block of those kernels, if they do not say otherwise.
-enum { PIT_INDEX_THREADS = 256 };
-
-/// When kernels do anything: if the word in device memory is `value` as they
-/// start. Without a word, always.
-typedef struct pit_cuda_condition {
-  const int32_t *word;
-  int32_t value;
-} pit_cuda_condition;
-
 /// A build under way. Numbers are checked to fit their types.
 typedef struct pit_cuda_build {
   const pit_cuda_work *work;
   const pit_selection *selection;
-  pit_index head;        ///< the copy in device memory as a scan begins it
-  void *copy;            ///< that copy
-  int32_t groups, words; ///< words of 32 bits that each group takes
-  int64_t extent;        ///< of the axis
-  uint32_t *bits;        ///< [groups][words]
-  uint32_t *counter;     ///< cleared by the scan
-  int32_t *checks;       ///< [num_checks] status words
+  pit_index head;         ///< the copy in device memory as a scan begins it
+  pit_cuda_arrays arrays; ///< that copy, and what it points to
+  pit_chunk *chunks;      ///< or NULL
+  int32_t groups, words;  ///< words of 32 bits that each group takes
+  int64_t extent;         ///< of the axis
+  uint32_t *bits;         ///< [groups][words]
+  uint32_t *counter;      ///< cleared by the scan
+  int32_t *checks;        ///< [num_checks] status words
   int32_t num_checks;
-  int32_t *tally; ///< [groups][parts] live micro-tiles, or NULL
+  uint32_t *tally; ///< [groups][parts] live micro-tiles, or NULL
   int32_t parts, part_words;
   int64_t num_chunks;           ///< room in the work list
   pit_cuda_condition condition; ///< of the scan
 } pit_cuda_build;
 
-/// The last parameters of the kernels that scan values.
-#define PIT_CONDITION_PARAMS(b) &(b)->condition.word, &(b)->condition.value
+/// Parts of the parameters of kernels.
+static inline pit_cuda_begin pit_cuda_begin_of(const pit_cuda_build *b) {
+  return (pit_cuda_begin){b->head, b->arrays.copy, b->counter};
+}
+
+static inline pit_cuda_bits pit_cuda_bits_of(const pit_cuda_build *b) {
+  return (pit_cuda_bits){b->bits, b->groups, b->words, b->extent};
+}
 
 /// Begins the copy; writes `bits`, `checks` if numbers of the source have to be
 /// checked, and a tally if it costs nothing.
 pit_status pit_cuda_scan(pit_cuda_build *build);
 
-/// Starts one of the kernels; with `overlap`, one that waits for the kernel
-/// before it, which lets it start.
-pit_status pit_cuda_index_launch(const pit_cuda_build *build,
-                                 const char *kernel, int64_t blocks,
-                                 int32_t threads, bool overlap, void **params);
+/// The parameters of a kernel by its name: no others pass the compiler.
+#define PIT_KERNEL_PARAMS(kernel, params)                                      \
+  (1 ? (params) : (kernel##_params *)NULL)
+
+/// Starts one of the kernels. One that overlaps, if the device can, waits for
+/// the kernel before it, which lets it start.
+#define pit_cuda_start(work, kernel, grid, params)                             \
+  pit_cuda_start_named(work, #kernel, grid, PIT_KERNEL_PARAMS(kernel, params))
+pit_status pit_cuda_start_named(const pit_cuda_work *work, const char *kernel,
+                                pit_cuda_grid grid, void *params);
+
+/// The same for a build.
+#define pit_cuda_index_launch(build, kernel, blocks, threads, overlap, params) \
+  pit_cuda_start((build)->work, kernel,                                        \
+                 ((pit_cuda_grid){(blocks), 0, (threads), 0, 0, (overlap)}),   \
+                 params)
 
 /// Memory for `count` pieces of `size` bytes.
 pit_status pit_cuda_index_alloc(const pit_cuda_build *build, int64_t count,

@@ -1,8 +1,8 @@
 //===- CudaLook.c - A device looks, and decides ---------------------------===//
 //
 // Two launches: one reads the values, or their bitmap, for all variants, if it
-// is time to look, and one decides and lists (Device/ChooseScan.mlir,
-// Device/Choose.mlir). After another choice by the same values there is the
+// is time to look, and one decides and lists (Device/ChooseScan.c,
+// Device/Choose.c). After another choice by the same values there is the
 // second alone. If the first kernel cannot read the values or lacks what
 // a variant needs, the scans of all variants' indices take its place.
 //
@@ -11,10 +11,7 @@
 #include "CudaLook.h"
 #include "CudaMatrix.h"
 
-#include "pit-runtime/Abi.h"
-
 enum {
-  STATE_LOOK = 3,        ///< word of the state: is there to be a look?
   MAX_COUNT_BLOCKS = 64, ///< that count bits
   MIN_HEIGHT = 8,        ///< of the windows of one read
   MAX_HEIGHT = 128,
@@ -22,37 +19,13 @@ enum {
   MAX_WARP_ROWS = 32
 };
 
-_Static_assert(PIT_MAX_VARIANTS == 16, "Device/Choose.mlir has room for 16");
-_Static_assert(sizeof(pit_index) == 384, "as Device/ChooseScan.mlir has it");
-
-/// A variant as the kernels read it (!variant of Device/Index.mlir.in).
-typedef struct row {
-  double fixed, live;
-  const int32_t *numbers;
-  const uint32_t *bits;
-  void *copy;
-  const void *counts, *offsets, *ids;
-  int64_t extent;
-  int32_t num_numbers, parts, part_words, groups, words, slices, span, same;
-} row;
-
-typedef struct table {
-  row rows[PIT_MAX_VARIANTS];
-} table;
-
-static pit_status launch(const pit_cuda_work *work, const char *kernel,
-                         int64_t blocks, int32_t threads, void **params) {
-  const pit_cuda_build build = {.work = work};
-  return pit_cuda_index_launch(&build, kernel, blocks, threads,
-                               /*overlap=*/true, params);
-}
-
-static table make_table(const pit_cuda_variant *variants, int32_t count) {
-  table table = {0};
+static pit_choice_table make_table(const pit_cuda_variant *variants,
+                                   int32_t count) {
+  pit_choice_table table = {0};
   for (int32_t v = 0; v < count; ++v) {
     const pit_cuda_variant *variant = &variants[v];
     const pit_cuda_build *build = &variant->build;
-    row *row = &table.rows[v];
+    pit_choice_variant *row = &table.variants[v];
     row->fixed = variant->fixed;
     if (variant->dense)
       continue;
@@ -62,10 +35,7 @@ static table make_table(const pit_cuda_variant *variants, int32_t count) {
     row->bits = variant->bits;
     row->parts = variant->parts;
     row->part_words = variant->part_words;
-    row->copy = build->copy;
-    row->counts = build->head.counts;
-    row->offsets = build->head.offsets;
-    row->ids = build->head.ids;
+    row->arrays = build->arrays;
     row->extent = build->extent;
     row->groups = build->groups;
     row->words = build->words;
@@ -96,12 +66,14 @@ typedef struct reading {
 /// Is that the matrix that is read? The first one is.
 static bool is_same(reading *r, const pit_cuda_matrix *m) {
   const pit_cuda_matrix *first = &r->matrix;
-  if (!first->data)
+  if (!first->values.data)
     r->matrix = *m;
-  return first->data == m->data && first->rows.extent == m->rows.extent &&
+  const pit_cuda_values *own = &first->values, *other = &m->values;
+  return own->data == other->data && first->rows.extent == m->rows.extent &&
          first->columns.extent == m->columns.extent &&
-         first->row_stride == m->row_stride &&
-         first->row_bytes == m->row_bytes && first->size_log2 == m->size_log2;
+         own->row_stride == other->row_stride &&
+         own->row_bytes == other->row_bytes &&
+         own->size_log2 == other->size_log2;
 }
 
 /// The matrix, or its bitmap, that a build reads.
@@ -139,7 +111,7 @@ static bool plan(reading *r, int64_t multiprocessors) {
   if (!r->columns)
     r->height = ROWS_HEIGHT;
   int64_t windows = pit_ceil_div(r->matrix.rows.extent, r->height);
-  int64_t pieces = pit_ceil_div(r->matrix.row_bytes, PIT_PIECE_BYTES);
+  int64_t pieces = pit_ceil_div(r->matrix.values.row_bytes, PIT_PIECE_BYTES);
   // Warps share the rows of a window until there are enough of them, and until
   // each has few enough.
   const int32_t warps = PIT_INDEX_THREADS / 32;
@@ -192,37 +164,32 @@ static pit_status read_matrix(const pit_cuda_work *work, reading *r,
   pit_status status = alloc_findings(work, r, blocks);
   if (status != PIT_OK)
     return status;
-  pit_index heads[2] = {{0}, {0}};
-  void *copy = NULL, *row_copy = NULL;
-  uint32_t *bits = NULL, *row_bits = NULL;
-  int32_t words = 0;
-  int64_t part_bytes = 0;
+  const pit_cuda_build work_only = {.work = work};
+  pit_choose_scan_params params = {.slot = d.slot,
+                                   .state = d.state,
+                                   .after = d.after,
+                                   .counts = r->numbers,
+                                   .values = r->matrix.values,
+                                   .rows = r->matrix.rows.extent,
+                                   .elapsed = d.elapsed,
+                                   .height = r->height,
+                                   .split_log2 = r->split_log2,
+                                   .blocks_per_group = r->blocks_per_window};
   if (r->columns) {
-    heads[0] = r->columns->build.head;
-    copy = r->columns->build.copy;
-    bits = r->columns->bits;
-    words = r->columns->build.words;
+    params.head = r->columns->build.head;
+    params.copy = r->columns->build.arrays.copy;
+    params.bits = r->columns->bits;
+    params.words = r->columns->build.words;
   }
   if (r->rows) {
-    heads[1] = r->rows->build.head;
-    row_copy = r->rows->build.copy;
-    row_bits = r->rows->bits;
-    part_bytes = r->rows->part_words * (int64_t)sizeof(*row_bits);
+    params.row_head = r->rows->build.head;
+    params.row_copy = r->rows->build.arrays.copy;
+    params.row_bits = r->rows->bits;
+    params.part_bytes = r->rows->part_words * (int64_t)sizeof(*params.row_bits);
   }
-  pit_cuda_matrix *m = &r->matrix;
-  void *params[] = {heads,           &copy,
-                    &row_copy,       &d.slot,
-                    &d.state,        &d.elapsed,
-                    &bits,           &words,
-                    &r->numbers,     &row_bits,
-                    &part_bytes,     &m->data,
-                    &m->row_stride,  &m->row_bytes,
-                    &m->size_log2,   PIT_PATTERN_PARAMS(m->pattern),
-                    &m->rows.extent, &r->height,
-                    &r->split_log2,  &r->blocks_per_window,
-                    &d.after};
   *looking = (int32_t)blocks;
-  return launch(work, "pit_choose_scan", blocks, PIT_INDEX_THREADS, params);
+  return pit_cuda_index_launch(&work_only, pit_choose_scan, blocks,
+                               PIT_INDEX_THREADS, /*overlap=*/true, &params);
 }
 
 //===----------------------------------------------------------------------===//
@@ -232,15 +199,18 @@ static pit_status read_matrix(const pit_cuda_work *work, reading *r,
 static pit_status scan_each(const pit_cuda_work *work,
                             pit_cuda_variant *variants, int32_t count,
                             pit_cuda_decision d, int32_t *looking) {
-  void *begin[] = {&d.slot, &d.state, &d.elapsed, &d.after};
-  pit_status status = launch(work, "pit_choose_begin", 1, 32, begin);
+  const pit_cuda_build work_only = {.work = work};
+  pit_choose_begin_params begin = {
+      .slot = d.slot, .state = d.state, .after = d.after, .elapsed = d.elapsed};
+  pit_status status =
+      pit_cuda_index_launch(&work_only, pit_choose_begin, 1, PIT_WARP_THREADS,
+                            /*overlap=*/true, &begin);
   int64_t most = 0;
   for (int32_t v = 0; v < count && status == PIT_OK; ++v) {
     pit_cuda_build *build = &variants[v].build;
     if (variants[v].dense)
       continue;
-    build->condition =
-        (pit_cuda_condition){(const int32_t *)d.state + STATE_LOOK, 1};
+    build->condition = (pit_cuda_condition){&d.state->look, 1};
     status = pit_cuda_scan(build);
     most = pit_max(most, (int64_t)build->groups * build->words);
   }
@@ -257,10 +227,11 @@ static pit_status scan_each(const pit_cuda_work *work,
   }
   if (status != PIT_OK)
     return status;
-  table table = make_table(variants, count);
-  void *params[] = {&table, &count, &d.state};
+  pit_choose_count_params params = {
+      .table = make_table(variants, count), .state = d.state, .count = count};
   *looking = (int32_t)blocks;
-  return launch(work, "pit_choose_count", blocks, PIT_INDEX_THREADS, params);
+  return pit_cuda_index_launch(&work_only, pit_choose_count, blocks,
+                               PIT_INDEX_THREADS, /*overlap=*/true, &params);
 }
 
 //===----------------------------------------------------------------------===//
@@ -294,13 +265,21 @@ pit_status pit_cuda_look(const pit_cuda_work *work, pit_cuda_variant *variants,
     if (status != PIT_OK)
       return status;
   }
-  table table = make_table(variants, count);
+  pit_choose_list_params params = {.table = make_table(variants, count),
+                                   .slot = decision->slot,
+                                   .state = decision->state,
+                                   .news = decision->news,
+                                   .after = decision->after,
+                                   .seen = decision->seen,
+                                   .count = count,
+                                   .elapsed = decision->elapsed,
+                                   .expected = looking};
   int64_t most = 1;
   for (int32_t v = 0; v < count; ++v)
-    most = pit_max(most, (int64_t)table.rows[v].groups * table.rows[v].slices);
-  pit_cuda_decision d = *decision;
-  void *params[] = {&table,   &count,  &d.slot,  &d.state, &d.elapsed,
-                    &looking, &d.news, &d.after, &d.seen};
-  return launch(work, "pit_choose_list", pit_min(most, multiprocessors),
-                PIT_INDEX_THREADS, params);
+    most = pit_max(most, (int64_t)params.table.variants[v].groups *
+                             params.table.variants[v].slices);
+  const pit_cuda_build work_only = {.work = work};
+  return pit_cuda_index_launch(&work_only, pit_choose_list,
+                               pit_min(most, multiprocessors),
+                               PIT_INDEX_THREADS, /*overlap=*/true, &params);
 }

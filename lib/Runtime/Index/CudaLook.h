@@ -6,22 +6,19 @@
 #include "CudaIndex.h"
 
 /// The memory of a device for a choice, and the inputs of its decision
-/// (Device/Choose.mlir).
+/// (Device/Choose.c).
 typedef struct pit_cuda_decision {
-  void *slot;      ///< when to look; of all calls
-  void *state;     ///< of one call at a time
-  void *news;      ///< where the host hears of it; NULL: it does not
-  void *after;     ///< the number of the choice that this one comes after, if
-                   ///< that took none with an index; NULL: there is none
-  void *seen;      ///< the state of an earlier choice, whose look is this
-                   ///< one's; NULL: it looks itself
+  pit_choice_slot *slot;   ///< when to look; of all calls
+  pit_choice_state *state; ///< of one call at a time
+  pit_choice_news *news;   ///< where the host hears of it; NULL: it does not
+  /// The number of the choice that this one comes after, if that took none with
+  /// an index; NULL: there is none.
+  const int32_t *after;
+  /// The state of an earlier choice, whose look is this one's; NULL: it looks
+  /// itself.
+  const pit_choice_state *seen;
   int32_t elapsed; ///< calls that the device has not heard of
 } pit_cuda_decision;
-
-enum {
-  PIT_STATE_VARIANT = 1, ///< word of the state: the number that is decided
-  PIT_STATE_WORDS = 4
-};
 
 /// One of the variants to decide among.
 typedef struct pit_cuda_variant {

@@ -28,8 +28,9 @@ pit_rows pit_cuda_rows_of(const pit_cuda_build *build) {
 static bool is_aligned(const pit_cuda_matrix *m, int64_t bytes) {
   return bytes <= INT32_MAX - PIT_PIECE_BYTES * 64 &&
          bytes % PIT_VECTOR_BYTES == 0 &&
-         (m->rows.extent <= 1 || m->row_stride % PIT_VECTOR_BYTES == 0) &&
-         (uintptr_t)m->data % PIT_VECTOR_BYTES == 0;
+         (m->rows.extent <= 1 ||
+          m->values.row_stride % PIT_VECTOR_BYTES == 0) &&
+         (uintptr_t)m->values.data % PIT_VECTOR_BYTES == 0;
 }
 
 bool pit_cuda_get_bit_matrix(const pit_cuda_build *build, pit_cuda_matrix *m) {
@@ -39,14 +40,14 @@ bool pit_cuda_get_bit_matrix(const pit_cuda_build *build, pit_cuda_matrix *m) {
     return false;
   int64_t bytes = bitmap->row_words * (int64_t)sizeof(*bitmap->words);
   *m = (pit_cuda_matrix){
-      .data = bitmap->words,
+      .values = {.data = bitmap->words,
+                 .row_stride = bytes,
+                 .row_bytes = (int32_t)bytes,
+                 .size_log2 = PIT_SIZE_OF_BITS,
+                 .pattern = {.care_low = UINT32_MAX, .care_high = UINT32_MAX}},
       .rows = tiling.dims[0],
       .columns = tiling.dims[1],
-      .axis_last = tiling.axis == 1,
-      .row_stride = bytes,
-      .row_bytes = (int32_t)bytes,
-      .size_log2 = PIT_SIZE_OF_BITS,
-      .pattern = {.care_low = UINT32_MAX, .care_high = UINT32_MAX}};
+      .axis_last = tiling.axis == 1};
   return is_aligned(m, bytes);
 }
 
@@ -56,19 +57,20 @@ bool pit_cuda_get_matrix(const pit_rows *rows, pit_cuda_matrix *m) {
     return false;
   int32_t last = tiling->rank - 1;
   const pit_dim one = {1, 1, 1, 1};
-  *m = (pit_cuda_matrix){.data = rows->data.data,
+  *m = (pit_cuda_matrix){.values = {.data = rows->data.data,
+                                    .size_log2 = rows->size_log2,
+                                    .pattern = get_pattern(rows)},
                          .rows = last == 1 ? tiling->dims[0] : one,
                          .columns = tiling->dims[last],
-                         .axis_last = tiling->axis == last,
-                         .size_log2 = rows->size_log2,
-                         .pattern = get_pattern(rows)};
+                         .axis_last = tiling->axis == last};
   int64_t stride = last == 1 ? rows->data.strides[0] : 0;
   int64_t bytes;
   if (!pit_mul(m->columns.extent, 1 << rows->size_log2, &bytes) ||
-      __builtin_mul_overflow(stride, 1 << rows->size_log2, &m->row_stride) ||
+      __builtin_mul_overflow(stride, 1 << rows->size_log2,
+                             &m->values.row_stride) ||
       (m->columns.extent > 1 && rows->data.strides[last] != 1) ||
       !is_aligned(m, bytes))
     return false;
-  m->row_bytes = (int32_t)bytes;
+  m->values.row_bytes = (int32_t)bytes;
   return true;
 }

@@ -1,6 +1,6 @@
 //===- CudaMatrix.h - Values in contiguous rows, on a device --------------===//
 //
-// The kernels of Device/IndexValues.mlir and Device/ChooseScan.mlir read this;
+// The kernels of Device/IndexValues.c and Device/ChooseScan.c read this;
 // the latter read its bitmap, too.
 //
 //===----------------------------------------------------------------------===//
@@ -17,26 +17,11 @@ enum {
   PIT_SIZE_OF_BITS = -3  ///< log2 of the bytes of an element that is a bit
 };
 
-/// The number that an element is compared with, as the kernels want it: the
-/// bits of 8 bytes of elements.
-typedef struct pit_cuda_pattern {
-  uint32_t background_low, background_high, care_low, care_high, always;
-} pit_cuda_pattern;
-
-/// Parameters of kernels that compare.
-#define PIT_PATTERN_PARAMS(p)                                                  \
-  &(p).background_low, &(p).background_high, &(p).care_low, &(p).care_high,    \
-      &(p).always
-
 /// A matrix of rows of 16 bytes: dimension 0, and the contiguous one.
 typedef struct pit_cuda_matrix {
-  const void *data;
+  pit_cuda_values values;
   pit_dim rows, columns;
   bool axis_last;
-  int64_t row_stride; ///< in bytes
-  int32_t row_bytes;
-  int32_t size_log2;
-  pit_cuda_pattern pattern;
 } pit_cuda_matrix;
 
 /// The values, or the bytes of the mask, that a build reads.

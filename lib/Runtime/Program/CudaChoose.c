@@ -17,25 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  SLOTS = 1024,  ///< choices that are told apart
-  SLOT_WORDS = 4 ///< of device memory for each
-};
-
-/// The device's report of its latest look, at some time.
-typedef struct news {
-  _Atomic int32_t looks; ///< how many there were
-  _Atomic int32_t variant;
-  _Atomic int64_t live; ///< micro-tiles of that variant
-} news;
-
-_Static_assert(sizeof(news) == 16, "as Device/Choose.mlir writes it");
+enum { SLOTS = 1024 }; ///< choices that are told apart
 
 /// The records of choices. Two of them may have the same slot: that costs a
 /// look too many or too few.
 struct pit_cuda_memory {
   CUdeviceptr slots;
-  news *news; ///< memory that the device writes; NULL: it cannot
+  pit_choice_news *news; ///< memory that the device writes; NULL: it cannot
   // Under the lock:
   int32_t seen[SLOTS];    ///< looks that the host has heard of
   int32_t elapsed[SLOTS]; ///< calls that the device has not heard of
@@ -72,9 +60,9 @@ void pit_cuda_choices_free(pit_context *context) {
 
 /// Memory of the host that the device can write; NULL if there is none, which
 /// costs time and nothing else.
-static news *make_news(pit_context *context) {
+static pit_choice_news *make_news(pit_context *context) {
   enum { PAGE = 4096, PORTABLE_AND_MAPPED = 3 };
-  size_t bytes = sizeof(news) * SLOTS;
+  size_t bytes = sizeof(pit_choice_news) * SLOTS;
   void *memory = aligned_alloc(PAGE, bytes);
   if (!memory)
     return NULL;
@@ -94,8 +82,9 @@ static pit_status make_memory(pit_context *context) {
   if (!memory)
     return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
                     "out of memory for the choices of programs");
-  pit_status status =
-      pit_cuda_make_zeros(context, (int64_t)SLOTS * SLOT_WORDS, &memory->slots);
+  pit_status status = pit_cuda_make_zeros(
+      context, SLOTS * sizeof(pit_choice_slot) / sizeof(uint32_t),
+      &memory->slots);
   if (status != PIT_OK) {
     free(memory);
     return status;
@@ -199,17 +188,17 @@ static void hear(pit_context *context, const pit_choice_key *key,
   struct pit_cuda_memory *memory = context->cuda->choices;
   if (!memory->news)
     return;
-  news *told = &memory->news[slot];
-  int32_t looks = atomic_load(&told->looks);
+  const pit_choice_news *told = &memory->news[slot];
+  int32_t looks = __atomic_load_n(&told->looks, __ATOMIC_SEQ_CST);
   pthread_mutex_lock(&context->lock);
   int32_t new_looks = looks - memory->seen[slot];
   memory->seen[slot] = looks;
   pthread_mutex_unlock(&context->lock);
-  int32_t v = atomic_load(&told->variant);
+  int32_t v = __atomic_load_n(&told->variant, __ATOMIC_SEQ_CST);
   if (new_looks == 0 || v < 0 || v >= variants->count)
     return;
-  pit_choice chosen =
-      describe(context, variants, costs, v, atomic_load(&told->live));
+  pit_choice chosen = describe(context, variants, costs, v,
+                               __atomic_load_n(&told->live, __ATOMIC_SEQ_CST));
   chosen.looks = new_looks;
   pit_choices_end(context, key, &chosen, /*back_off=*/true);
 }
@@ -307,8 +296,9 @@ static pit_status ask_device(pit_frame *frame, struct pit_cuda_choice *choice,
   const struct pit_cuda_memory *memory = frame->context->cuda->choices;
   pit_status status = pit_cuda_check_code(frame->context);
   if (status == PIT_OK && !choice->state)
-    status =
-        pit_cuda_make_zeros(frame->context, PIT_STATE_WORDS, &choice->state);
+    status = pit_cuda_make_zeros(frame->context,
+                                 sizeof(pit_choice_state) / sizeof(uint32_t),
+                                 &choice->state);
   if (status == PIT_OK && others.seen)
     take_variants(choice, others.seen, costs);
   else if (status == PIT_OK)
@@ -316,7 +306,7 @@ static pit_status ask_device(pit_frame *frame, struct pit_cuda_choice *choice,
   if (status != PIT_OK)
     return status;
   uintptr_t address =
-      memory->slots + (CUdeviceptr)slot * SLOT_WORDS * sizeof(int32_t);
+      memory->slots + (CUdeviceptr)slot * sizeof(pit_choice_slot);
   pit_cuda_decision decision = {
       .news = memory->news ? memory->news + slot : NULL, .elapsed = elapsed};
   memcpy(&decision.slot, &address, sizeof(address));
@@ -328,8 +318,7 @@ static pit_status ask_device(pit_frame *frame, struct pit_cuda_choice *choice,
     address = others.seen->state;
     memcpy(&decision.seen, &address, sizeof(address));
   }
-  choice->shown = (pit_device_choice){
-      (const int32_t *)decision.state + PIT_STATE_VARIANT, -1};
+  choice->shown = (pit_device_choice){&decision.state->variant, -1};
   return pit_cuda_look(&frame->cuda->work, choice->decided,
                        choice->variants.count, &decision);
 }

@@ -5,9 +5,6 @@
 #include "Index/CudaIndex.h"
 
 enum { MAX_RANK = 5, ROW_BYTES = 16, MAX_BATCH_DIMS = 3 };
-/// Rows that a thread of pit_pack_rows takes of a tile, and the elements of the
-/// side of a tile of pit_pack_columns, of a byte and of more (PackRows.mlir).
-enum { ROWS_OF_THREAD = 4, BYTES_SIDE = 128, SIDE = 64 };
 
 typedef struct dim {
   int64_t size, stride; ///< bytes
@@ -107,45 +104,49 @@ int32_t pit_rt_pack_rows(pit_frame *frame, void *to, const void *from,
   while (1 << wide_log2 < PIT_INDEX_THREADS &&
          INT64_C(1) << wide_log2 < p.pitch / ROW_BYTES)
     ++wide_log2;
-  int64_t high = ROWS_OF_THREAD * (PIT_INDEX_THREADS >> wide_log2);
+  int64_t high = PIT_PACK_THREAD_ROWS * (PIT_INDEX_THREADS >> wide_log2);
   int64_t wide = (int64_t)ROW_BYTES << wide_log2;
   if (!rows) {
-    high = p.size_log2 == 0 ? BYTES_SIDE : SIDE;
+    high = INT64_C(1) << (p.size_log2 == 0 ? PIT_PACK_BYTES_SIDE_LOG2
+                                           : PIT_PACK_SIDE_LOG2);
     wide = high << p.size_log2;
   }
   int64_t tiles =
       batches * pit_ceil_div(p.row.size, high) * pit_ceil_div(p.pitch, wide);
-  bool overlap = device->capability >= 90;
   const pit_cuda_grid grid = {
       .blocks = pit_min(tiles, 8 * (int64_t)device->multiprocessors),
       .threads = PIT_INDEX_THREADS,
-      .overlap = overlap};
-  const pit_image *image =
-      overlap ? &pit_index_image_sm_90 : &pit_index_image_sm_80;
-  int64_t when = desc[2];
-  int32_t value = (int32_t)desc[3];
-  dim *b = p.batch;
-  void *of_rows[] = {&to,          &from,       &p.size_log2,  &batches,
-                     &b[1].size,   &b[2].size,  &b[0].stride,  &b[1].stride,
-                     &b[2].stride, &p.row.size, &p.row.stride, &p.column.size,
-                     &p.pitch,     &wide_log2,  &when,         &value};
-  void *of_columns[] = {&to,
-                        &from,
-                        &p.size_log2,
-                        &batches,
-                        &b[1].size,
-                        &b[2].size,
-                        &b[0].stride,
-                        &b[1].stride,
-                        &b[2].stride,
-                        &p.row.size,
-                        &p.row.stride,
-                        &p.column.size,
-                        &p.column.stride,
-                        &p.pitch,
-                        &when,
-                        &value};
-  return pit_cuda_launch(&frame->cuda->work, image,
-                         rows ? "pit_pack_rows" : "pit_pack_columns", &grid,
-                         rows ? of_rows : of_columns);
+      .overlap = true};
+  const pit_cuda_condition when = {(const int32_t *)(uintptr_t)desc[2],
+                                   (int32_t)desc[3]};
+  const dim *b = p.batch;
+  const pit_cuda_batches of = {
+      .count = batches,
+      .sizes = {b[1].size, b[2].size},
+      .strides = {b[0].stride, b[1].stride, b[2].stride}};
+  const pit_cuda_work *work = &frame->cuda->work;
+  if (rows) {
+    pit_pack_rows_params params = {.to = to,
+                                   .from = from,
+                                   .batches = of,
+                                   .rows = p.row.size,
+                                   .row_stride = p.row.stride,
+                                   .columns = p.column.size,
+                                   .pitch = p.pitch,
+                                   .size_log2 = p.size_log2,
+                                   .wide_log2 = wide_log2,
+                                   .when = when};
+    return pit_cuda_start(work, pit_pack_rows, grid, &params);
+  }
+  pit_pack_columns_params params = {.to = to,
+                                    .from = from,
+                                    .batches = of,
+                                    .rows = p.row.size,
+                                    .row_stride = p.row.stride,
+                                    .columns = p.column.size,
+                                    .column_stride = p.column.stride,
+                                    .pitch = p.pitch,
+                                    .size_log2 = p.size_log2,
+                                    .when = when};
+  return pit_cuda_start(work, pit_pack_columns, grid, &params);
 }

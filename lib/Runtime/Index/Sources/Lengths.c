@@ -86,7 +86,7 @@ static pit_status read_lengths(pit_context *context,
 static void describe(const pit_data *data, const pit_index *index,
                      pit_general *general) {
   (void)index;
-  general->kind = 2;
+  general->kind = PIT_SCAN_LENGTHS;
   for (int32_t d = 0; d < data->rank; ++d)
     general->place[d] = data->strides[d];
   general->number[data->rank] = 1;
@@ -172,7 +172,7 @@ static pit_status read_rows(pit_context *context,
 
 static void describe_rows(const pit_data *data, const pit_index *index,
                           pit_general *general) {
-  general->kind = 4;
+  general->kind = PIT_SCAN_ROW_LENGTHS;
   general->number[0] = 1;
   general->slot_stride = data->strides[0];
   general->slots = rows_of_matrix(data, index);

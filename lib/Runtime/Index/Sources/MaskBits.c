@@ -49,7 +49,7 @@ static pit_status read_bits(pit_context *context,
 static void describe(const pit_data *data, const pit_index *index,
                      pit_general *general) {
   int32_t last = index->rank - 1;
-  general->kind = 1;
+  general->kind = PIT_SCAN_MASK_BITS;
   for (int32_t d = 0; d < last; ++d)
     general->place[d] = data->strides[d];
   general->number[last] = 1;

@@ -85,7 +85,7 @@ static int64_t bound(const pit_data *data, const pit_index *index) {
 static void describe(const pit_data *data, const pit_index *index,
                      pit_general *general) {
   (void)index;
-  general->kind = 3;
+  general->kind = PIT_SCAN_ROUTING;
   general->place[0] = data->strides[0];
   general->number[1] = 1;
   general->slot_stride = data->strides[1];

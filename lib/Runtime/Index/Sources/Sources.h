@@ -8,17 +8,18 @@
 #ifndef PIT_LIB_RUNTIME_INDEX_SOURCES_SOURCES_H
 #define PIT_LIB_RUNTIME_INDEX_SOURCES_SOURCES_H
 
+#include "Device/Kernels.h"
 #include "Index/Rows.h"
 
 #include <string.h>
 
-/// How the general scan of a device (Device/IndexGeneral.mlir) finds whether an
+/// How the general scan of a device (Device/IndexGeneral.c) finds whether an
 /// element of X is selected.
 typedef struct pit_general {
   pit_tiling tiling;
   int64_t place[PIT_MAX_RANK];  ///< what a coordinate adds to the place
   int64_t number[PIT_MAX_RANK]; ///< and to the number to compare
-  int32_t kind;
+  int32_t kind;                 ///< PIT_SCAN_*
   int32_t size_log2, wide, always;
   uint64_t background, care;
   int64_t slot_stride, slots;
