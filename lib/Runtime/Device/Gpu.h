@@ -18,7 +18,7 @@
 /// Memory of a block, aligned so that a thread loads four words at once.
 #define PIT_SHARED static __attribute__((address_space(3), aligned(16)))
 #define PIT_SHARED_POINTER __attribute__((address_space(3)))
-/// A kernel: `p` are its parameters. LaunchBounds-*.csv has its threads.
+/// A kernel: `p` are its parameters. LaunchBounds.csv.in has its threads.
 #define PIT_KERNEL(name)                                                       \
   __attribute__((device_kernel)) void name(const name##_params p)
 

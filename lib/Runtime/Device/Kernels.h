@@ -11,7 +11,7 @@
 #include "pit-runtime/Abi.h"
 
 /// Threads of a block: of most kernels, of the scan of a routing, and of
-/// kernels of one warp (LaunchBounds-*.csv).
+/// kernels of one warp (LaunchBounds.csv.in).
 enum {
   PIT_INDEX_THREADS = 256,
   PIT_ASSIGN_THREADS = 1024,
