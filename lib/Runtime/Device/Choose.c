@@ -196,7 +196,7 @@ PIT_KERNEL(pit_choose_list) {
       skip_look(&p, was);
     return;
   }
-  // Whoever has read the number says so at once, and asks at the end.
+  // A block that has read the number says so at once, and asks at the end.
   barrier();
   uint32_t readers = 0;
   if (thread() == 0)

@@ -27,7 +27,8 @@ PIT_DEVICE pattern get_pattern(const pit_cuda_pattern *p) {
                    {p->always, p->always, p->always, p->always}};
 }
 
-/// What of the 16 bytes is live, if these bits differ from the background.
+/// The live bits of 16 bytes, of which those of `differs` are not as in the
+/// background.
 PIT_DEVICE words4 live_words(words4 differs, const pattern *p) {
   return (differs & p->care) | p->always;
 }
