@@ -24,7 +24,6 @@
 
 #include "Codegen/Common/ContractionInfo.h"
 #include "Codegen/GPU/Portable/BodyPlan.h"
-#include "Codegen/GPU/WarpSpecialized/HopperNest.h"
 
 #include "pit/Codegen/CPU/Mainloops.h"
 #include "pit/Codegen/Mainloop/Passes.h"
@@ -72,7 +71,6 @@ private:
                                     const MainloopOutput &output);
   FailureOr<MainloopOp> convertTileBody(SWriteOp write,
                                         const MainloopOutput &output);
-  bool isTakenByGpu();
 
   func::FuncOp kernel;
   bool tf32; ///< may f32 be rounded to tf32?
@@ -103,32 +101,6 @@ void MainloopFormer::explain() {
 static bool computesF32(MainloopOp mainloop) {
   return llvm::all_of(mainloop.getContraction().getBody().getArgumentTypes(),
                       [](Type type) { return type.isF32(); });
-}
-
-/// Does a schedule of the chip take each of the new loops' mainloops? The
-/// portable one takes a mainloop, Hopper's a whole kernel.
-bool MainloopFormer::isTakenByGpu() {
-  WalkResult walk = outermost->walk([&](MainloopOp mainloop) {
-    // A tile body was asked while it was built.
-    return mainloop.hasTileBody() ||
-                   cuda::canRunPortable(mainloop, *gpu, refusal.why)
-               ? WalkResult::advance()
-               : WalkResult::interrupt();
-  });
-  if (!walk.wasInterrupted())
-    return true;
-  if (!gpu->wgmma)
-    return false;
-  std::string why = cuda::kNoNest.str();
-  auto forall = dyn_cast<ForallOp>(outermost);
-  std::optional<cuda::MainloopNest> nest;
-  if (forall)
-    nest = cuda::matchMainloopNest(forall);
-  if (nest && cuda::planHopper(*nest, /*rows=*/0, *gpu, why))
-    return true;
-  refusal.why +=
-      "; nor has it Hopper's schedule on " + gpu->chip + ", because " + why;
-  return false;
 }
 
 FailureOr<MainloopOp>
@@ -340,7 +312,7 @@ LogicalResult MainloopFormer::convertKernel() {
   builder.setInsertionPoint(loop);
   SmallVector<Value> dests = llvm::map_to_vector(
       results, [](auto result) -> Value { return result.getDest(); });
-  if (failed(convertLoop(loop, dests)) || !isTakenByGpu()) {
+  if (failed(convertLoop(loop, dests))) {
     if (outermost)
       eraseHalfMade(outermost);
     return failure();

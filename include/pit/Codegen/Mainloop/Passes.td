@@ -18,9 +18,10 @@ def PitFormMainloops : Pass<"pit-form-mainloops", "::mlir::func::FuncOp"> {
     `pit.coords` in `load`. Other tiles of the step may begin there. So an id may be
     the number of a block of rows, and a page's place may come from a table.
 
-    A tile becomes a mainloop only where a schedule of `chip` takes it, the portable one
-    or Hopper's: it fits the registers and the shared memory. Without a chip kernels are
-    for all GPUs from sm_80 on.
+    A product becomes a mainloop whatever the chip is: `pit-schedule-kernels` makes loops
+    over tiles of what no schedule takes. A loop that computes more becomes one only where
+    `chip` has the registers and the shared memory for it. Without a chip kernels are for
+    all GPUs from sm_80 on.
 
     With `tf32`, mainloops that add products of f32 to f32 may round the factors to
     tf32, which tensor cores multiply.

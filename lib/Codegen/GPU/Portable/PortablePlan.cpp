@@ -242,11 +242,6 @@ divideWork(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   return plan;
 }
 
-bool cuda::canRunPortable(MainloopOp mainloop, const GpuTarget &target,
-                          std::string &why) {
-  return divideWork(mainloop, target, why).has_value();
-}
-
 /// Blocks that a multiprocessor is to run at once.
 static int64_t chooseBlocks(const PortablePlan &plan, const GpuTarget &target) {
   // Scalar code with few accumulators leaves registers for a second block,

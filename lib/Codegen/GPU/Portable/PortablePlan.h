@@ -123,11 +123,6 @@ struct PortablePlan {
   PortableScheduleAttr toAttribute(MLIRContext *context) const;
 };
 
-/// Can this schedule compute a mainloop on `target`? If not, `why` says the
-/// reason. This is what planPortable begins with.
-bool canRunPortable(MainloopOp mainloop, const GpuTarget &target,
-                    std::string &why);
-
 /// The plan of a mainloop; none, and `why`, if this schedule does not compute
 /// it.
 std::optional<PortablePlan>
