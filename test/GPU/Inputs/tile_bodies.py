@@ -530,6 +530,9 @@ def main():
     if run.chip == "sm_90a":  # others have no shared memory for these
         all_cases["roles, 176 keys"] = lambda: cases.attention(False, 128, 128, 128, 176, True)
         all_cases["roles, 192 queries"] = lambda: cases.attention(True, 64, 64, 192, 128, True)
+        # More rows than warps that only load can have beside them: all of four warpgroups do.
+        all_cases["256 queries"] = lambda: cases.attention(True, 64, 128, 256, 64, True)
+        all_cases["256 rows"] = lambda: cases.routed(64, 64, 256, 64, 0.4)
     taken = run.some(all_cases.items(), draw)
     for name, case in taken:
         made, arrays, wanted, limit = case()

@@ -196,3 +196,13 @@ void Emitter::barrier() { NVVM::Barrier0Op::create(b, loc); }
 void Emitter::deviceFence() {
   LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::acq_rel, "device");
 }
+void Emitter::asyncProxyFence() {
+  NVVM::FenceProxyOp::create(
+      b, loc, NVVM::ProxyKind::async_shared,
+      NVVM::SharedSpaceAttr::get(b.getContext(),
+                                 NVVM::SharedSpace::shared_cta));
+}
+Value Emitter::fromLane(Value value, Value lane) {
+  return NVVM::ShflOp::create(b, loc, b.getI32Type(), i32(-1), value, lane,
+                              i32(31), NVVM::ShflKind::idx, UnitAttr());
+}

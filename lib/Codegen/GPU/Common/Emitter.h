@@ -57,6 +57,11 @@ public:
   void barrier();
   /// Orders memory accesses for all threads of the device.
   void deviceFence();
+  /// What this thread has written to shared memory is there for wgmma and TMA.
+  void asyncProxyFence();
+  /// The value (i32) that a lane has, for all: what depends on it is the same
+  /// in a warp, and ptxas knows it.
+  Value fromLane(Value value, Value lane);
   /// Runs `then` where the condition holds, `otherwise` where it does not.
   void ifThen(Value condition, function_ref<void()> then,
               function_ref<void()> otherwise = nullptr);

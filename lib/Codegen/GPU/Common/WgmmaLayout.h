@@ -17,10 +17,6 @@ constexpr int64_t kLineBytes = 128;
 constexpr int64_t kSwizzleLines = 8;
 constexpr int64_t kSwizzleBytes = kLineBytes * kSwizzleLines;
 
-/// The matrix descriptor of a tile, less the address. k runs along lines, or
-/// across them; then blocks lie so far apart.
-int64_t wgmmaDescriptor(bool kIsCol, int64_t blockBytes, int64_t lineBytes);
-
 } // namespace mlir::pit::cuda
 
 #endif // PIT_LIB_CODEGEN_GPU_COMMON_WGMMALAYOUT_H

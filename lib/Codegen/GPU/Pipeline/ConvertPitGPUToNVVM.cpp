@@ -150,8 +150,10 @@ struct ConvertPitGPUToNVVMPass
     LaunchInfo info = LaunchInfo::of(kernel).value_or(LaunchInfo());
     if (failed(checkChip(kernel)))
       return failure();
-    int64_t planned = info.sharedBytes;
-    info.sharedBytes = placeShared(kernel);
+    int64_t planned = info.sharedBytes, placed = placeShared(kernel);
+    // What a kernel without rings and places has is not the pipeline's.
+    if (placed)
+      info.sharedBytes = placed;
     if (failed(
             allocateTensorMemory(rewriter, kernel, context, info.sharedBytes)))
       return failure();
@@ -164,10 +166,9 @@ struct ConvertPitGPUToNVVMPass
                                   << " bytes of rings and other places; shared "
                                      "memory of a block has at most "
                                   << kMostSharedBytes;
-    if (info.sharedBytes) {
+    if (placed)
       cuda::getDynamicShared(rewriter, getOperation(), kSharedName,
                              kSwizzleRepeat);
-    }
     info.cluster = std::max(info.cluster, clusterOf(kernel));
     if (info.cluster > 1)
       kernel->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),

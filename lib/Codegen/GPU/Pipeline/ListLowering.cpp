@@ -2,8 +2,6 @@
 
 #include "PipelineLowering.h"
 
-#include "Codegen/GPU/Common/Wgmma.h"
-
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -73,7 +71,7 @@ static void lower(RewriterBase &rewriter, ListTilesOp op) {
                                            e.min(list, e.sub(lists, e.i32(1))));
   Value tiles = e.select(e.lessThan(list, lists), ofLane.front(), e.i32(0));
   Value upTo = sumOfLanes(e, tiles);
-  Value total = cuda::fromLane(e, upTo, e.i32(kLanes - 1));
+  Value total = e.fromLane(upTo, e.i32(kLanes - 1));
   Value before = e.sub(upTo, tiles);
 
   Value from = batches.getRegionIterArgs()[0];
@@ -93,9 +91,9 @@ static void lower(RewriterBase &rewriter, ListTilesOp op) {
   Value lane = firstLane(e, e.lessThan(tile, upTo));
   SmallVector<Value> numbers;
   for (Value number : ArrayRef(ofLane).drop_front())
-    numbers.push_back(cuda::fromLane(e, number, lane));
+    numbers.push_back(e.fromLane(number, lane));
   SmallVector<Value> arguments = {e.add(firstList, lane),
-                                  e.sub(tile, cuda::fromLane(e, before, lane))};
+                                  e.sub(tile, e.fromLane(before, lane))};
   llvm::append_range(arguments, numbers);
   llvm::append_range(arguments, loop.getRegionIterArgs());
   SmallVector<Value> values = inlineRegion(rewriter, op.getBody(), arguments);

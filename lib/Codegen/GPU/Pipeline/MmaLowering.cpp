@@ -2,10 +2,12 @@
 
 #include "PipelineLowering.h"
 
-#include "Codegen/GPU/Common/Wgmma.h"
+#include "Codegen/GPU/Common/WgmmaLayout.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -21,10 +23,25 @@ static NVVM::WGMMATypes wgmmaType(Type element) {
                                           : NVVM::WGMMATypes::e5m2;
 }
 
+//===----------------------------------------------------------------------===//
+// Factors and sums
+//===----------------------------------------------------------------------===//
+
+int64_t pitgpu::distancesOfFactor(TileType tile, bool kIsCol) {
+  int64_t leading = (kIsCol ? 16 : tile.getPitch()) >> 4;
+  int64_t stride = cuda::kSwizzleLines * tile.getSwizzle() >> 4;
+  return leading << 16 | stride << 32;
+}
+
 SharedFactor::SharedFactor(Emitter &e, TileType tile, Value place, bool kIsCol,
                            int64_t descriptor)
-    : tile(tile), kIsCol(kIsCol),
-      first(cuda::describeInShared(e, place, descriptor)) {}
+    : tile(tile), kIsCol(kIsCol) {
+  Value low = arith::ExtUIOp::create(
+      e.b, e.loc, e.b.getI64Type(),
+      arith::ShRUIOp::create(e.b, e.loc, e.bitAnd(place, 0x3FFFF), e.i32(4)));
+  first = arith::OrIOp::create(e.b, e.loc, low,
+                               e.constant(e.b.getI64IntegerAttr(descriptor)));
+}
 
 Value SharedFactor::at(Emitter &e, int64_t outer, int64_t step) const {
   int64_t line = tile.getLineElements();
@@ -35,13 +52,17 @@ Value SharedFactor::at(Emitter &e, int64_t outer, int64_t step) const {
             k % line * tile.getElementBytes();
   else
     bytes = outer / line * tile.getPitch() + k * tile.getSwizzle();
-  return cuda::advanceDescriptor(e, first, bytes);
+  return e.add(first, bytes >> 4);
 }
 
+/// PTX, "Matrix descriptor": the kind of swizzle is 1, 2 and 3 for 128, 64 and
+/// 32 bytes.
 static SharedFactor factorOfWgmma(Emitter &e, TileType tile, Value place,
                                   bool kIsCol) {
+  uint64_t swizzle = 1 + llvm::Log2_64(cuda::kLineBytes / tile.getSwizzle());
   return {e, tile, place, kIsCol,
-          cuda::wgmmaDescriptor(kIsCol, tile.getPitch(), tile.getSwizzle())};
+          distancesOfFactor(tile, kIsCol) |
+              static_cast<int64_t>(swizzle << 62)};
 }
 
 /// Registers of one wgmma's first factor, which a thread has: columns 0 to 7 of
@@ -90,6 +111,100 @@ static bool isZero(Value acc) {
   return splat && matchPattern(splat.getValue(), m_PosZeroFloat());
 }
 
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> pitgpu::runAssembly(Emitter &e, const std::string &text,
+                                       ArrayRef<Value> registers,
+                                       ArrayRef<Value> others) {
+  size_t count = registers.size();
+  Type type = count ? registers.front().getType() : e.b.getF32Type();
+  // Written before all is read: else what is only read, and has the value with
+  // which a sum begins, as a zero may, would share that sum's register.
+  SmallVector<std::string> constraints(count, type.isF32() ? "=&f" : "=&r");
+  for (size_t i = 0; i < count; ++i)
+    constraints.push_back(std::to_string(i));
+  for (Value value : others)
+    constraints.push_back(value.getType().isInteger(64) ? "l" : "r");
+  SmallVector<Value> operands(registers);
+  llvm::append_range(operands, others);
+  // Without registers it has no result: LLVM takes no empty struct there.
+  SmallVector<Type> types;
+  if (count)
+    types.push_back(LLVM::LLVMStructType::getLiteral(
+        e.b.getContext(), SmallVector<Type>(count, type)));
+  auto assembly = LLVM::InlineAsmOp::create(
+      e.b, e.loc, types, operands, text, llvm::join(constraints, ","),
+      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  return count ? unpack(e, assembly.getResult(0), count) : SmallVector<Value>();
+}
+
+namespace {
+
+/// A product of 64 rows and n columns that is added to sums.
+struct Wgmma {
+  NVVM::WGMMATypes a, b; ///< elements of the factors
+  int64_t n, k;
+  bool kIsColOfA, kIsColOfB;
+};
+
+} // namespace
+
+/// Starts it, with both factors in shared memory; without `adds` it replaces
+/// the sums.
+static Value startWgmma(Emitter &e, const Wgmma &wgmma, Value a, Value b,
+                        Value sums, bool adds) {
+  MLIRContext *context = e.b.getContext();
+  auto types = [&](NVVM::WGMMATypes type) {
+    return NVVM::WGMMATypesAttr::get(context, type);
+  };
+  auto one = NVVM::WGMMAScaleInAttr::get(context, NVVM::WGMMAScaleIn::one);
+  auto scale = adds ? NVVM::WGMMAScaleOut::one : NVVM::WGMMAScaleOut::zero;
+  auto layout = [&](bool isRow) {
+    return NVVM::MMALayoutAttr::get(context, isRow ? NVVM::MMALayout::row
+                                                   : NVVM::MMALayout::col);
+  };
+  return NVVM::WgmmaMmaAsyncOp::create(
+      e.b, e.loc, sums.getType(), sums, a, b,
+      NVVM::MMAShapeAttr::get(context, cuda::kWgmmaRows, wgmma.n, wgmma.k),
+      types(wgmma.a), types(wgmma.b), types(NVVM::WGMMATypes::f32),
+      NVVM::WGMMAScaleOutAttr::get(context, scale), one, one,
+      layout(wgmma.kIsColOfA), layout(!wgmma.kIsColOfB),
+      NVVM::MMAIntOverflowAttr());
+}
+
+/// Starts one for each of the descriptors `b`, behind a fence, and commits them
+/// as a group; `a` are four registers (i32) for each. All in one piece: copies
+/// of registers that LLVM puts between two of them would read sums that are not
+/// there yet. NVVM's op takes both factors from shared memory only, too.
+static SmallVector<Value> startWgmmas(Emitter &e, const Wgmma &wgmma,
+                                      ArrayRef<Value> a, ArrayRef<Value> b,
+                                      ArrayRef<Value> sums) {
+  size_t count = sums.size(), firstA = 2 * count, firstB = firstA + a.size();
+  auto list = [](size_t first, size_t many) {
+    std::string text = "{";
+    for (size_t i = 0; i < many; ++i)
+      text += (i ? ", $" : "$") + std::to_string(first + i);
+    return text + "}";
+  };
+  std::string name = "wgmma.mma_async.sync.aligned.m64n" +
+                     std::to_string(wgmma.n) + "k" + std::to_string(wgmma.k) +
+                     ".f32." + NVVM::stringifyWGMMATypes(wgmma.a).str() + "." +
+                     NVVM::stringifyWGMMATypes(wgmma.b).str();
+  std::string text = "{ .reg .pred adds; setp.ne.b32 adds, 1, 0; "
+                     "wgmma.fence.sync.aligned; ";
+  for (size_t k = 0; k < b.size(); ++k)
+    text += name + " " + list(0, count) + ", " + list(firstA + 4 * k, 4) +
+            ", $" + std::to_string(firstB + k) + ", adds, 1, 1, " +
+            (wgmma.kIsColOfB ? "0; " : "1; ");
+  text += "wgmma.commit_group.sync.aligned; }";
+  SmallVector<Value> factors(a);
+  llvm::append_range(factors, b);
+  return runAssembly(e, text, sums, factors);
+}
+
 namespace {
 
 struct MmaPattern : PipelinePattern<MmaOp> {
@@ -111,28 +226,25 @@ struct MmaPattern : PipelinePattern<MmaOp> {
     Type elementA =
         tileA ? tileA.getElementType()
               : cast<FragmentType>(op.getA().getType()).getElementType();
-    cuda::Wgmma wgmma{wgmmaType(elementA),
-                      wgmmaType(tileB.getElementType()),
-                      acc.getCols(),
-                      depth,
-                      /*kIsColOfA=*/!op.getTransposeA(),
-                      /*kIsColOfB=*/op.getTransposeB(),
-                      /*adds=*/true};
+    Wgmma wgmma{wgmmaType(elementA),
+                wgmmaType(tileB.getElementType()),
+                acc.getCols(),
+                depth,
+                /*kIsColOfA=*/!op.getTransposeA(),
+                /*kIsColOfB=*/op.getTransposeB()};
     SmallVector<Value> sums(adaptor.getAcc());
-    bool replaces = isZero(op.getAcc());
     if (tileA) {
       SharedFactor a =
           factorOfWgmma(e, tileA, adaptor.getA().front(), !op.getTransposeA());
+      bool replaces = isZero(op.getAcc());
       if (replaces)
         for (Value &sum : sums)
           sum = LLVM::UndefOp::create(e.b, e.loc, sum.getType());
       NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
       for (int64_t step = 0; step < steps; ++step)
-        for (auto [part, sum] : llvm::enumerate(sums)) {
-          wgmma.adds = !replaces || step > 0;
-          sum = cuda::startWgmma(e, wgmma, a.at(e, 64 * part, step),
-                                 b.at(e, 0, step), sum);
-        }
+        for (auto [part, sum] : llvm::enumerate(sums))
+          sum = startWgmma(e, wgmma, a.at(e, 64 * part, step), b.at(e, 0, step),
+                           sum, !replaces || step > 0);
       NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
     } else {
       multiplyFragment(e, op, adaptor, wgmma, b, steps, sums);
@@ -143,11 +255,10 @@ struct MmaPattern : PipelinePattern<MmaOp> {
 
 private:
   static void multiplyFragment(Emitter &e, MmaOp op, Adaptor adaptor,
-                               const cuda::Wgmma &wgmma, const SharedFactor &b,
+                               const Wgmma &wgmma, const SharedFactor &b,
                                int64_t steps, MutableArrayRef<Value> sums) {
     auto type = cast<FragmentType>(op.getA().getType());
     AccumulatorType acc = op.getAcc().getType();
-    int64_t perPart = acc.getElementsPerPart();
     SmallVector<Value> descriptors, all;
     for (int64_t step = 0; step < steps; ++step)
       descriptors.push_back(b.at(e, 0, step));
@@ -157,8 +268,8 @@ private:
         llvm::append_range(words,
                            packFactor(e, type, adaptor.getA(), part, step));
       llvm::append_range(all,
-                         cuda::startWgmmas(e, wgmma, words, descriptors,
-                                           unpack(e, sum, perPart), perPart));
+                         startWgmmas(e, wgmma, words, descriptors,
+                                     unpack(e, sum, acc.getElementsPerPart())));
     }
     llvm::copy(pack(e, acc, all), sums.begin());
   }
@@ -193,7 +304,9 @@ struct MmaWaitPattern : PipelinePattern<MmaWaitOp> {
         for (int64_t step = 0; step < type.getCols() / 16; ++step)
           llvm::append_range(held, packFactor(e, type, elements, part, step));
     }
-    SmallVector<Value> read = cuda::waitForWgmmas(e, registers, pending, held);
+    SmallVector<Value> read = runAssembly(
+        e, "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";",
+        registers, held);
     SmallVector<SmallVector<Value>> fragments;
     ArrayRef<Value> rest = read;
     for (size_t count : counts) {

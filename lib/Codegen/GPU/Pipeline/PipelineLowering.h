@@ -132,6 +132,18 @@ void inOneThread(cuda::Emitter &e, const ThreadInRole &self,
 /// on (i32).
 Value offsetOf(cuda::Emitter &e, TileType tile, Value row, Value col);
 
+/// Runs instructions on registers, f32 or i32, and gives these; `others` are
+/// what the instructions only read. What comes behind, as the sums of a product
+/// behind the wait for it, reads no register before them.
+SmallVector<Value> runAssembly(cuda::Emitter &e, const std::string &text,
+                               ArrayRef<Value> registers,
+                               ArrayRef<Value> others = {});
+
+/// Of the descriptor of a factor, in units of 16 bytes: the distance of blocks
+/// (without meaning where k runs along lines: there is one block) and of groups
+/// of 8 lines.
+int64_t distancesOfFactor(TileType tile, bool kIsCol);
+
 /// A factor in shared memory, as tensor cores read it: `kIsCol` if k runs along
 /// lines. `descriptor` says all but where it lies.
 class SharedFactor {

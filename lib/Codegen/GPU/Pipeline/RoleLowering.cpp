@@ -2,7 +2,7 @@
 
 #include "PipelineLowering.h"
 
-#include "Codegen/GPU/Common/Wgmma.h"
+#include "Codegen/GPU/Common/WgmmaLayout.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -210,7 +210,7 @@ static void lower(RewriterBase &rewriter, RolesOp roles,
   self.lane = e.rem(self.thread, 32);
   // From one lane to all: what depends on it is the same in a warp, and ptxas
   // knows it.
-  self.warp = cuda::fromLane(e, e.div(self.thread, 32), e.i32(0));
+  self.warp = e.fromLane(e.div(self.thread, 32), e.i32(0));
   self.warpgroup = e.div(self.warp, 4);
   int64_t first = 0;
   SmallVector<RolesOp::Barriers> barriers = roles.getBarriers().first;

@@ -2,7 +2,7 @@
 
 #include "PipelineLowering.h"
 
-#include "Codegen/GPU/Common/Wgmma.h"
+#include "Codegen/GPU/Common/WgmmaLayout.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -158,7 +158,7 @@ struct WaitPattern : PipelinePattern<WaitOp> {
     if (op.getRing().getType().isInTensorMemory())
       fenceTensorMemory(e, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
     if (pipeline.waitsForWrites.contains(op))
-      cuda::fenceAsyncProxy(e);
+      e.asyncProxyFence();
     rewriter.replaceOpWithMultiple(op, {use.values()});
     return success();
   }

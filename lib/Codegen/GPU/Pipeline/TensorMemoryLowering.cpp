@@ -9,8 +9,6 @@
 
 #include "PipelineLowering.h"
 
-#include "Codegen/GPU/Common/Wgmma.h"
-
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -134,18 +132,14 @@ static int64_t describeProduct(MmaOp op) {
          acc.getRows() / 16 << 24;
 }
 
-/// The descriptor of a factor (PTX, "Shared memory descriptor"): distances as
-/// wgmma has them, a constant, and the kind of swizzle: 2, 4 and 6 for 128, 64
-/// and 32 bytes.
+/// PTX, "Shared memory descriptor": distances as wgmma has them, a constant,
+/// and the kind of swizzle: 2, 4 and 6 for 128, 64 and 32 bytes.
 static SharedFactor factor(Emitter &e, TileType tile, Value place,
                            bool kIsCol) {
-  constexpr int64_t kDistances = (int64_t(1) << 62) - 1;
-  int64_t distances =
-      kDistances &
-      cuda::wgmmaDescriptor(kIsCol, tile.getPitch(), tile.getSwizzle());
   uint64_t swizzle = 2 * (1 + llvm::Log2_64(128 / tile.getSwizzle()));
   return {e, tile, place, kIsCol,
-          distances | int64_t(1) << 46 | static_cast<int64_t>(swizzle << 61)};
+          distancesOfFactor(tile, kIsCol) | int64_t(1) << 46 |
+              static_cast<int64_t>(swizzle << 61)};
 }
 
 /// A descriptor (i64) in a register of its own. LLVM takes the operand of
@@ -230,7 +224,7 @@ struct ReadPattern : PipelinePattern<ReadOp> {
               LLVM::ExtractElementOp::create(rewriter, loc, loaded, e.i32(i)));
       }
     SmallVector<Value> sums;
-    for (Value word : cuda::waitForTensorLoads(e, words))
+    for (Value word : runAssembly(e, "tcgen05.wait::ld.sync.aligned;", words))
       sums.push_back(
           LLVM::BitcastOp::create(rewriter, loc, rewriter.getF32Type(), word));
     rewriter.replaceOpWithMultiple(op, {sums});

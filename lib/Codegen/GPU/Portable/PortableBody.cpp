@@ -70,15 +70,34 @@ private:
         tiles.compute(pointwise);
         continue;
       }
-      auto contract = cast<ContractOp>(op);
-      bool isComputed = !isa<BlockArgument>(contract.getLhs());
-      tiles.set(
-          contract.getResult(),
-          multiplyInBody({self, plan, tiles.warpOrigin(), stage}, contract,
-                         tiles.of(contract.getAcc()),
-                         isComputed ? &tiles.of(contract.getLhs()) : nullptr));
+      multiply(cast<ContractOp>(op), stage);
     }
     return tiles.next();
+  }
+
+  void multiply(ContractOp op, Value stage) {
+    RegisterTile sums = tiles.of(op.getAcc());
+    RegisterTile *computed =
+        isa<BlockArgument>(op.getLhs()) ? nullptr : &tiles.of(op.getLhs());
+    if (plan.wgmma) {
+      Value group, lhs;
+      if (!computed)
+        group = e.div(e.fromLane(e.div(self.number, 32), e.i32(0)),
+                      kWarpgroup / 32);
+      auto tileOf = [&](const StagedTile &staged) -> Value {
+        Value at = e.add(staged.once ? self.shared : stage, staged.offset);
+        return pitgpu::TileAtOp::create(e.b, e.loc,
+                                        BodyProducts::typeOf(staged), at);
+      };
+      BodyProducts products(e, plan, group, tileOf);
+      if (computed)
+        lhs = products.factor(op.getLhs(), *computed);
+      products.await(products.start(op, sums, lhs), /*later=*/0, sums);
+    } else {
+      sums = multiplyInBody({self, plan, tiles.warpOrigin(), stage}, op, sums,
+                            computed);
+    }
+    tiles.set(op.getResult(), sums);
   }
 
   PortableThread self;

@@ -5,6 +5,8 @@
 
 #include "PortableLowering.h"
 
+#include "pit/Dialect/PitGPU/IR/PitGPU.h"
+
 namespace mlir::pit::cuda {
 
 /// A thread's elements of a tile: of its rows, if the tile has rows, and of its
@@ -157,27 +159,43 @@ struct BodyStep {
   Value stage;  ///< where the step's stage lies (i32, bytes)
 };
 
-/// Adds what a contraction multiplies to `sums`. `lhs` is its first operand, if
-/// that was computed; null: it lies in shared memory.
+/// Adds what a contraction multiplies, by mma.sync, to `sums`. `lhs` is its
+/// first operand, if that was computed; null: it lies in shared memory.
 RegisterTile multiplyInBody(const BodyStep &step, ContractOp op,
                             RegisterTile sums, RegisterTile *lhs);
 
-/// The first operand of a contraction as wgmma takes it: i32, by products.
-SmallVector<Value> packFactor(const BodyStep &step, ContractOp op,
-                              RegisterTile &lhs);
-/// Starts the wgmmas of a contraction; `lhs` is empty if its first operand lies
-/// in shared memory. Nothing may use the sums before the wait for them.
-RegisterTile startInBody(const BodyStep &step, ContractOp op, RegisterTile sums,
-                         ArrayRef<Value> lhs);
-/// Waits for these sums, and for all wgmmas but those of the `later`
-/// contractions that were started last. `held` is the first factor, if it is in
-/// registers.
-RegisterTile awaitInBody(Emitter &e, RegisterTile sums, int64_t later,
-                         ArrayRef<Value> held);
+/// Contractions by wgmma, in ops of the pipeline level.
+class BodyProducts {
+public:
+  /// Gives a staged tile.
+  using TileOf = std::function<Value(const StagedTile &)>;
 
-/// Goes through a thread's sums in wgmma's order: of 8 columns two of a row,
-/// and two of the one 8 rows later.
-void forSums(RegisterTile &sums, function_ref<void(Value &)> body);
+  /// `group` is the thread's warpgroup among those that compute (i32).
+  BodyProducts(Emitter &e, const BodyPlan &plan, Value group, TileOf tileOf)
+      : e(e), plan(plan), group(group), tileOf(std::move(tileOf)) {}
+
+  static pitgpu::TileType typeOf(const StagedTile &staged);
+  static pitgpu::AccumulatorType sumsOf(ContractOp op);
+  /// A first factor that was computed, as a fragment.
+  Value factor(Value tile, RegisterTile &registers);
+  /// Starts a contraction; `lhs` is its first factor if that was computed.
+  /// Gives the accumulators.
+  Value start(ContractOp op, RegisterTile &sums, Value lhs);
+  /// Waits for accumulators while so many products that were started later go
+  /// on.
+  void await(Value accumulators, int64_t later, RegisterTile &sums);
+
+private:
+  Value rowsOfGroup(Value tile, bool transposed);
+
+  Emitter &e;
+  const BodyPlan &plan;
+  Value group;
+  TileOf tileOf;
+};
+
+/// Does k run along the columns of an operand?
+bool isAlongK(ContractOp op, unsigned number, const StagedTile &staged);
 /// Does an op give zeros everywhere? Then a contraction replaces its sums.
 bool isZeroTile(Value tile);
 

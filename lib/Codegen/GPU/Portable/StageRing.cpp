@@ -2,8 +2,6 @@
 
 #include "StageRing.h"
 
-#include "Codegen/GPU/Common/Wgmma.h"
-
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -35,7 +33,7 @@ void StageRing::loadAhead(Value s, Value stage, Load load) {
 void StageRing::wait() {
   NVVM::CpAsyncWaitGroupOp::create(e.b, e.loc, stages - 2);
   if (forWgmma)
-    fenceAsyncProxy(e);
+    e.asyncProxyFence();
   e.barrier();
 }
 

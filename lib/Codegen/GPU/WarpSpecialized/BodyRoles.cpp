@@ -90,8 +90,7 @@ private:
       const SharedTile &tile = staged.operand.tile;
       Type element = staged.operand.element;
       StagedRing ring;
-      ring.tile =
-          pitgpu::TileType::get(tile.rows, tile.cols, element, kLineBytes);
+      ring.tile = BodyProducts::typeOf(staged);
       if (isBox(staged)) {
         ViewOp view = staged.view;
         auto source = mlir::cast<BlockArgument>(view.getSrc());

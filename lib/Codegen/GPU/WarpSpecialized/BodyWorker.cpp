@@ -14,8 +14,6 @@
 
 #include "BodyPipeline.h"
 
-#include "Codegen/GPU/Common/Wgmma.h"
-
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -28,12 +26,14 @@ class BodyWorker {
 public:
   BodyWorker(const RolesContext &roles, const BodyContext &body, Value number)
       : roles(roles), e(body.e), plan(roles.plan), body(body), number(number),
-        tiles(body), late(plan.late) {}
+        tiles(body), late(plan.late),
+        products(e, plan,
+                 pitgpu::WarpgroupOp::create(e.b, e.loc, e.b.getI32Type()),
+                 [this](const StagedTile &staged) { return tileOf(staged); }) {}
 
   void run(Value tile, Value used) {
     this->used = used;
     tiles.locate(number);
-    group = pitgpu::WarpgroupOp::create(e.b, e.loc, e.b.getI32Type());
     MainloopEpilogue epilogue(e, body.mainloop, {plan.mDim, plan.nDim, 2},
                               plan.common.vectorAtomics, body.chunks);
     SmallVector<Value> initial = tiles.initial();
@@ -94,102 +94,10 @@ private:
 
   //===--- Contractions ---------------------------------------------------===//
 
-  /// A thread's elements as a fragment, and back.
-  Value toFragment(RegisterTile &tile, Type element) {
-    SmallVector<Value> values;
-    forSums(tile, [&](Value &value) { values.push_back(value); });
-    auto type = pitgpu::FragmentType::get(e.b.getContext(), kWgmmaRows,
-                                          4 * tile.cols, element);
-    if (element.isF32())
-      return cast(values, type);
-    SmallVector<Value> pairs;
-    for (size_t i = 0; i < values.size(); i += 2)
-      pairs.push_back(e.pair(values[i], values[i + 1]));
-    return cast(pairs, type);
-  }
-  Value cast(ArrayRef<Value> values, Type type) {
-    return UnrealizedConversionCastOp::create(e.b, e.loc, type, values)
-        .getResult(0);
-  }
-  void fromFragment(Value fragment, RegisterTile &tile) {
-    SmallVector<Type> types(tile.values.size(), e.b.getF32Type());
-    auto values =
-        UnrealizedConversionCastOp::create(e.b, e.loc, types, fragment);
-    size_t next = 0;
-    forSums(tile, [&](Value &value) { value = values.getResult(next++); });
-  }
-
-  Value factorOf(Value tile) {
-    return toFragment(tiles.of(tile),
-                      mlir::cast<VectorType>(tile.getType()).getElementType());
-  }
-
-  /// Starts a contraction; `lhs` is its first factor if that was computed.
-  /// Gives the accumulators.
-  Value start(ContractOp op, RegisterTile sums, Value lhs) {
-    std::string why;
-    ContractionDims dims = *findContractionDims(op, why);
-    const StagedTile &right = plan.stagedOf(op.getRhs());
-    Value b = tileOf(right), a = lhs;
-    bool transposeA = false;
-    if (!lhs) {
-      const StagedTile &left = plan.stagedOf(op.getLhs());
-      transposeA = !isAlongK(op, 0, left, dims);
-      a = rowsOfWarpgroup(tileOf(left), transposeA);
-    }
-    int64_t n = op.getTile()[dims.n];
-    MLIRContext *context = e.b.getContext();
-    Type f32 = e.b.getF32Type();
-    auto type = pitgpu::AccumulatorType::get(context, kWgmmaRows, n, f32);
-    Value before;
-    if (isZeroTile(op.getAcc()))
-      before = pitgpu::SplatOp::create(
-          e.b, e.loc, pitgpu::FragmentType::get(context, kWgmmaRows, n, f32),
-          e.constant(e.b.getF32FloatAttr(0)));
-    else
-      before = toFragment(sums, f32);
-    before = pitgpu::AccumulateOp::create(e.b, e.loc, type, before);
-    return pitgpu::MmaOp::create(e.b, e.loc, a, b, before, transposeA,
-                                 isAlongK(op, 1, right, dims));
-  }
-
-  static bool isAlongK(ContractOp op, unsigned number, const StagedTile &staged,
-                       const ContractionDims &dims) {
-    AffineExpr along = op.getMap(number).getResult(
-        static_cast<unsigned>(staged.operand.colDim));
-    return along == getAffineDimExpr(dims.k, op.getContext());
-  }
-
-  /// The part of a first factor that this warpgroup multiplies.
-  Value rowsOfWarpgroup(Value tile, bool transposed) {
-    auto type = mlir::cast<pitgpu::TileType>(tile.getType());
-    Value first = e.mul(group, kWgmmaRows), zero = e.i32(0);
-    auto part = pitgpu::TileType::get(
-        e.b.getContext(), transposed ? type.getRows() : kWgmmaRows,
-        transposed ? kWgmmaRows : type.getCols(), type.getElementType(),
-        type.getSwizzle(), type.getPitch());
-    return pitgpu::SubtileOp::create(e.b, e.loc, part, tile,
-                                     transposed ? zero : first,
-                                     transposed ? first : zero);
-  }
-
-  /// Waits for accumulators while so many products that were started later go
-  /// on.
-  void await(Value accumulators, int64_t later, RegisterTile &sums) {
-    auto type = mlir::cast<pitgpu::AccumulatorType>(accumulators.getType());
-    Type fragment =
-        pitgpu::FragmentType::get(e.b.getContext(), type.getRows(),
-                                  type.getCols(), type.getElementType());
-    auto wait = pitgpu::MmaWaitOp::create(
-        e.b, e.loc, TypeRange(fragment), e.b.getI64IntegerAttr(later),
-        ValueRange(accumulators), ValueRange());
-    fromFragment(wait.getResult(0), sums);
-  }
-
   void multiply(Value s, ContractOp op) {
     Value lhs;
     if (!isa<BlockArgument>(op.getLhs()))
-      lhs = factorOf(op.getLhs());
+      lhs = products.factor(op.getLhs(), tiles.of(op.getLhs()));
     for (const StagedTile &tile : plan.staged)
       if (!tile.once && isFirstToRead(op, tile))
         wait(tile, e.add(used, s));
@@ -200,9 +108,10 @@ private:
     RegisterTile sums = tiles.of(op.getAcc());
     SmallVector<Value> started;
     auto startAll = [&] {
-      started.push_back(start(op, sums, lhs));
+      started.push_back(products.start(op, sums, lhs));
       if (startsLate)
-        started.push_back(start(late, tiles.of(plan.lateSums), factor));
+        started.push_back(
+            products.start(late, tiles.of(plan.lateSums), factor));
     };
     if (hasTurn)
       inTurn(op, startsLate, started, startAll);
@@ -210,7 +119,7 @@ private:
       startAll();
     if (startsLate)
       lateSums = started[1];
-    await(started[0], startsLate ? 1 : 0, sums);
+    products.await(started[0], startsLate ? 1 : 0, sums);
     tiles.set(op.getResult(), sums);
     for (const StagedTile &tile : plan.staged)
       if (!tile.once && isLastToRead(op, tile))
@@ -220,16 +129,9 @@ private:
   /// Runs `body` when it is this warpgroup's turn.
   void inTurn(ContractOp op, bool startsLate, SmallVectorImpl<Value> &started,
               function_ref<void()> body) {
-    std::string why;
-    SmallVector<Type> types;
-    auto add = [&](ContractOp each) {
-      int64_t n = each.getTile()[findContractionDims(each, why)->n];
-      types.push_back(pitgpu::AccumulatorType::get(e.b.getContext(), kWgmmaRows,
-                                                   n, e.b.getF32Type()));
-    };
-    add(op);
+    SmallVector<Type> types = {BodyProducts::sumsOf(op)};
     if (startsLate)
-      add(late);
+      types.push_back(BodyProducts::sumsOf(late));
     auto turn = pitgpu::InTurnOp::create(e.b, e.loc, types);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.createBlock(&turn.getBody());
@@ -262,7 +164,7 @@ private:
           finishPending();
         if (packed->hasOneUse())
           tiles.compute(mlir::cast<PointwiseOp>(packed));
-        lateFactor = factorOf(late.getLhs());
+        lateFactor = products.factor(late.getLhs(), tiles.of(late.getLhs()));
         // The next step goes on from here.
         tiles.set(late.getResult(), tiles.of(late.getAcc()));
       } else {
@@ -306,9 +208,9 @@ private:
     RegisterTile &sums = tiles.of(plan.lateSums);
     if (!lateSums) {
       waitPending();
-      lateSums = start(late, sums, factor);
+      lateSums = products.start(late, sums, factor);
     }
-    await(lateSums, /*later=*/0, sums);
+    products.await(lateSums, /*later=*/0, sums);
     release(plan.stagedOf(late.getRhs()));
     pending = lateSums = Value();
   }
@@ -320,8 +222,8 @@ private:
   Value number; ///< of the thread among the workers (i32)
   BodyTiles tiles;
   ContractOp late;
-  Value used;  ///< steps of the block's tiles before (i32)
-  Value group; ///< warpgroup of the thread (i32)
+  BodyProducts products;
+  Value used; ///< steps of the block's tiles before (i32)
   DenseMap<const StagedTile *, Value> stages; ///< that the role has
   Value pending;  ///< the step whose late contraction is not done
   Value factor;   ///< of that one

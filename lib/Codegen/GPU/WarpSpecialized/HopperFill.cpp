@@ -291,7 +291,7 @@ void cuda::prepareFill(Emitter &e, const HopperPlan &plan,
                                   e.sharedPointer(e.add(shared.fill, byte)),
                                   kChunkBytes);
           });
-  fenceAsyncProxy(e); // it is to be seen by the copies
+  e.asyncProxyFence(); // it is to be seen by the copies
 }
 
 HopperFill::HopperFill(Emitter &e, const HopperPlan &plan,

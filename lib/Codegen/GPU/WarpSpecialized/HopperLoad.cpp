@@ -260,7 +260,7 @@ private:
       // row for all.
       Value row = e.toI32(e.select(exists, at, e.toIndex(mine)));
       for (int64_t r = 0; r < count; ++r)
-        rowGather[i].push_back(fromLane(e, row, e.i32(r)));
+        rowGather[i].push_back(e.fromLane(row, e.i32(r)));
     }
   }
 

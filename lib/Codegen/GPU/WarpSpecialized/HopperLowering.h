@@ -11,7 +11,7 @@
 #include "HopperPlan.h"
 
 #include "Codegen/GPU/Common/MainloopSteps.h"
-#include "Codegen/GPU/Common/Wgmma.h"
+#include "Codegen/GPU/Common/WgmmaLayout.h"
 
 #include "pit/Dialect/PitGPU/IR/PitGPU.h"
 

@@ -164,9 +164,7 @@ StreamKFixup::Share StreamKFixup::awaitPeers() {
       isFirst, [&] { return outcome(counter); },
       [&] { return e.i32(kNothing); });
   syncWarp(e);
-  Value what = NVVM::ShflOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1),
-                                    ofFirst, e.i32(0), e.i32(31),
-                                    NVVM::ShflKind::idx, UnitAttr());
+  Value what = e.fromLane(ofFirst, e.i32(0));
   int64_t all = plan.wgmmas() * (plan.perN() / store.pieceColumns());
   Value isShared = e.equal(what, e.i32(kItsPieces));
   Value isAlone = e.equal(what, e.i32(kAllPieces));

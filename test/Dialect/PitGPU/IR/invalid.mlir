@@ -304,20 +304,13 @@ func.func @store_without_a_role(%f: !values, %x: memref<?x?xf32>, %i: index) {
 
 // -----
 
-!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
-!sums = !pit_gpu.accumulator<64x64xf32>
+!a = !pit_gpu.tile<128x64xbf16, swizzle = 128>
+!b = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!sums = !pit_gpu.accumulator<128x64xf32, tensor_memory>
 
-func.func @mma_without_a_role(%t: !tile, %acc: !sums) {
+func.func @mma_without_a_role(%a: !a, %b: !b, %acc: !sums) {
   // expected-error @below {{'pit_gpu.mma' op [roles 4] there is no role around it}}
-  %r = pit_gpu.mma %t, %t, %acc : !tile, !tile, !sums
-  return
-}
-
-// -----
-
-func.func @mma_wait_without_a_role() {
-  // expected-error @below {{'pit_gpu.mma_wait' op [roles 4] there is no role around it}}
-  pit_gpu.mma_wait pending 0
+  %r = pit_gpu.mma %a, %b, %acc : !a, !b, !sums
   return
 }
 

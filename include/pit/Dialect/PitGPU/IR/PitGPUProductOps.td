@@ -15,7 +15,7 @@ def PitGPU_MmaOp : PitGPU_Op<"mma", [AllTypesMatch<["acc", "result"]>]> {
 
     With sums in registers a warpgroup computes it (wgmma): a group of asynchronous
     instructions, which end in the order in which they were started. `mma_wait` waits
-    for them.
+    for them. In a kernel without roles all warpgroups of the block compute one each.
 
     With sums in tensor memory one thread of the role starts it (tcgen05.mma), and
     `commit after products` and `release after products` say when it is done. If

@@ -1,0 +1,102 @@
+//===- BodyProducts.cpp - Contractions of a tile body by wgmma ------------===//
+
+#include "PortableBody.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+pitgpu::TileType BodyProducts::typeOf(const StagedTile &staged) {
+  const SharedTile &tile = staged.operand.tile;
+  return pitgpu::TileType::get(tile.rows, tile.cols, staged.operand.element,
+                               kLineBytes);
+}
+
+pitgpu::AccumulatorType BodyProducts::sumsOf(ContractOp op) {
+  std::string why;
+  return pitgpu::AccumulatorType::get(
+      op.getContext(), kWgmmaRows,
+      op.getTile()[findContractionDims(op, why)->n],
+      Float32Type::get(op.getContext()));
+}
+
+/// Goes through a thread's elements in wgmma's order: of 8 columns two of a
+/// row, and two of the one 8 rows later.
+static void forElements(RegisterTile &tile, function_ref<void(Value &)> body) {
+  for (size_t j = 0; j < tile.cols; j += 2)
+    for (size_t i = 0; i < 2; ++i)
+      for (size_t c = 0; c < 2; ++c)
+        body(tile.at(i, j + c));
+}
+
+/// A thread's elements as a fragment.
+static Value toFragment(Emitter &e, RegisterTile &tile, Type element) {
+  SmallVector<Value> values, pairs;
+  forElements(tile, [&](Value &value) { values.push_back(value); });
+  if (!element.isF32()) {
+    for (size_t i = 0; i < values.size(); i += 2)
+      pairs.push_back(e.pair(values[i], values[i + 1]));
+    values = pairs;
+  }
+  auto type = pitgpu::FragmentType::get(e.b.getContext(), kWgmmaRows,
+                                        4 * tile.cols, element);
+  return UnrealizedConversionCastOp::create(e.b, e.loc, type, values)
+      .getResult(0);
+}
+
+Value BodyProducts::factor(Value tile, RegisterTile &registers) {
+  return toFragment(e, registers,
+                    cast<VectorType>(tile.getType()).getElementType());
+}
+
+Value BodyProducts::start(ContractOp op, RegisterTile &sums, Value lhs) {
+  const StagedTile &right = plan.stagedOf(op.getRhs());
+  Value b = tileOf(right), a = lhs;
+  bool transposeA = false;
+  if (!lhs) {
+    const StagedTile &left = plan.stagedOf(op.getLhs());
+    transposeA = !isAlongK(op, 0, left);
+    a = rowsOfGroup(tileOf(left), transposeA);
+  }
+  pitgpu::AccumulatorType type = sumsOf(op);
+  Value before;
+  if (isZeroTile(op.getAcc()))
+    before = pitgpu::SplatOp::create(
+        e.b, e.loc,
+        pitgpu::FragmentType::get(e.b.getContext(), type.getRows(),
+                                  type.getCols(), type.getElementType()),
+        e.constant(e.b.getF32FloatAttr(0)));
+  else
+    before = toFragment(e, sums, type.getElementType());
+  before = pitgpu::AccumulateOp::create(e.b, e.loc, type, before);
+  return pitgpu::MmaOp::create(e.b, e.loc, a, b, before, transposeA,
+                               isAlongK(op, 1, right));
+}
+
+/// The part of a first factor that this warpgroup multiplies.
+Value BodyProducts::rowsOfGroup(Value tile, bool transposed) {
+  auto type = cast<pitgpu::TileType>(tile.getType());
+  Value first = e.mul(group, kWgmmaRows), zero = e.i32(0);
+  auto part = pitgpu::TileType::get(
+      e.b.getContext(), transposed ? type.getRows() : kWgmmaRows,
+      transposed ? kWgmmaRows : type.getCols(), type.getElementType(),
+      type.getSwizzle(), type.getPitch());
+  return pitgpu::SubtileOp::create(e.b, e.loc, part, tile,
+                                   transposed ? zero : first,
+                                   transposed ? first : zero);
+}
+
+void BodyProducts::await(Value accumulators, int64_t later,
+                         RegisterTile &sums) {
+  auto type = cast<pitgpu::AccumulatorType>(accumulators.getType());
+  Type fragment = pitgpu::FragmentType::get(
+      e.b.getContext(), type.getRows(), type.getCols(), type.getElementType());
+  auto wait = pitgpu::MmaWaitOp::create(e.b, e.loc, TypeRange(fragment),
+                                        e.b.getI64IntegerAttr(later),
+                                        ValueRange(accumulators), ValueRange());
+  SmallVector<Type> types(sums.values.size(), type.getElementType());
+  auto values =
+      UnrealizedConversionCastOp::create(e.b, e.loc, types, wait.getResult(0));
+  size_t next = 0;
+  forElements(sums, [&](Value &value) { value = values.getResult(next++); });
+}
