@@ -95,7 +95,7 @@ static void findViews(MainloopOp mainloop, ContractionInfo &info) {
 std::optional<ContractionInfo>
 mlir::pit::describeContraction(MainloopOp mainloop, std::string &why) {
   ContractionInfo info;
-  if (mainloop.hasTileBody())
+  if (!mainloop.isProduct())
     return notTaken(why, "its steps compute more than contractions");
   auto maps = llvm::to_vector(
       mainloop.getContraction().getMaps().getAsValueRange<AffineMapAttr>());

@@ -96,15 +96,15 @@ struct ConvertPitToGPUPass
     gpu::GPUFuncOp hopper;
     if (MainloopOp mainloop = findHopperMainloop(function)) {
       FailureOr<gpu::GPUFuncOp> lowered =
-          mainloop.hasTileBody()
-              ? lowerBodyByRoles(mainloop, device, target)
-              : lowerHopperKernel(mainloop, device, target, fill);
+          mainloop.isProduct()
+              ? lowerHopperKernel(mainloop, device, target, fill)
+              : lowerBodyByRoles(mainloop, device, target);
       if (failed(lowered))
         return failure();
       hopper = *lowered;
       // The first kernel is right without a schedule.
       IRRewriter rewriter(&getContext());
-      if (!mainloop.getScheduleAttr() && !mainloop.hasTileBody())
+      if (!mainloop.getScheduleAttr() && mainloop.isProduct())
         expandMainloop(rewriter, mainloop);
     }
     FailureOr<gpu::GPUFuncOp> kernel =

@@ -58,10 +58,10 @@ struct ScheduleKernelsPass
         return success();
       std::string why;
       PortableScheduleAttr attribute =
-          mainloop.hasTileBody()
-              ? attributeOf(planBody(mainloop, target, why))
-              : attributeOf(planProduct(function, mainloop, target, why));
-      if (!attribute && mainloop.hasTileBody())
+          mainloop.isProduct()
+              ? attributeOf(planProduct(function, mainloop, target, why))
+              : attributeOf(planBody(mainloop, target, why));
+      if (!attribute && !mainloop.isProduct())
         return mainloop.emitOpError("has a tile that no schedule takes: ")
                << why;
       if (!attribute && explain)
@@ -117,7 +117,7 @@ struct ScheduleKernelsPass
       return;
     std::string why = kNoNest.str();
     std::optional<HopperPlan> plan;
-    if (nest && nest->mainloop.hasTileBody())
+    if (nest && !nest->mainloop.isProduct())
       return scheduleRoles(function, *nest, target);
     if (nest) {
       std::string whyNot;

@@ -177,7 +177,7 @@ void Expansion::loopOverSteps() {
 }
 
 void Expansion::run() {
-  assert(!mainloop.hasTileBody() && "a tile body computes more than sums");
+  assert(mainloop.isProduct() && "a tile body computes more than sums");
   b.setInsertionPoint(mainloop);
   ArrayRef<int64_t> shape = mainloop.getAccumulatorShape();
   for (Value extra : mainloop.getExtras())

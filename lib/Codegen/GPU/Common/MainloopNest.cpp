@@ -59,7 +59,7 @@ std::optional<MainloopNest> cuda::matchMainloopNest(ForallOp forall) {
         return std::nullopt;
   }
   // Roles of a tile body alone read the numbers that stand around it.
-  if (!nest.mainloop.hasTileBody() &&
+  if (nest.mainloop.isProduct() &&
       (readsNumbers(*forall->getBlock()) || readsNumbers(*body) ||
        (nest.chunks && readsNumbers(*nest.chunks.getBody()))))
     return std::nullopt;

@@ -427,7 +427,7 @@ LogicalResult KernelLowering::readPlans() {
       bytes = std::max(bytes, shared);
       return success();
     };
-    if (mainloop.hasTileBody()) {
+    if (!mainloop.isProduct()) {
       FailureOr<BodyPlan> planned = readPlan<BodyPlan>(mainloop);
       if (failed(planned))
         return failure();
@@ -494,7 +494,7 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
     barriers.access(rewriter, loc, mainloop.getDest(), mainloop.getBits());
     lowerLook(rewriter, loc, describeLook(rewriter, mainloop, chunks), block);
   };
-  if (mainloop.hasTileBody()) {
+  if (!mainloop.isProduct()) {
     const BodyPlan &plan = bodyPlans.at(mainloop);
     lowerTileBody({e, plan.common, thread, memory}, plan, mainloop,
                   {chunks, indices});

@@ -253,9 +253,9 @@ private:
   }
 
   LogicalResult findResultDims() {
-    auto maps = mainloop.getSumMaps()->getAsValueRange<AffineMapAttr>();
     ArrayRef<int64_t> tile = mainloop.getAccumulatorShape();
-    for (auto [carried, map] : llvm::zip(mainloop.getCarriedTiles(), maps))
+    for (auto [carried, map] :
+         llvm::zip(mainloop.getCarriedTiles(), mainloop.getElementMaps()))
       for (auto [r, result] : llvm::enumerate(map.getResults())) {
         auto dim = dyn_cast<AffineDimExpr>(result);
         TileRole role = plan.info.rolesOf(carried)[r];

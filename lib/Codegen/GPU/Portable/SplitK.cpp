@@ -41,7 +41,7 @@ bool cuda::canSplitSteps(func::FuncOp function, MainloopOp mainloop,
     return refuse("tiles of an index's chunks are not shared in parts");
   if (mainloop.getAtomic())
     return refuse("tiles that are added atomically are not shared in parts");
-  if (mainloop.hasTileBody() || !isMultiplyAdd(mainloop))
+  if (!mainloop.isProduct() || !isMultiplyAdd(mainloop))
     return refuse("only sums of products are shared in parts");
   return true;
 }

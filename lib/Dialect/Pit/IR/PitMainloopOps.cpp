@@ -119,11 +119,9 @@ bool mlir::pit::takesDimsOnce(AffineMap map) {
 LogicalResult PointwiseOp::verify() {
   auto mainloop = cast<MainloopOp>((*this)->getParentOp());
   Region *region = getOperation()->getParentRegion();
-  if (!mainloop.hasTileBody() ||
-      (region != &mainloop.getCompute() && region != &mainloop.getAlso()))
+  if (region != &mainloop.getCompute() && region != &mainloop.getAlso())
     return violates(*this, "pointwise 7")
-           << "stands elsewhere than in 'compute' or 'also' of a mainloop with "
-              "a 'body'";
+           << "stands elsewhere than in 'compute' or 'also' of a mainloop";
   if (getMaps().size() != getInputs().size() + 1)
     return violates(*this, "pointwise 1")
            << "has " << getMaps().size() << " maps; it takes one for each of "
@@ -180,14 +178,110 @@ LogicalResult PointwiseOp::verifyRegions() {
   return success();
 }
 
-/// Checks what a step of a tile body computes.
-static LogicalResult verifyTileBody(MainloopOp op) {
+/// Why a step computes more than products of what it loads, one for each
+/// accumulator; empty: it does not.
+static std::string whyNoProduct(MainloopOp op) {
+  Block &block = op.getCompute().front();
+  auto results = block.getTerminator()->getOperands();
+  unsigned loaded = op.getNumLoaded();
+  for (unsigned i = 0; i < loaded; ++i)
+    if (!op.getLoaded(i))
+      return "load has to yield views alone";
+  if (block.getNumArguments() != loaded + results.size() ||
+      !op.getAlso().empty())
+    return "compute takes more than loaded tiles and accumulators, or there "
+           "are further results";
+  auto isLoaded = [&](Value tile) {
+    auto argument = dyn_cast<BlockArgument>(tile);
+    return argument && argument.getArgNumber() < loaded;
+  };
+  for (auto [i, value] : llvm::enumerate(results)) {
+    auto contract = value.getDefiningOp<ContractOp>();
+    if (!contract || contract.getAcc() != block.getArgument(loaded + i) ||
+        !isLoaded(contract.getLhs()) || !isLoaded(contract.getRhs()) ||
+        !llvm::all_of(contract.getScales(), isLoaded))
+      return ("compute has to yield, as value " + Twine(i) +
+              ", a pit.contract that adds two of the loaded tiles to "
+              "accumulator " +
+              Twine(i))
+          .str();
+    ContractOp first = op.getContraction();
+    if (contract.getProperties() != first.getProperties() ||
+        !OperationEquivalence::isRegionEquivalentTo(
+            &contract.getBody(), &first.getBody(),
+            OperationEquivalence::IgnoreLocations))
+      return "compute has contractions of unequal tiles, maps or regions";
+  }
+  if (block.getOperations().size() != results.size() + 1)
+    return ("compute has " + Twine(block.getOperations().size() - 1) +
+            " ops for " + Twine(results.size()) +
+            " accumulators; there is a pit.contract for each, and nothing else")
+        .str();
+  auto shape = cast<VectorType>(results.front().getType()).getShape();
+  if (op.getAccumulatorShape() != shape ||
+      !llvm::all_of(op.getElementMaps(),
+                    [](AffineMap map) { return map.isIdentity(); }))
+    return "the elements of accumulators have other places in the result";
+  return "";
+}
+
+bool MainloopOp::isProduct() { return whyNoProduct(*this).empty(); }
+
+/// Checks the shape of the tile that is written, and what stands with it.
+static LogicalResult verifyBody(MainloopOp op) {
+  for (Value tile : op.getOnce())
+    if (!tile.getDefiningOp<ViewOp>() && !tile.getDefiningOp<CoordsOp>())
+      return violates(op, "mainloop 15")
+             << "has a tile for all steps that is no pit.view or pit.coords";
+  auto results = op.getCompute().front().getTerminator()->getOperands();
+  size_t rank = cast<ShapedType>(op.getDest().getType()).getRank();
+  if (!op.getResultTile() || !op.getSumMaps()) {
+    if (op.getResultTile() || op.getSumMaps() ||
+        !llvm::all_equal(results.getTypes()))
+      return violates(op, "mainloop 15")
+             << "has no 'body'; 'sums' and accumulators of several types stand "
+                "with one";
+    if (op.getAccumulatorShape().size() != rank)
+      return violates(op, "mainloop 15")
+             << "has accumulators of " << op.getAccumulatorShape().size()
+             << " dims and no 'body'; its destination has " << rank;
+    return success();
+  }
+  if (op.getResultTile()->size() != rank ||
+      op.getSumMaps()->size() != results.size())
+    return violates(op, "mainloop 15")
+           << "has a 'body' of " << op.getResultTile()->size()
+           << " extents and " << op.getSumMaps()->size()
+           << " maps in 'sums'; it takes " << rank << " and " << results.size()
+           << ", for its destination and its accumulators";
+  if (std::optional<int64_t> extent = findNoExtent(*op.getResultTile()))
+    return violates(op, "mainloop 15")
+           << "has a 'body' of extent " << *extent << "; extents are positive";
+  for (auto [i, map] :
+       llvm::enumerate(op.getSumMaps()->getAsValueRange<AffineMapAttr>())) {
+    std::optional<SmallVector<int64_t>> extents =
+        getTileExtents(map, *op.getResultTile());
+    if (!extents || !takesDimsOnce(map) ||
+        !fitsTile(*extents, results[i].getType()))
+      return violates(op, "mainloop 15")
+             << "takes the elements of accumulator " << i << " by "
+             << AffineMapAttr::get(map) << "; the map has to go from the "
+             << rank << " dims of 'body', once each, to elements of "
+             << results[i].getType();
+  }
+  return success();
+}
+
+/// Checks what a step computes.
+static LogicalResult verifyCompute(MainloopOp op) {
   Block &block = op.getCompute().front();
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield || yield.getNumOperands() == 0 ||
       !llvm::all_of(yield.getOperandTypes(), llvm::IsaPred<VectorType>))
     return violates(op, "mainloop 6")
            << "compute has to yield one accumulator or more";
+  if (failed(verifyBody(op)))
+    return failure();
   SmallVector<Type> arguments(
       op.getLoad().front().getTerminator()->getOperandTypes());
   auto *numbers = llvm::find_if_not(arguments, llvm::IsaPred<VectorType>);
@@ -201,104 +295,17 @@ static LogicalResult verifyTileBody(MainloopOp op) {
   for (Operation &inner : block.without_terminator())
     if (!isa<ContractOp, PointwiseOp>(inner))
       return violates(op, "mainloop 16")
-             << "has a tile body with " << inner.getName()
-             << "; it takes pit.contract and pit.pointwise";
+             << "has " << inner.getName()
+             << " in 'compute'; it takes pit.contract and pit.pointwise";
   if (llvm::any_of(yield.getOperands(), [&](Value value) {
         return value.getParentBlock() != &block;
       }))
     return violates(op, "mainloop 6")
            << "compute has to yield tiles of its own";
-  size_t rank = op.getResultTile()->size();
-  auto maps = op.getSumMaps()->getAsValueRange<AffineMapAttr>();
-  for (auto [i, map] : llvm::enumerate(maps)) {
-    std::optional<SmallVector<int64_t>> extents =
-        getTileExtents(map, *op.getResultTile());
-    if (!extents || !takesDimsOnce(map) ||
-        !fitsTile(*extents, yield.getOperand(i).getType()))
-      return violates(op, "mainloop 15")
-             << "takes the elements of accumulator " << i << " by "
-             << AffineMapAttr::get(map) << "; the map has to go from the "
-             << rank << " dims of 'body', once each, to elements of "
-             << yield.getOperand(i).getType();
-  }
-  return success();
-}
-
-/// Checks what stands with a tile body, and without one.
-static LogicalResult verifyBodyForm(MainloopOp op) {
-  if (op.hasTileBody() != op.getSumMaps().has_value() ||
-      (!op.hasTileBody() && !op.getOnce().empty()))
-    return violates(op, "mainloop 15")
-           << "has no 'body'; tiles for all steps and 'sums' stand with one";
-  if (!op.hasTileBody())
+  if (isa<MemRefType>(op.getDest().getType()))
     return success();
-  auto dest = cast<ShapedType>(op.getDest().getType());
-  size_t accumulators = op.getNumAccumulators();
-  if (static_cast<int64_t>(op.getResultTile()->size()) != dest.getRank() ||
-      op.getSumMaps()->size() != accumulators)
-    return violates(op, "mainloop 15")
-           << "has a 'body' of " << op.getResultTile()->size()
-           << " extents and " << op.getSumMaps()->size()
-           << " maps in 'sums'; it takes " << dest.getRank() << " and "
-           << accumulators << ", for its destination and its accumulators";
-  if (std::optional<int64_t> extent = findNoExtent(*op.getResultTile()))
-    return violates(op, "mainloop 15")
-           << "has a 'body' of extent " << *extent << "; extents are positive";
-  for (Value tile : op.getOnce())
-    if (!tile.getDefiningOp<ViewOp>() && !tile.getDefiningOp<CoordsOp>())
-      return violates(op, "mainloop 15")
-             << "has a tile for all steps that is no pit.view or pit.coords";
-  return success();
-}
-
-/// Checks what a step computes.
-static LogicalResult verifyCompute(MainloopOp op) {
-  if (op.hasTileBody())
-    return verifyTileBody(op);
-  Block &block = op.getCompute().front();
-  auto yield = dyn_cast<YieldOp>(block.getTerminator());
-  unsigned loaded = op.getNumLoaded();
-  if (!yield || yield.getNumOperands() == 0 ||
-      !llvm::all_equal(yield.getOperandTypes()))
-    return violates(op, "mainloop 6")
-           << "compute has to yield one accumulator or more, all of one type";
-  SmallVector<Type> arguments;
-  for (unsigned i = 0; i < loaded; ++i)
-    arguments.push_back(op.getLoaded(i).getType());
-  llvm::append_range(arguments, yield.getOperandTypes());
-  if (block.getArgumentTypes() != TypeRange(arguments))
-    return violates(op, "mainloop 8")
-           << "compute takes " << block.getArgumentTypes() << " instead of "
-           << arguments;
-  auto isLoaded = [&](Value tile) {
-    auto argument = dyn_cast<BlockArgument>(tile);
-    return argument && argument.getOwner() == &block &&
-           argument.getArgNumber() < loaded;
-  };
-  for (auto [i, value] : llvm::enumerate(yield.getOperands())) {
-    auto contract = value.getDefiningOp<ContractOp>();
-    if (!contract || contract.getAcc() != block.getArgument(loaded + i) ||
-        !isLoaded(contract.getLhs()) || !isLoaded(contract.getRhs()) ||
-        !llvm::all_of(contract.getScales(), isLoaded))
-      return violates(op, "mainloop 7")
-             << "compute has to yield, as value " << i
-             << ", a pit.contract that adds two of the loaded tiles to "
-                "accumulator "
-             << i;
-    ContractOp first = op.getContraction();
-    if (contract.getProperties() != first.getProperties() ||
-        !OperationEquivalence::isRegionEquivalentTo(
-            &contract.getBody(), &first.getBody(),
-            OperationEquivalence::IgnoreLocations))
-      return violates(op, "mainloop 7")
-             << "compute has contractions of unequal tiles, maps or regions";
-  }
-  if (block.getOperations().size() != yield.getNumOperands() + 1)
-    return violates(op, "mainloop 7")
-           << "compute has " << block.getOperations().size() - 1 << " ops for "
-           << yield.getNumOperands()
-           << " accumulators; there is a pit.contract for each, and nothing "
-              "else";
+  if (std::string why = whyNoProduct(op); !why.empty())
+    return violates(op, "mainloop 7") << why;
   return success();
 }
 
@@ -336,10 +343,6 @@ static LogicalResult verifyGroups(MainloopOp op) {
 static LogicalResult verifyAlso(MainloopOp op) {
   if (op.getAlso().empty())
     return success();
-  if (!op.hasTileBody() || !isa<MemRefType>(op.getDest().getType()))
-    return violates(op, "mainloop 17")
-           << "has further results; they stand with a 'body' that is written "
-              "to a memref";
   auto carried = op.getCompute().front().getTerminator()->getOperandTypes();
   if (failed(verifyRegion(op, "also", op.getAlso(), carried, {})))
     return failure();
@@ -433,16 +436,15 @@ static LogicalResult verifySchedule(MainloopOp op) {
   Attribute hopper = op.getHopperScheduleAttr();
   auto ofBody = dyn_cast_or_null<PortableScheduleAttr>(hopper);
   bool isOfBody = ofBody && ofBody.getProducers() > 0;
-  if (hopper &&
-      (op.hasTileBody() ? !isOfBody : !isa<HopperScheduleAttr>(hopper)))
+  bool isProduct = op.isProduct();
+  if (hopper && (isProduct ? !isa<HopperScheduleAttr>(hopper) : !isOfBody))
     return violates(op, "mainloop 19")
            << "has hopper_schedule = " << hopper << "; "
-           << (op.hasTileBody()
-                   ? "of a tile body a #pit.portable_schedule with "
-                     "producers is right"
-                   : "of a product a #pit.hopper_schedule is right");
+           << (isProduct ? "of a product a #pit.hopper_schedule is right"
+                         : "of a tile body a #pit.portable_schedule with "
+                           "producers is right");
   auto schedule = dyn_cast_or_null<CpuScheduleAttr>(op.getScheduleAttr());
-  if (!schedule || op.hasTileBody())
+  if (!schedule || !isProduct)
     return success();
   SmallVector<int64_t> dims = schedule.getDims();
   llvm::sort(dims);
@@ -465,8 +467,7 @@ static LogicalResult verifySchedule(MainloopOp op) {
 LogicalResult MainloopOp::verifyRegions() {
   auto *loads = getLoad().front().getTerminator();
   auto views = llvm::count_if(loads->getOperands(), [&](Value v) {
-    return v.getDefiningOp<ViewOp>() ||
-           (hasTileBody() && v.getDefiningOp<CoordsOp>());
+    return v.getDefiningOp<ViewOp>() || v.getDefiningOp<CoordsOp>();
   });
   auto isTile = llvm::IsaPred<VectorType>;
   bool tilesFirst =
@@ -474,13 +475,10 @@ LogicalResult MainloopOp::verifyRegions() {
   bool numbersBehind =
       llvm::all_of(loads->getOperands().drop_front(views).getTypes(),
                    [](Type type) { return type.isIntOrIndexOrFloat(); });
-  if (views == 0 || !tilesFirst || !numbersBehind ||
-      (!hasTileBody() && views != loads->getNumOperands()))
+  if (views == 0 || !tilesFirst || !numbersBehind)
     return violates(*this, "mainloop 5")
            << "load has to yield views, and yields " << loads->getNumOperands()
            << " values, " << views << " of them views";
-  if (failed(verifyBodyForm(*this)))
-    return failure();
   SmallVector<Type> steps(getSteps().size(), IndexType::get(getContext()));
   if (getIndex())
     steps.append(2, IdsType::get(getContext(), getChunk()));
@@ -571,9 +569,18 @@ unsigned MainloopOp::getNumScales() {
 bool MainloopOp::getTf32() { return getContraction().getTf32(); }
 
 ArrayRef<int64_t> MainloopOp::getAccumulatorShape() {
-  if (hasTileBody())
+  if (getResultTile())
     return *getResultTile();
-  return cast<VectorType>(getContraction().getResult().getType()).getShape();
+  Value first = getCompute().front().getTerminator()->getOperand(0);
+  return cast<VectorType>(first.getType()).getShape();
+}
+
+SmallVector<AffineMap> MainloopOp::getElementMaps() {
+  if (getSumMaps())
+    return llvm::to_vector(getSumMaps()->getAsValueRange<AffineMapAttr>());
+  return SmallVector<AffineMap>(
+      getNumAccumulators(), AffineMap::getMultiDimIdentityMap(
+                                getAccumulatorShape().size(), getContext()));
 }
 
 Type MainloopOp::getAccumulatorType() {

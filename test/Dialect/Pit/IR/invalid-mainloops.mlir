@@ -345,7 +345,7 @@ func.func @beyond_an_extra(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) 
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @computes_nothing(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
-  // expected-error@+1 {{[mainloop 6] compute has to yield one accumulator or more, all of one type}}
+  // expected-error@+1 {{[mainloop 6] compute has to yield one accumulator or more}}
   pit.mainloop step [] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
@@ -368,12 +368,12 @@ func.func @computes_nothing(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>)
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
-func.func @passes_its_accumulator_on(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+func.func @passes_its_accumulator_on(%i: index, %x: tensor<?x?xf32>, %o: tensor<?x?xf32>) {
   // expected-error@+1 {{[mainloop 7] compute has to yield, as value 0, a pit.contract that adds two of the loaded tiles to accumulator 0}}
-  pit.mainloop step [] extra_maps []
-      into %o[%i, %i : index, index] : memref<?x?xf32> load {
-    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
-    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+  %r = pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : tensor<?x?xf32> -> tensor<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : tensor<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : tensor<?x?xf32> -> vector<4x4xf32>
     pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
   } compute {
   ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
@@ -393,12 +393,12 @@ func.func @passes_its_accumulator_on(%i: index, %x: memref<?x?xf32>, %o: memref<
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
-func.func @adds_to_one_accumulator_twice(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+func.func @adds_to_one_accumulator_twice(%i: index, %x: tensor<?x?xf32>, %o: tensor<?x?xf32>) {
   // expected-error@+1 {{[mainloop 7] compute has to yield, as value 1, a pit.contract that adds two of the loaded tiles to accumulator 1}}
-  pit.mainloop step [] extra_maps []
-      into %o[%i, %i : index, index] : memref<?x?xf32> load {
-    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
-    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+  %r = pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : tensor<?x?xf32> -> tensor<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : tensor<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : tensor<?x?xf32> -> vector<4x4xf32>
     pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
   } compute {
   ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>, %bt: vector<4x4xf32>):
@@ -422,12 +422,12 @@ func.func @adds_to_one_accumulator_twice(%i: index, %x: memref<?x?xf32>, %o: mem
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
-func.func @contractions_differ(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+func.func @contractions_differ(%i: index, %x: tensor<?x?xf32>, %o: tensor<?x?xf32>) {
   // expected-error@+1 {{[mainloop 7] compute has contractions of unequal tiles, maps or regions}}
-  pit.mainloop step [] extra_maps []
-      into %o[%i, %i : index, index] : memref<?x?xf32> load {
-    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
-    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+  %r = pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : tensor<?x?xf32> -> tensor<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : tensor<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : tensor<?x?xf32> -> vector<4x4xf32>
     pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
   } compute {
   ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>, %bt: vector<4x4xf32>):
@@ -455,12 +455,13 @@ func.func @contractions_differ(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf3
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
-func.func @computes_something_else(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+#d = affine_map<(m, n) -> (m, n)>
+func.func @computes_something_else(%i: index, %x: tensor<?x?xf32>, %o: tensor<?x?xf32>) {
   // expected-error@+1 {{[mainloop 7] compute has 2 ops for 1 accumulators; there is a pit.contract for each, and nothing else}}
-  pit.mainloop step [] extra_maps []
-      into %o[%i, %i : index, index] : memref<?x?xf32> load {
-    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
-    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+  %r = pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : tensor<?x?xf32> -> tensor<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : tensor<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : tensor<?x?xf32> -> vector<4x4xf32>
     pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
   } compute {
   ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
@@ -468,7 +469,10 @@ func.func @computes_something_else(%i: index, %x: memref<?x?xf32>, %o: memref<?x
     ^bb0(%p: f32, %q: f32, %sum: f32):
       pit.yield %sum : f32
     }
-    %other = arith.negf %xt : vector<4x4xf32>
+    %other = pit.pointwise(%xt) tile [4, 4] maps [#d, #d] : (vector<4x4xf32>) -> vector<4x4xf32> {
+    ^bb0(%m: index, %n: index, %e: f32):
+      pit.yield %e : f32
+    }
     pit.yield %st : vector<4x4xf32>
   } init {
     %zero = arith.constant 0.0 : f32

@@ -73,7 +73,7 @@ func.func @carries_a_tile_from_outside(%i: index, %x: memref<?xf32>, %o: memref<
 func.func @computes_in_load(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   pit.mainloop step [] extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
-    // expected-error@+1 {{[pointwise 7] stands elsewhere than in 'compute' or 'also' of a mainloop with a 'body'}}
+    // expected-error@+1 {{[pointwise 7] stands elsewhere than in 'compute' or 'also' of a mainloop}}
     %p = pit.pointwise(%y) tile [4] maps [#c, #c] : (vector<4xf32>) -> vector<4xf32> {
     ^bb0(%m: index, %e: f32):
       pit.yield %e : f32
@@ -104,36 +104,10 @@ func.func @computes_in_init(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
     pit.yield %at : vector<4xf32>
   } init {
     %zero = arith.constant 0.0 : f32
-    // expected-error@+1 {{[pointwise 7] stands elsewhere than in 'compute' or 'also' of a mainloop with a 'body'}}
+    // expected-error@+1 {{[pointwise 7] stands elsewhere than in 'compute' or 'also' of a mainloop}}
     %p = pit.pointwise() tile [] maps [affine_map<() -> ()>] : () -> vector<f32> {
       pit.yield %zero : f32
     }
-    pit.yield %zero : f32
-  } finish {
-  ^bb0(%sum: f32):
-    pit.yield %sum : f32
-  }
-  return
-}
-
-// -----
-
-// A mainloop of a contraction computes nothing else.
-#c = affine_map<(m) -> (m)>
-func.func @computes_without_a_body(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
-  pit.mainloop step [] extra_maps [] into %o[%i : index] : memref<?xf32> load {
-    %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
-    pit.yield %y : vector<4xf32>
-  } compute {
-  ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
-    // expected-error@+1 {{[pointwise 7] stands elsewhere than in 'compute' or 'also' of a mainloop with a 'body'}}
-    %p = pit.pointwise(%yt) tile [4] maps [#c, #c] : (vector<4xf32>) -> vector<4xf32> {
-    ^bb0(%m: index, %e: f32):
-      pit.yield %e : f32
-    }
-    pit.yield %p : vector<4xf32>
-  } init {
-    %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
   } finish {
   ^bb0(%sum: f32):

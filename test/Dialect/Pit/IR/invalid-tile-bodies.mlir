@@ -290,15 +290,34 @@ func.func @yields_a_point(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
 
 // -----
 
-func.func @once_without_body(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
-  %t = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
-  // expected-error@+1 {{[mainloop 15] has no 'body'; tiles for all steps and 'sums' stand with one}}
-  pit.mainloop step [] once(%t : vector<4xf32>) extra_maps [] into %o[%i : index] : memref<?xf32> load {
+func.func @two_types_without_body(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
+  // expected-error@+1 {{[mainloop 15] has no 'body'; 'sums' and accumulators of several types stand with one}}
+  pit.mainloop step [] extra_maps [] into %o[%i : index] : memref<?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
     pit.yield %y : vector<4xf32>
   } compute {
-  ^bb0(%yt: vector<4xf32>, %tt: vector<4xf32>, %at: vector<4xf32>):
-    pit.yield %at : vector<4xf32>
+  ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>, %bt: vector<8xf32>):
+    pit.yield %at, %bt : vector<4xf32>, vector<8xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero, %zero : f32, f32
+  } finish {
+  ^bb0(%sum: f32, %other: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+func.func @two_dims_without_body(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
+  // expected-error@+1 {{[mainloop 15] has accumulators of 2 dims and no 'body'; its destination has 1}}
+  pit.mainloop step [] extra_maps [] into %o[%i : index] : memref<?xf32> load {
+    %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
+    pit.yield %y : vector<4xf32>
+  } compute {
+  ^bb0(%yt: vector<4xf32>, %at: vector<1x4xf32>):
+    pit.yield %at : vector<1x4xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -313,7 +332,7 @@ func.func @once_without_body(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
 
 #c = affine_map<(m) -> (m)>
 func.func @sums_without_body(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
-  // expected-error@+1 {{[mainloop 15] has no 'body'; tiles for all steps and 'sums' stand with one}}
+  // expected-error@+1 {{[mainloop 15] has no 'body'; 'sums' and accumulators of several types stand with one}}
   pit.mainloop step [] extra_maps [] into %o[%i : index] {sum_maps = [#c]} : memref<?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
     pit.yield %y : vector<4xf32>
@@ -461,7 +480,7 @@ func.func @sums_of_other_dims(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
 
 #c = affine_map<(m) -> (m)>
 func.func @computes_on_vectors(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
-  // expected-error@+1 {{[mainloop 16] has a tile body with arith.negf; it takes pit.contract and pit.pointwise}}
+  // expected-error@+1 {{[mainloop 16] has arith.negf in 'compute'; it takes pit.contract and pit.pointwise}}
   pit.mainloop step [] extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
     pit.yield %y : vector<4xf32>

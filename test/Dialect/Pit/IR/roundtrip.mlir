@@ -318,3 +318,32 @@ func.func @tile_body_of_ids(%x: memref<?xf32>, %o: memref<?xf32>, %i: index, %ix
   }
   return
 }
+
+// Without a 'body' the tile has the accumulator's shape.
+// CHECK-LABEL: func.func @tile_body_without_a_shape
+func.func @tile_body_without_a_shape(%x: memref<?xf32>, %o: memref<?xf32>, %i: index) {
+  %t = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
+  // CHECK: pit.mainloop %{{.*}} to %{{.*}} step [4] once(%{{.*}} : vector<4xf32>) extra_maps []
+  // CHECK-SAME: into %{{.*}}[{{.*}}] : memref<?xf32> load {
+  pit.mainloop %i to %i step [4] once(%t : vector<4xf32>) extra_maps [] into %o[%i : index] : memref<?xf32> load {
+  ^bb0(%at: index):
+    %y = pit.view %x[%at : index] : memref<?xf32> -> vector<4xf32>
+    pit.yield %y : vector<4xf32>
+  } compute {
+  ^bb0(%y: vector<4xf32>, %z: vector<4xf32>, %acc: vector<4xf32>):
+    %new = pit.pointwise(%y, %z, %acc) tile [4] maps [#id, #id, #id, #id] : (vector<4xf32>, vector<4xf32>, vector<4xf32>) -> vector<4xf32> {
+    ^bb0(%n: index, %u: f32, %v: f32, %old: f32):
+      %p = arith.mulf %u, %v : f32
+      %next = arith.addf %p, %old : f32
+      pit.yield %next : f32
+    }
+    pit.yield %new : vector<4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}

@@ -199,7 +199,7 @@ def Pit_PointwiseOp : Pit_Op<"pointwise", [Pure, SingleBlock,
     - [pointwise 5] what is reduced starts from a tile of the result's type;
     - [pointwise 6] the region takes an index for each dim, an element of each
       input, and that of the result if it is reduced. It yields one of the result;
-    - [pointwise 7] it stands in `compute` or `also` of a mainloop with a `body`.
+    - [pointwise 7] it stands in `compute` or `also` of a mainloop.
   }];
   let arguments = (ins
     Variadic<AnyVectorOfAnyRank>:$inputs,
@@ -324,32 +324,32 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
       ids come next.
     - `compute` is what a step does with them: it takes the tiles of `load` and
       the accumulators, and yields the accumulators' next values. Its ops are
-      `pit.contract`s: one for each accumulator.
+      `pit.contract`s and `pit.pointwise`s.
     - `init` gives an element of each accumulator its first value. `finish` turns
       the last ones into what is stored. Both are scalar code on the elements of
       `extras`: tiles whose `extra_maps` go from the accumulators' dimensions to
       theirs. `finish` gets the accumulators before them.
 
-    Several accumulators are for contractions that belong together, as those of
-    the two projections of a gated layer: what both read is loaded once, and what
-    both give meets in `finish`, in registers. Their contractions differ in nothing
-    but the tiles that they read. In kernels for GPUs there are no windows.
+    A mainloop is a *product* if its step has a `pit.contract` of loaded tiles for each
+    accumulator, and nothing else. Several accumulators are for contractions that belong
+    together, as those of the two projections of a gated layer: what both read is loaded
+    once, and what both give meets in `finish`, in registers. Their contractions differ in
+    nothing but the tiles that they read. In kernels for GPUs there are no windows.
 
-    With `body` a step computes more, in kernels for GPUs: it has a *tile body*, as an
-    attention has that carries the largest score and the sum of the powers of each
-    row. Then
+    Any other one has a *tile body*, as an attention has that carries the largest score and
+    the sum of the powers of each row. It stands in kernels for GPUs:
 
-    - `compute` has `pit.contract`s and `pit.pointwise`s, in any number, each on what
-      was loaded, what is carried, or what was computed before. Carried values may
-      have any shapes. A contraction's second operand is a tile that was loaded.
+    - ops of `compute`, in any number, work on what was loaded, what is carried, or what was
+      computed before. Carried values may have any shapes. A contraction's second operand
+      is a tile that was loaded.
     - `once` are tiles that are the same in all steps. They are loaded before the
       first one. `compute` takes them after those of `load`.
     - `load` may yield numbers behind the tiles, such as where a step begins. `compute`
       takes them after `once`, and before the accumulators.
     - a tile of either may be the `pit.coords` of ids.
     - `body` is the shape of the tile that is written. `sums` are maps from its dims to
-      the elements of each accumulator that `finish` takes. The accumulators' first
-      values do not depend on extras.
+      the elements of each accumulator that `finish` takes. Without them all accumulators
+      have the tile's shape. Their first values do not depend on extras.
     - `also` has further results: it takes the accumulators' last values, as tiles,
       computes by `pit.pointwise`s, and writes by `pit.store`s.
 
@@ -533,13 +533,12 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     - [mainloop 3] it goes from the dims of the accumulators to sums of them times
       positive numbers, and has no symbols;
     - [mainloop 4] it reaches no element beyond the extra;
-    - [mainloop 5] `load` yields views, and with a tile body `pit.coords` and numbers
-      behind them;
-    - [mainloop 6] `compute` yields one accumulator or more, without a tile body all
-      of one type;
-    - [mainloop 7] without a tile body each is a `pit.contract` that adds two of the
-      loaded tiles to that accumulator; all have the same `tile`, maps and region,
-      and there is nothing else;
+    - [mainloop 5] `load` yields views or `pit.coords`, and numbers behind them;
+    - [mainloop 6] `compute` yields one accumulator or more, which it has carried or
+      computed;
+    - [mainloop 7] on tensors, for a CPU, it is a product: each accumulator is a
+      `pit.contract` that adds two of the loaded tiles to it; all have the same `tile`,
+      maps and region, and there is nothing else;
     - [mainloop 8] the regions take what they are said to take above;
     - [mainloop 9] each ends with a `pit.yield` of what it is said to yield;
     - [mainloop 10] `groups` stands with an index, steps, and no group for all
@@ -551,12 +550,12 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
       memrefs there is none;
     - [mainloop 14] only a memref is looked at, of which no groups add up
       elements, by tiles of whole words of bits;
-    - [mainloop 15] tiles for all steps and `sums` stand with `body` only, which has as
-      many positive extents as the destination has dims, and a map in `sums` for each
-      accumulator, which takes its dims once each, or 0;
-    - [mainloop 16] a tile body has contractions and `pit.pointwise`s only;
-    - [mainloop 17] `also` stands with a tile body that writes to a memref; it has
-      `pit.pointwise`s and `pit.store`s only;
+    - [mainloop 15] tiles for all steps are views or `pit.coords`. `body` has as many
+      positive extents as the destination has dims, and stands with a map in `sums` for
+      each accumulator, which takes its dims once each, or 0; without it accumulators have
+      one type, of as many dims;
+    - [mainloop 16] `compute` has contractions and `pit.pointwise`s only;
+    - [mainloop 17] `also` has `pit.pointwise`s and `pit.store`s only;
     - [mainloop 18] in a `#pit.cpu_schedule` m, n, batch and k are the dimensions of the
       tile, each once, and `lane` is a dimension of the operand that lanes read;
     - [mainloop 19] the `hopper_schedule` of a tile body is an `#pit.portable_schedule` with
@@ -610,10 +609,10 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     /// How many tiles a step loads, and one of them that is a view.
     unsigned getNumLoaded();
     ViewOp getLoaded(unsigned view);
-    /// Does a step compute more than contractions of what it loads? Then what is said
-    /// below of contractions is of no use.
-    bool hasTileBody() { return getResultTile().has_value(); }
-    /// What `compute` takes of a tile body.
+    /// Does a step add a contraction of what it loads to each accumulator, and compute
+    /// nothing else? If not, what is said below of contractions is of no use.
+    bool isProduct();
+    /// What `compute` takes.
     Block::BlockArgListType getLoadedTiles();
     Block::BlockArgListType getOnceTiles();
     Block::BlockArgListType getNumbers();
@@ -632,10 +631,12 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     ArrayRef<int64_t> getTile();
     AffineMap getMap(unsigned number);
     bool getTf32();
-    /// The shape of what is written, which is an accumulator's without a tile body, and
-    /// the type of the latter's elements.
+    /// The shape of what is written, which is an accumulator's without a `body`, and the
+    /// type of the elements of a product's accumulators.
     ArrayRef<int64_t> getAccumulatorShape();
     Type getAccumulatorType();
+    /// The maps from the dims of what is written to the elements of each accumulator.
+    SmallVector<AffineMap> getElementMaps();
   }];
 }
 
