@@ -123,18 +123,6 @@ static LogicalResult describeRows(MainloopOp mainloop, bool takesElements,
   return success();
 }
 
-static HopperOperand takeOver(const ContractionOperand &operand,
-                              unsigned number) {
-  HopperOperand taken;
-  taken.number = number;
-  taken.views = operand.views;
-  taken.rowDim = operand.rowDim;
-  taken.colDim = operand.colDim;
-  taken.kIsCol = operand.kIsCol;
-  taken.elementBytes = operand.elementBytes;
-  return taken;
-}
-
 static void swapOperands(HopperPlan &plan) {
   std::swap(plan.a, plan.b);
   std::swap(plan.mDim, plan.nDim);
@@ -154,7 +142,7 @@ static bool isNarrowTile(int64_t rows, int64_t columns) {
 static std::optional<HopperPlan> describe(const MainloopNest &nest,
                                           const GpuTarget &target,
                                           bool transposed, std::string &why) {
-  MainloopOp mainloop = MainloopNest(nest).mainloop;
+  MainloopOp mainloop = nest.mainloop;
   std::optional<ContractionInfo> info = describeContraction(mainloop, why);
   if (!info)
     return std::nullopt;
@@ -177,8 +165,8 @@ static std::optional<HopperPlan> describe(const MainloopNest &nest,
   plan.tileM = info->m;
   plan.tileN = info->n;
   plan.tileK = info->k;
-  plan.a = takeOver(info->a, 0);
-  plan.b = takeOver(info->b, 1);
+  plan.a = HopperOperand(info->a, 0);
+  plan.b = HopperOperand(info->b, 1);
   plan.pairs = info->pairs;
   for (const HopperOperand *operand : {&plan.a, &plan.b})
     if (operand->rowDim < 0 || operand->colDim < 0)

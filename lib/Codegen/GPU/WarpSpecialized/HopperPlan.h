@@ -13,6 +13,7 @@
 #ifndef PIT_LIB_CODEGEN_GPU_WARPSPECIALIZED_HOPPERPLAN_H
 #define PIT_LIB_CODEGEN_GPU_WARPSPECIALIZED_HOPPERPLAN_H
 
+#include "Codegen/Common/ContractionInfo.h"
 #include "Codegen/GPU/Common/TileAccess.h"
 #include "Codegen/GPU/Common/WgmmaLayout.h"
 
@@ -38,20 +39,19 @@ constexpr int64_t kScaleBytes = 4;
 /// An operand in shared memory: a tile for each of its views, one after
 /// another. A tile is blocks of a line's width, and in each of them one line
 /// for every row.
-struct HopperOperand {
-  unsigned number = 0;               ///< among the contractions' operands
-  SmallVector<unsigned> views = {0}; ///< that it reads, each once
+struct HopperOperand : ContractionOperand {
+  HopperOperand() = default;
+  HopperOperand(const ContractionOperand &operand, unsigned number)
+      : ContractionOperand(operand), number(number) {}
+
+  unsigned number = 0; ///< among the contractions' operands
   Loader loader = Loader::TmaTile;
-  int rowDim = -1, colDim = -1; ///< of the source
-  bool kIsCol = false;          ///< k runs along lines ("K-major")
   /// Does the kernel read a copy that has rows along k, where the source does
   /// not? Then colDim is not the last dimension.
   bool isTransposed = false;
   bool isGathered = false;  ///< ids select the rows, or kIsPacked
   bool kIsGathered = false; ///< those of the steps
   bool kIsPacked = false;   ///< positions of the steps select the rows
-  int64_t elementBytes = 0;
-  int64_t outer = 0; ///< along m or n, with padding
   int64_t rows = 0, blocks = 0;
   int64_t lineBytes = kLineBytes;
 
