@@ -18,7 +18,6 @@
 #include "MainloopBuilder.h"
 
 #include "Codegen/Common/ContractionInfo.h"
-#include "Codegen/Common/TileBodyInfo.h"
 #include "Codegen/Common/TileInput.h"
 
 #include "pit/Dialect/Pit/IR/NotTaken.h"
@@ -495,44 +494,20 @@ LogicalResult TileBodyBuilder::fillAlso() {
   return success();
 }
 
-/// A value that `finish` does not take has a map, too: by its rows and columns.
+/// A value that `finish` does not take has a map, too: to its first element.
 LogicalResult TileBodyBuilder::finish() {
   if (failed(fillAlso()))
     return failure();
-  std::optional<TileBodyInfo> info = describeTileBody(mainloop, why);
-  if (!info)
-    return failure();
   auto written = cast<RankedTensorType>(sums.write.getTile().getType());
-  SmallVector<TileRole> roles(written.getRank(), TileRole::None);
-  auto carried = mainloop.getCarriedTiles();
-  for (auto [i, sum] : llvm::enumerate(sums.values))
-    if (AffineMap map = sumMaps.lookup(sum))
-      for (auto [r, result] : llvm::enumerate(map.getResults()))
-        if (auto dim = dyn_cast<AffineDimExpr>(result))
-          if (TileRole role = info->rolesOf(carried[i])[r];
-              role != TileRole::None)
-            roles[dim.getPosition()] = role;
   SmallVector<AffineMap> maps;
-  for (auto [i, sum] : llvm::enumerate(sums.values)) {
-    if (AffineMap map = sumMaps.lookup(sum)) {
-      maps.push_back(map);
-      continue;
-    }
-    SmallVector<AffineExpr> results;
-    for (auto [d, role] : llvm::enumerate(info->rolesOf(carried[i]))) {
-      auto *same = llvm::find(roles, role);
-      if (role == TileRole::None) {
-        results.push_back(builder.getAffineConstantExpr(0));
-        continue;
-      }
-      if (same == roles.end() || written.getDimSize(same - roles.begin()) !=
-                                     vectorOf(sum).getDimSize(d))
-        return notTaken(why, "a tile that it carries, and does not write, has "
-                             "other columns than the result");
-      results.push_back(builder.getAffineDimExpr(same - roles.begin()));
-    }
-    maps.push_back(
-        AffineMap::get(written.getRank(), 0, results, builder.getContext()));
+  for (Value sum : sums.values) {
+    AffineMap map = sumMaps.lookup(sum);
+    SmallVector<AffineExpr> first(
+        cast<RankedTensorType>(sum.getType()).getRank(),
+        builder.getAffineConstantExpr(0));
+    maps.push_back(map ? map
+                       : AffineMap::get(written.getRank(), 0, first,
+                                        builder.getContext()));
   }
   mainloop.setResultTileAttr(builder.getDenseI64ArrayAttr(written.getShape()));
   mainloop.setSumMapsAttr(builder.getAffineMapArrayAttr(maps));

@@ -133,7 +133,7 @@ MainloopFormer::convertTileBody(SWriteOp write, const MainloopOutput &output) {
   std::string why;
   FailureOr<MainloopOp> mainloop =
       buildTileBody(builder, write, output, mapping, why);
-  if (failed(mainloop)) {
+  if (failed(mainloop) || !describeTileBody(*mainloop, why)) {
     refusal.why += "; nor a tile body, because " + why;
     return failure();
   }

@@ -367,36 +367,6 @@ func.func @starts_from_an_extra(%a: memref<512x512xf16>, %out: memref<512x512xf3
   return
 }
 
-// Beside what is written, half as many columns are carried.
-func.func @carries_other_columns(%a: memref<512x512xf16>, %out: memref<512x512xf32>) {
-  %c0 = arith.constant 0 : index
-  %c512 = arith.constant 512 : index
-  %zero = arith.constant 0.0 : f32
-  %at = bufferization.to_tensor %a restrict : memref<512x512xf16> to tensor<512x512xf16>
-  %ot = bufferization.to_tensor %out restrict writable : memref<512x512xf32> to tensor<512x512xf32>
-  %r = pit.forall (%i) = (%c0) to (%c512) step (64) iter_args(%o = %ot) -> (tensor<512x512xf32>) {
-    %e = tensor.empty() : tensor<64x64xf32>
-    %start = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
-    %e2 = tensor.empty() : tensor<64x32xf32>
-    %start2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<64x32xf32>) -> tensor<64x32xf32>
-    %sum:2 = pit.for (%j) = (%c0) to (%c512) step (64) iter_args(%acc = %start, %more = %start2) -> (tensor<64x64xf32>, tensor<64x32xf32>) {
-      %x = pit.sread %at[%i, %j] : tensor<512x512xf16> -> tensor<64x64xf16>
-      %y = pit.sread %at[%j, %c0] : tensor<512x512xf16> -> tensor<64x64xf16>
-      %z = pit.sread %at[%j, %c0] : tensor<512x512xf16> -> tensor<64x32xf16>
-      // expected-remark @+1 {{linalg.matmul forms no mainloop: a loop over its steps carries 2 values, or groups that write the same; nor a tile body, because a tile that it carries, and does not write, has other columns than the result}}
-      %s = linalg.matmul ins(%x, %y : tensor<64x64xf16>, tensor<64x64xf16>) outs(%acc : tensor<64x64xf32>) -> tensor<64x64xf32>
-      %t = linalg.map { math.absf } ins(%s : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>)
-      %q = linalg.matmul ins(%x, %z : tensor<64x64xf16>, tensor<64x32xf16>) outs(%more : tensor<64x32xf32>) -> tensor<64x32xf32>
-      %v = linalg.map { math.absf } ins(%q : tensor<64x32xf32>) outs(%e2 : tensor<64x32xf32>)
-      pit.yield %t, %v : tensor<64x64xf32>, tensor<64x32xf32>
-    }
-    %w = pit.swrite %sum#0 into %o[%i, %c0] : tensor<64x64xf32> into tensor<512x512xf32>
-    pit.yield %w : tensor<512x512xf32>
-  }
-  bufferization.materialize_in_destination %r in restrict writable %out : (tensor<512x512xf32>, memref<512x512xf32>) -> ()
-  return
-}
-
 // Two layers without a loop over steps.
 func.func @no_loop(%a: memref<512x512xf16>, %out: memref<512x512xf32>) {
   %c0 = arith.constant 0 : index

@@ -9,6 +9,7 @@
 
 // CHECK-DAG: #[[$ROWS:.*]] = affine_map<(d0, d1, d2) -> (d1)>
 // CHECK-DAG: #[[$ACC:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-DAG: #[[$FIRST:.*]] = affine_map<(d0, d1, d2) -> (0)>
 // CHECK-LABEL: func.func @attention
 // CHECK-DAG: %[[LOW:.*]] = arith.constant 0xFF800000 : f32
 // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
@@ -16,7 +17,7 @@
 // CHECK: pit.forall (%[[H:.*]], %[[I:.*]]) =
 // CHECK:   %[[ONCE:.*]] = pit.view %arg0[%[[H]], %[[I]], %c0 : index, index, index] : memref<?x?x64xf16> -> vector<1x64x64xf16>
 // CHECK:   pit.mainloop %c0 to %[[N]] step [32] once(%[[ONCE]] : vector<1x64x64xf16>) extra_maps []
-// CHECK-SAME: into %arg3[%[[H]], %[[I]], %c0 : index, index, index] body [1, 64, 64] sums [#[[$ACC]], #[[$ROWS]], #[[$ROWS]]] : memref<?x?x64xf16> load {
+// CHECK-SAME: into %arg3[%[[H]], %[[I]], %c0 : index, index, index] body [1, 64, 64] sums [#[[$ACC]], #[[$FIRST]], #[[$ROWS]]] : memref<?x?x64xf16> load {
 // CHECK:   ^bb0(%[[J:.*]]: index):
 // CHECK:     %[[K:.*]] = pit.view %arg1[%[[H]], %[[J]], %c0 {{.*}} -> vector<1x32x64xf16>
 // CHECK:     %[[V:.*]] = pit.view %arg2[%[[H]], %[[J]], %c0 {{.*}} -> vector<1x32x64xf16>

@@ -274,6 +274,22 @@ def activated(x: tile.f16["M", "K"], w: tile.f16["K", "N"], *, m, n, k
 
 
 @pit.jit
+def gated(x: tile.f16["M", "K"], w: tile.f16["K", "N"], g: tile.f16["K", "G"], *, N, G, m, k
+          ) -> tile.f32["M", "N"]:
+    """A product whose steps are scaled by what is carried beside it, of other columns."""
+    M, K = x.shape
+    y = tile.empty((M, N), tile.f32)
+    for i in tile.forall((0, M, m)):
+        acc = tile.zeros((m, N), tile.f32)
+        gate = tile.zeros((m, G), tile.f32)
+        for r in tile.for_range(0, K, k):
+            gate = tile.maximum(gate + tile.dot(tile.sread(x[i, r]), tile.sread(g[r, :])), 0.0)
+            acc += tile.dot(tile.sread(x[i, r]), tile.sread(w[r, :])) * tile.max(gate, axis=1)[:, None]
+        tile.swrite(y[i, :], acc)
+    return y
+
+
+@pit.jit
 def ended(x: tile.f16["B", "M", "K"], w: tile.f16["B", "K", "N"], ends: tile.i64["B"], *, m, n, k
           ) -> tile.f32["B", "M", "N"]:
     """A product that ends where a number in memory says."""
@@ -461,6 +477,18 @@ class Cases:
         made = activated.specialize(tile.f16["M", "K"], tile.f16["K", "N"], m=m, n=n, k=k)
         return made, [x, w], (y, np.maximum(y, 0), (y * y).T), 3e-3
 
+    def gated(self, n, g, m, k):
+        rows, inner = self.extent(3 * m), self.extent(4 * k)
+        (x, xw), (w, ww), (v, vw) = self.f16(rows, inner), self.f16(inner, n), self.f16(inner, g)
+        wanted, gate = np.zeros((rows, n)), np.zeros((rows, g))
+        for r in range(0, inner, k):
+            part = xw[:, r: r + k]
+            gate = np.maximum(gate + part @ vw[r: r + k], 0)
+            wanted += part @ ww[r: r + k] * gate.max(-1, keepdims=True)
+        made = gated.specialize(tile.f16["M", "K"], tile.f16["K", n], tile.f16["K", g],
+                                N=n, G=g, m=m, k=k)
+        return made, [x, w, v], wanted, 3e-3
+
     def ended(self, m, n, k):
         rows, columns, inner = self.extent(3 * m), self.extent(3 * n), self.extent(5 * k)
         (x, xw), (w, ww) = self.f16(3, rows, inner), self.f16(3, inner, columns)
@@ -505,6 +533,8 @@ def main():
         "pages": lambda: cases.of_pages(32, 16, 16, 60),
         "roles, pages": lambda: cases.of_pages(64, 64, 64, 200),
         "products that end": lambda: cases.ended(64, 64, 64),
+        "other columns": lambda: cases.gated(64, 32, 32, 32),
+        "roles, other columns": lambda: cases.gated(64, 128, 64, 64),
         "perceptron": lambda: cases.perceptron(64, 80, 48, 32),
         "perceptron, wide": lambda: cases.perceptron(64, 192, 128, 64),
         "rows": lambda: cases.routed(64, 64, 64, 64, 0.4),

@@ -225,13 +225,16 @@ void BodyTiles::finish(MainloopEpilogue &epilogue, Value number,
   Fragment all{rows, colsOf(plan.columns)};
   epilogue.setRows(all.rows, /*withDest=*/true);
   epilogue.setCols(all.cols);
-  // Those of each row and column of the result.
+  // Those of each row and column of the result; of tiles that are not used
+  // there any element.
   SmallVector<Value> elements;
-  for (BlockArgument tile : mainloop.getCarriedTiles()) {
+  for (auto [tile, element] : llvm::zip(mainloop.getCarriedTiles(),
+                                        mainloop.getFinish().getArguments())) {
     RegisterTile registers = take(tile, carried);
     for (size_t i = 0; i < all.rows.size(); ++i)
       for (size_t j = 0; j < all.cols.size(); ++j)
-        elements.push_back(registers.at(i, j));
+        elements.push_back(element.use_empty() ? registers.values.front()
+                                               : registers.at(i, j));
   }
   epilogue.finish(elements);
 }
