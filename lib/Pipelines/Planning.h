@@ -77,6 +77,10 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
               options.fuseSiblings);
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
+  PitComputeOperandsOptions operands;
+  operands.explain = options.explain;
+  if (!options.strict)
+    func.addPass(createPitComputeOperands(operands));
   func.addPass(createPitFormMatrices());
   // Reshapes of one operand of several contractions.
   func.addPass(createCSEPass());

@@ -8,7 +8,7 @@ Arrays are those of numpy, torch, CuPy and JAX, on the CPU or a GPU. They are pa
 without copies, by DLPack; on a GPU a call runs on the framework's current stream.
 
     Ops             matmul, linear, einsum, masked_matmul, padded_linear, padded_mlp,
-                    masked_mlp, scaled_matmul, moe, conv2d, attention, paged_attention: compiled
+                    masked_mlp, scaled_matmul, compressed_linear, moe, conv2d, attention, paged_attention: compiled
                     when they are called; block_index, page_index: what these
                     read (docs/Ops.md)
     Looking         coverage, explain
@@ -31,13 +31,14 @@ from ._index import Index, build_index, import_index
 from ._library import Error
 from ._program import Entry, Program, Signature, load
 from .ops import (
-    Explanation, attention, block_index, conv2d, einsum, explain, linear, masked_matmul, masked_mlp,
+    Compressed, Explanation, attention, block_index, compress, compressed_linear, conv2d, einsum, explain,
+    linear, masked_matmul, masked_mlp,
     matmul, moe, padded_linear, padded_mlp, page_index, paged_attention, scaled_matmul)
 
 __all__ = [
-    "Compiler", "Constant", "Context", "Coverage", "Entry", "Error", "Explanation", "Index",
-    "Program", "Signature", "attention", "block_index", "build_index", "compile", "constant",
-    "conv2d", "coverage", "default_context", "einsum", "explain", "import_index", "jit", "linear",
+    "Compiler", "Compressed", "Constant", "Context", "Coverage", "Entry", "Error", "Explanation", "Index",
+    "Program", "Signature", "attention", "block_index", "build_index", "compile", "compress",
+    "compressed_linear", "constant", "conv2d", "coverage", "default_context", "einsum", "explain", "import_index", "jit", "linear",
     "load", "masked_matmul", "masked_mlp", "matmul", "moe", "padded_linear", "padded_mlp",
     "page_index", "paged_attention", "scaled_matmul", "tile", "view",
 ]

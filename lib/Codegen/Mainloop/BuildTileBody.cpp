@@ -349,13 +349,20 @@ FailureOr<Value> TileBodyBuilder::contract(linalg::LinalgOp op) {
       return failure();
     operands.push_back(*tile);
   }
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<unsigned> inputs = {0, 1};
+  // What is computed is the first factor.
+  if (isa<BlockArgument>(operands[0]) && !isa<BlockArgument>(operands[1])) {
+    std::swap(operands[0], operands[1]);
+    std::swap(maps[0], maps[1]);
+    std::swap(inputs[0], inputs[1]);
+  }
   auto contract = ContractOp::create(
       builder, op.getLoc(), vectorOf(op->getResult(0)), operands[0],
       operands[1], operands[2], ValueRange(), op.getStaticLoopRanges(),
-      builder.getAffineMapArrayAttr(op.getIndexingMapsArray()),
-      /*tf32=*/false);
+      builder.getAffineMapArrayAttr(maps), /*tf32=*/false);
   OpBuilder::InsertionGuard guard(builder);
-  if (failed(fillContraction(op, {0, 1}, contract)))
+  if (failed(fillContraction(op, inputs, contract)))
     return failure();
   return contract.getResult();
 }

@@ -3,6 +3,7 @@ called for the first time. docs/Python.md says how they are used."""
 
 from ._attention import attention
 from ._block_index import block_index
+from ._compressed import Compressed, compress, compressed_linear
 from ._conv import conv2d
 from ._einsum import einsum
 from ._explain import Explanation, explain
@@ -14,7 +15,8 @@ from ._products import linear, masked_matmul, matmul, padded_linear
 from ._scaled import scaled_matmul
 
 __all__ = [
-    "Explanation", "attention", "block_index", "conv2d", "einsum", "explain", "linear",
+    "Compressed", "Explanation", "attention", "block_index", "compress", "compressed_linear", "conv2d", "einsum",
+    "explain", "linear",
     "masked_matmul", "masked_mlp", "matmul", "moe", "padded_linear", "padded_mlp", "page_index",
     "paged_attention", "scaled_matmul",
 ]

@@ -9,6 +9,8 @@
 #include "pit/Analysis/Combiner.h"
 #include "pit/Dialect/Pit/IR/NotTaken.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
@@ -95,6 +97,13 @@ void BodyPlan::layOutTiles() {
   }
 }
 
+/// Do ops of its steps load elements from places that they compute?
+static bool loadsAtPlaces(MainloopOp mainloop) {
+  return mainloop.getCompute()
+      .walk([](memref::LoadOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 namespace {
 
 /// Finds all that is known before anything is decided.
@@ -113,6 +122,7 @@ public:
     if (!info)
       return std::nullopt;
     plan.info = *info;
+    plan.readsAhead = loadsAtPlaces(mainloop) && !mainloop.getIndex();
     if (plan.info.rows % kBlock)
       return notTaken(why, "its tiles have " + Twine(plan.info.rows) +
                                " rows, which is no multiple of 16");
@@ -473,6 +483,10 @@ std::optional<BodyPlan> cuda::planBodyByRoles(MainloopOp mainloop,
   std::optional<BodyPlan> plan = divideWork(mainloop, target, why);
   if (!plan)
     return std::nullopt;
+  // Many warps hide what such loads wait for, and all of them load.
+  if (plan->readsAhead)
+    return notTaken(why, "its steps load elements from places that they "
+                         "compute");
   if (!plan->wgmma)
     return notTaken(why, "its steps compute more than contractions of what "
                          "they load, in tiles that have no multiples of 64 "

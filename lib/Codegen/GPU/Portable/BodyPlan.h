@@ -44,6 +44,9 @@ struct BodyPlan {
   int mDim = -1, nDim = -1; ///< dimensions of the result's tile
   int64_t stageBytes = 0, onceBytes = 0;
   int64_t registers = 0; ///< of a multiprocessor
+  /// Do ops load elements from places that they compute? What these come from
+  /// is read a step ahead then.
+  bool readsAhead = false;
   /// A contraction that runs a step late, while the next step's tiles are
   /// computed, and what it is carried as; null if none does.
   ContractOp late;

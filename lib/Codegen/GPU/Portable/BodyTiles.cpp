@@ -158,7 +158,18 @@ RegisterTile BodyTiles::take(Value tile, ValueRange &carried) {
   return registers;
 }
 
-void BodyTiles::enter(Value s, ValueRange carried) {
+SmallVector<Value> BodyTiles::readAhead(Value s) {
+  SmallVector<Value> values;
+  if (!plan.readsAhead)
+    return values;
+  steps.enter(s);
+  for (BlockArgument tile : mainloop.getLoadedTiles())
+    if (plan.info.has(tile))
+      llvm::append_range(values, readDirectly(tile).values);
+  return values;
+}
+
+void BodyTiles::enter(Value s, ValueRange carried, ValueRange ahead) {
   steps.enter(s);
   numbers = IRMapping();
   auto loaded = mainloop.getLoad().front().getTerminator()->getOperands();
@@ -167,7 +178,7 @@ void BodyTiles::enter(Value s, ValueRange carried) {
     numbers.map(argument, steps.lookup(value));
   for (BlockArgument tile : mainloop.getLoadedTiles())
     if (plan.info.has(tile))
-      tiles[tile] = readDirectly(tile);
+      tiles[tile] = ahead.empty() ? readDirectly(tile) : take(tile, ahead);
   takeCarried(carried);
 }
 
@@ -381,7 +392,7 @@ Value BodyTiles::elementOf(PointwiseOp op, const Elements &elements, size_t i,
   for (Operation &scalar : body.without_terminator()) {
     auto found = compares.find(&scalar);
     if (found == compares.end()) {
-      e.b.clone(scalar, scalars);
+      cloneBodyOp(e.b, scalar, scalars);
       continue;
     }
     const PlaceCompare &places = found->second;

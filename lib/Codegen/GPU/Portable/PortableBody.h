@@ -91,9 +91,12 @@ public:
   SmallVector<Value> initial();
   /// Reads elements that all steps read alike.
   void readOnce();
-  /// Reads what a step's ops take element by element, and takes what is
-  /// carried to it.
-  void enter(Value s, ValueRange carried);
+  /// Reads what a step's ops take element by element, if it is read a step
+  /// ahead.
+  SmallVector<Value> readAhead(Value s);
+  /// Reads what a step's ops take element by element, or takes what was read
+  /// ahead, and takes what is carried to it.
+  void enter(Value s, ValueRange carried, ValueRange ahead = {});
   /// Takes what is carried, and gives it.
   void takeCarried(ValueRange values);
   SmallVector<Value> carried();

@@ -60,7 +60,7 @@ void Tiler::classify() {
                     : isReducedDim(op, d) ? Kind::Reduced
                                           : Kind::Parallel);
     // A tile need not be larger than the dim.
-    if (single.back())
+    if (single.back() && !whole)
       tile[d] = extent;
   }
   groups = index && !indexType.getGroupDims().empty();

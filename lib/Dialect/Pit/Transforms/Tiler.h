@@ -47,11 +47,13 @@ bool isRowSum(linalg::LinalgOp op);
 class Tiler {
 public:
   /// By a rule that gives nothing but a tile, and no mark, all dims are dense.
-  /// For kernels a single tile is computed in a pit.forall, too.
+  /// For kernels a single tile is computed in a pit.forall, too. With `whole` a
+  /// tile may be larger than a dim.
   Tiler(RewriterBase &rewriter, linalg::LinalgOp op, RuleAttr rule,
-        SparseOp mark, bool kernels)
+        SparseOp mark, bool kernels, bool whole = false)
       : rewriter(rewriter), op(op), loc(op.getLoc()), rule(rule), mark(mark),
-        axis(getAxisDim(op, rule)), tile(rule.getTile()), kernels(kernels) {
+        axis(getAxisDim(op, rule)), tile(rule.getTile()), kernels(kernels),
+        whole(whole) {
     if (!mark)
       return;
     index = mark.getSelector();
@@ -273,7 +275,7 @@ private:
   SparsityIndexType indexType;
   std::optional<unsigned> axis;
   SmallVector<int64_t> tile;
-  bool kernels;
+  bool kernels, whole;
   bool markedResult = false;
   AffineMap markedMap;
   SmallVector<Kind> kinds;

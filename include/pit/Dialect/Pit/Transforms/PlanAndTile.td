@@ -491,6 +491,31 @@ def PitFuseEpilogues : Pass<"pit-fuse-epilogues", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitComputeOperands : Pass<"pit-compute-operands", "::mlir::func::FuncOp"> {
+  let summary = "computes operands of contractions as they are read";
+  let description = [{
+    A contraction on a GPU may have an operand that an element-wise op makes of less
+    than it has: of 8-bit numbers and scales, or of a bitmap and the values that are
+    not zero, which the op's body reads by `tensor.extract` at places that it
+    computes. Where one tile of the contraction's loop reads an element, as with few
+    rows of the other operand, the op becomes a part of the loop: it computes a tile
+    from tiles of what it reads. So the operand is nowhere in memory, and a step reads
+    as many bytes as the compressed operand has. [K1 to K5]
+
+    Kernels then compute the tile in registers, where tensor cores take it from
+    (`pit.pointwise` of a tile body).
+
+    Example: test/Dialect/Pit/Transforms/compute-operands.mlir.
+  }];
+  let options = [
+    Option<"explain", "explain", "bool", "false",
+           "Say which operands stay in memory, and why.">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PitFuseRowSums : Pass<"pit-fuse-row-sums", "::mlir::func::FuncOp"> {
   let summary = "computes sums of rows where an element-wise op reads them";
   let description = [{
