@@ -263,13 +263,16 @@ private:
   Value start() { return e.constant(identity); }
   /// Leaves the sums of all threads in shared memory.
   Value stage(ArrayRef<Value> own);
-  /// The sum of a column over the rows of the block.
-  Value sumOfBlock(Value staged, Value column);
+  /// The sum of a column over so many rows in shared memory.
+  Value sumOfRows(Value staged, int64_t rows, Value column);
+  Value sumOfBlock(Value staged, Value column) {
+    return sumOfRows(staged, rowsOfBlock, column);
+  }
   void shareColumns(function_ref<void(Value column)> each);
   void addTo(Value acc, Value column, Value sum);
   Value placeOfPart(Value part, Value column);
   Value isLast();
-  Value sumOfParts(Value column);
+  Value stageParts(int64_t &groups);
 
   RewriterBase &rewriter;
   Emitter e;
@@ -456,9 +459,9 @@ Value RowSumsEmitter::stage(ArrayRef<Value> own) {
   return staged;
 }
 
-Value RowSumsEmitter::sumOfBlock(Value staged, Value at) {
+Value RowSumsEmitter::sumOfRows(Value staged, int64_t rows, Value at) {
   Value sum;
-  for (int64_t i = 0; i < rowsOfBlock; ++i) {
+  for (int64_t i = 0; i < rows; ++i) {
     Value one = memref::LoadOp::create(rewriter, loc, staged,
                                        ValueRange{e.index(i), at});
     sum = sum ? combine(sum, one) : one;
@@ -503,18 +506,52 @@ Value RowSumsEmitter::isLast() {
       });
 }
 
-/// Volatile: what this multiprocessor may have in its cache is old.
-Value RowSumsEmitter::sumOfParts(Value at) {
+/// Leaves the sums of all parts in shared memory, a row for each group of
+/// threads: together they read whole parts, 16 bytes each, and a group every
+/// `groups`-th of them. Volatile: what this multiprocessor may have in its cache
+/// is old.
+Value RowSumsEmitter::stageParts(int64_t &groups) {
   Type type = identity.getType();
-  auto load = [&](Value part, int64_t, int64_t) {
-    Value stored = LLVM::LoadOp::create(
-        rewriter, loc, Emitter::storedType(type), placeOfPart(part, at),
-        static_cast<unsigned>(elementBytes(type)), /*isVolatile=*/true);
-    return SmallVector<Value>{e.fromStored(stored, type)};
+  int64_t bytes = elementBytes(type), count = kAccessBytes / bytes;
+  while (columns % count != 0)
+    count /= 2;
+  int64_t threads = std::min(columns / count, block.threads);
+  groups = block.threads / threads;
+  Value group = e.div(block.thread, threads);
+  Value own = e.sub(e.add(parts, groups - 1), group);
+  own = e.div(e.max(own, e.index(0)), groups);
+  auto stored = VectorType::get(count, Emitter::storedType(type));
+  Value staged = block.staging(rewriter, loc, 0,
+                               MemRefType::get({groups, columns}, type));
+  // The word that says who is last was there.
+  gpu::BarrierOp::create(rewriter, loc);
+  auto sum = [&](Value at) {
+    auto load = [&](Value number, int64_t, int64_t) {
+      Value part = e.add(e.mul(number, groups), group);
+      Value vector = LLVM::LoadOp::create(rewriter, loc, stored,
+                                          placeOfPart(part, at),
+                                          static_cast<unsigned>(count * bytes),
+                                          /*isVolatile=*/true);
+      SmallVector<Value> values;
+      for (int64_t i = 0; i < count; ++i)
+        values.push_back(e.fromStored(
+            vector::ExtractOp::create(rewriter, loc, vector, i), type));
+      return values;
+    };
+    SmallVector<Value> starts(count, start());
+    auto loop = addParts(e, own, {kPartsAtOnce, /*sums=*/count}, starts, load,
+                         [&](Value x, Value y) { return combine(x, y); });
+    for (auto [i, value] : llvm::enumerate(loop.getResults()))
+      memref::StoreOp::create(rewriter, loc, value, staged,
+                              ValueRange{group, e.add(at, i)});
   };
-  return addParts(e, parts, {kPartsAtOnce, /*sums=*/1}, start(), load,
-                  [&](Value x, Value y) { return combine(x, y); })
-      .getResult(0);
+  // Threads that are left over are of no group.
+  Value first = e.mul(e.rem(block.thread, threads), count);
+  e.ifThen(e.lessThan(group, e.index(groups)), [&] {
+    e.forEach(first, e.index(columns), e.index(threads * count), sum);
+  });
+  gpu::BarrierOp::create(rewriter, loc);
+  return staged;
 }
 
 Value RowSumsEmitter::run(Value acc, const IndexMap &indices) {
@@ -549,7 +586,10 @@ Value RowSumsEmitter::run(Value acc, const IndexMap &indices) {
     });
     Value last = isLast();
     e.ifThen(last, [&] {
-      shareColumns([&](Value at) { addTo(acc, at, sumOfParts(at)); });
+      int64_t groups;
+      Value all = stageParts(groups);
+      shareColumns(
+          [&](Value at) { addTo(acc, at, sumOfRows(all, groups, at)); });
     });
     return last;
   };
