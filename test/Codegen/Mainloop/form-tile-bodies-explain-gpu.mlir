@@ -132,7 +132,7 @@ func.func @f32_operands(%a: memref<512x512xf32>, %out: memref<512x512xf32>) {
   return
 }
 
-// What is computed has no place in shared memory: it is a first operand only.
+// What is computed has no place in shared memory: it is the first factor, so its rows are those of the sums.
 func.func @computed_second(%a: memref<512x512xf16>, %out: memref<512x512xf32>) {
   %c0 = arith.constant 0 : index
   %c512 = arith.constant 512 : index
@@ -148,8 +148,35 @@ func.func @computed_second(%a: memref<512x512xf16>, %out: memref<512x512xf32>) {
       %s = linalg.matmul ins(%x, %y : tensor<64x64xf16>, tensor<64x64xf16>) outs(%start : tensor<64x64xf32>) -> tensor<64x64xf32>
       %e16 = tensor.empty() : tensor<64x64xf16>
       %h = linalg.map { arith.truncf } ins(%s : tensor<64x64xf32>) outs(%e16 : tensor<64x64xf16>)
-      // expected-remark @+1 {{linalg.matmul forms no mainloop: the second operand of a contraction is computed}}
+      // expected-remark @+1 {{linalg.matmul forms no mainloop: operand 1 is no tile that is read from a tensor; nor a tile body, because a dimension runs along the rows of one tile and along the columns of another}}
       %t = linalg.matmul ins(%x, %h : tensor<64x64xf16>, tensor<64x64xf16>) outs(%acc : tensor<64x64xf32>) -> tensor<64x64xf32>
+      pit.yield %t : tensor<64x64xf32>
+    }
+    %w = pit.swrite %sum into %o[%i, %c0] : tensor<64x64xf32> into tensor<512x512xf32>
+    pit.yield %w : tensor<512x512xf32>
+  }
+  bufferization.materialize_in_destination %r in restrict writable %out : (tensor<512x512xf32>, memref<512x512xf32>) -> ()
+  return
+}
+
+// Of two that are computed one would be the second: its columns are nowhere.
+func.func @both_computed(%a: memref<512x512xf16>, %out: memref<512x512xf32>) {
+  %c0 = arith.constant 0 : index
+  %c512 = arith.constant 512 : index
+  %zero = arith.constant 0.0 : f32
+  %at = bufferization.to_tensor %a restrict : memref<512x512xf16> to tensor<512x512xf16>
+  %ot = bufferization.to_tensor %out restrict writable : memref<512x512xf32> to tensor<512x512xf32>
+  %r = pit.forall (%i) = (%c0) to (%c512) step (64) iter_args(%o = %ot) -> (tensor<512x512xf32>) {
+    %e = tensor.empty() : tensor<64x64xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %sum = pit.for (%j) = (%c0) to (%c512) step (64) iter_args(%acc = %start) -> (tensor<64x64xf32>) {
+      %x = pit.sread %at[%i, %j] : tensor<512x512xf16> -> tensor<64x64xf16>
+      %y = pit.sread %at[%j, %c0] : tensor<512x512xf16> -> tensor<64x64xf16>
+      %e16 = tensor.empty() : tensor<64x64xf16>
+      %g = linalg.map { math.absf } ins(%x : tensor<64x64xf16>) outs(%e16 : tensor<64x64xf16>)
+      %h = linalg.map { math.absf } ins(%y : tensor<64x64xf16>) outs(%e16 : tensor<64x64xf16>)
+      // expected-remark @+1 {{linalg.matmul forms no mainloop: operand 0 is no tile that is read from a tensor; nor a tile body, because it is not known what the rows of a tile are}}
+      %t = linalg.matmul ins(%g, %h : tensor<64x64xf16>, tensor<64x64xf16>) outs(%acc : tensor<64x64xf32>) -> tensor<64x64xf32>
       pit.yield %t : tensor<64x64xf32>
     }
     %w = pit.swrite %sum into %o[%i, %c0] : tensor<64x64xf32> into tensor<512x512xf32>

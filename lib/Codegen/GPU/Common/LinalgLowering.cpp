@@ -69,7 +69,8 @@ static Value guardLoad(OpBuilder &builder, memref::LoadOp load) {
   Location loc = load.getLoc();
   Value inside;
   auto require = [&](Value holds) {
-    inside = inside ? arith::AndIOp::create(builder, loc, inside, holds) : holds;
+    inside =
+        inside ? arith::AndIOp::create(builder, loc, inside, holds) : holds;
   };
   for (OpOperand &operand : load.getIndicesMutable()) {
     int64_t d = operand.getOperandNumber() - 1;

@@ -508,8 +508,8 @@ Value RowSumsEmitter::isLast() {
 
 /// Leaves the sums of all parts in shared memory, a row for each group of
 /// threads: together they read whole parts, 16 bytes each, and a group every
-/// `groups`-th of them. Volatile: what this multiprocessor may have in its cache
-/// is old.
+/// `groups`-th of them. Volatile: what this multiprocessor may have in its
+/// cache is old.
 Value RowSumsEmitter::stageParts(int64_t &groups) {
   Type type = identity.getType();
   int64_t bytes = elementBytes(type), count = kAccessBytes / bytes;
@@ -521,17 +521,17 @@ Value RowSumsEmitter::stageParts(int64_t &groups) {
   Value own = e.sub(e.add(parts, groups - 1), group);
   own = e.div(e.max(own, e.index(0)), groups);
   auto stored = VectorType::get(count, Emitter::storedType(type));
-  Value staged = block.staging(rewriter, loc, 0,
-                               MemRefType::get({groups, columns}, type));
+  Value staged =
+      block.staging(rewriter, loc, 0, MemRefType::get({groups, columns}, type));
   // The word that says who is last was there.
   gpu::BarrierOp::create(rewriter, loc);
   auto sum = [&](Value at) {
     auto load = [&](Value number, int64_t, int64_t) {
       Value part = e.add(e.mul(number, groups), group);
-      Value vector = LLVM::LoadOp::create(rewriter, loc, stored,
-                                          placeOfPart(part, at),
-                                          static_cast<unsigned>(count * bytes),
-                                          /*isVolatile=*/true);
+      Value vector =
+          LLVM::LoadOp::create(rewriter, loc, stored, placeOfPart(part, at),
+                               static_cast<unsigned>(count * bytes),
+                               /*isVolatile=*/true);
       SmallVector<Value> values;
       for (int64_t i = 0; i < count; ++i)
         values.push_back(e.fromStored(

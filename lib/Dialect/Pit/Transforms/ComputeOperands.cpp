@@ -47,22 +47,28 @@ static bool computesElements(linalg::GenericOp op) {
       !op.getIndexingMapsArray().back().isIdentity() ||
       op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)))
     return false;
-  return llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
-           return map.isProjectedPermutation();
-         }) && llvm::all_of(op.getBlock()->without_terminator(), [](Operation &inner) {
-           return isPure(&inner) && !mayTrap(&inner) && inner.getNumRegions() == 0;
-         });
+  return llvm::all_of(
+             op.getIndexingMapsArray(),
+             [](AffineMap map) { return map.isProjectedPermutation(); }) &&
+         llvm::all_of(op.getBlock()->without_terminator(),
+                      [](Operation &inner) {
+                        return isPure(&inner) && !mayTrap(&inner) &&
+                               inner.getNumRegions() == 0;
+                      });
 }
 
-/// Bytes of what is read for an element of the op's result: inputs that have
-/// one for each count. Of tensors that the body reads where it says, others may
-/// share elements.
-static int64_t bitsPerElement(linalg::GenericOp op) {
+/// Is less read for an element of an op's result than it has? Inputs that have
+/// an element for each of its elements count. [K3]
+static bool readsLess(linalg::GenericOp op) {
+  auto bitsOf = [](Value tensor) -> int64_t {
+    Type element = getElementTypeOrSelf(tensor);
+    return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64;
+  };
   int64_t bits = 0;
   for (OpOperand *input : op.getDpsInputOperands())
     if (op.getMatchingIndexingMap(input).isPermutation())
-      bits += getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth();
-  return bits;
+      bits += bitsOf(input->get());
+  return bits < bitsOf(op.getResult(0));
 }
 
 namespace {
@@ -77,8 +83,7 @@ struct Computed {
 /// The tile of a contraction whose operand `number` is computed. [K4, K5]
 static OrRefusal<SmallVector<int64_t>> findTile(linalg::LinalgOp op,
                                                 unsigned number) {
-  AffineMap computed =
-      op.getMatchingIndexingMap(op.getDpsInputOperand(number));
+  AffineMap computed = op.getMatchingIndexingMap(op.getDpsInputOperand(number));
   AffineMap other =
       op.getMatchingIndexingMap(op.getDpsInputOperand(1 - number));
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
@@ -119,14 +124,11 @@ static OrRefusal<SmallVector<int64_t>> findTile(linalg::LinalgOp op,
 /// Why an operand of a contraction is not computed as it is read.
 static Refused check(linalg::LinalgOp op, unsigned number,
                      linalg::GenericOp operand) {
-  auto type = cast<RankedTensorType>(operand.getResult(0).getType());
   if (!operand->hasOneUse() || operand->getBlock() != op->getBlock())
     return refuse("others use it"); // [K2]
-  if (bitsPerElement(operand) >= type.getElementTypeBitWidth())
-    return refuse("as much would be read as it has"); // [K3]
-  Value other = op.getDpsInputs()[1 - number];
-  if (!(type.getElementType().isF16() || type.getElementType().isBF16()) ||
-      getElementTypeOrSelf(other) != type.getElementType())
+  Type element = getElementTypeOrSelf(operand.getResult(0));
+  if (!(element.isF16() || element.isBF16()) ||
+      getElementTypeOrSelf(op.getDpsInputs()[1 - number]) != element)
     return refuse("tensor cores take elements of f16 or bf16"); // [K4]
   FailureOr<SumOfProducts> product = matchSumOfProducts(op);
   bool isProduct =
@@ -144,9 +146,8 @@ static std::optional<Computed> find(linalg::LinalgOp op, bool explain) {
       op->getNumResults() != 1)
     return std::nullopt;
   for (unsigned number : {0u, 1u}) {
-    auto operand =
-        op.getDpsInputs()[number].getDefiningOp<linalg::GenericOp>();
-    if (!operand || !computesElements(operand))
+    auto operand = op.getDpsInputs()[number].getDefiningOp<linalg::GenericOp>();
+    if (!operand || !computesElements(operand) || !readsLess(operand))
       continue;
     Refused refused = check(op, number, operand);
     if (!refused) {
@@ -214,6 +215,8 @@ struct ComputeOperandsPass
            llvm::make_early_inc_range(computed.operand->getUsers()))
         if (auto read = dyn_cast<SReadOp>(user))
           computeTile(rewriter, read, computed.operand);
+      if (computed.operand->use_empty())
+        rewriter.eraseOp(computed.operand);
     }
   }
 };
