@@ -8,9 +8,9 @@ Arrays are those of numpy, torch, CuPy and JAX, on the CPU or a GPU. They are pa
 without copies, by DLPack; on a GPU a call runs on the framework's current stream.
 
     Ops             matmul, linear, einsum, masked_matmul, padded_linear, padded_mlp,
-                    masked_mlp, scaled_matmul, compressed_linear, moe, conv2d, attention, paged_attention: compiled
-                    when they are called; block_index, page_index: what these
-                    read (docs/Ops.md)
+                    masked_mlp, scaled_matmul, compressed_linear, moe, conv2d, attention,
+                    paged_attention: compiled when they are called; compress, block_index,
+                    page_index: what these read (docs/Ops.md)
     Looking         coverage, explain
     Programs        compile (MLIR or StableHLO), load, jit and tile (tile programs in
                     Python, docs/TileLanguage.md); docs/Python.md
@@ -31,16 +31,17 @@ from ._index import Index, build_index, import_index
 from ._library import Error
 from ._program import Entry, Program, Signature, load
 from .ops import (
-    Compressed, Explanation, attention, block_index, compress, compressed_linear, conv2d, einsum, explain,
-    linear, masked_matmul, masked_mlp,
-    matmul, moe, padded_linear, padded_mlp, page_index, paged_attention, scaled_matmul)
+    Compressed, Explanation, attention, block_index, compress, compressed_linear, conv2d, einsum,
+    explain, linear, masked_matmul, masked_mlp, matmul, moe, padded_linear, padded_mlp, page_index,
+    paged_attention, scaled_matmul)
 
 __all__ = [
-    "Compiler", "Compressed", "Constant", "Context", "Coverage", "Entry", "Error", "Explanation", "Index",
-    "Program", "Signature", "attention", "block_index", "build_index", "compile", "compress",
-    "compressed_linear", "constant", "conv2d", "coverage", "default_context", "einsum", "explain", "import_index", "jit", "linear",
-    "load", "masked_matmul", "masked_mlp", "matmul", "moe", "padded_linear", "padded_mlp",
-    "page_index", "paged_attention", "scaled_matmul", "tile", "view",
+    "Compiler", "Compressed", "Constant", "Context", "Coverage", "Entry", "Error", "Explanation",
+    "Index", "Program", "Signature", "attention", "block_index", "build_index", "compile",
+    "compress", "compressed_linear", "constant", "conv2d", "coverage", "default_context", "einsum",
+    "explain", "import_index", "jit", "linear", "load", "masked_matmul", "masked_mlp", "matmul",
+    "moe", "padded_linear", "padded_mlp", "page_index", "paged_attention", "scaled_matmul", "tile",
+    "view",
 ]
 
 

@@ -70,6 +70,18 @@ def scaled_matmul(
     a: _Array, b: _AnyArray, scale_a: _AnyArray, scale_b: _AnyArray, bias: _AnyArray = None, *,
     sparse: Any = None, activation: _Activation | None = None, dtype: _Type = None,
     dynamic: str | bool | None = None, out: _AnyArray = None) -> _Array: ...
+class Compressed:
+    bits: Any
+    starts: Any
+    values: Any
+    shape: tuple[int, int]
+    nbytes: int
+    def __init__(self, bits: Any, starts: Any, values: Any, shape: tuple[int, int]) -> None: ...
+    def dense(self) -> Any: ...
+def compress(weight: _AnyArray, mask: _AnyArray = None) -> Compressed: ...
+def compressed_linear(
+    x: _Array, weight: Compressed, bias: _AnyArray = None, *,
+    activation: _Activation | None = None, dtype: _Type = None, out: _AnyArray = None) -> _Array: ...
 def moe(
     x: _Array, router_weights: _AnyArray, experts: _AnyArray, w_gate: _AnyArray,
     w_up: _AnyArray, w_down: _AnyArray, *, activation: _Activation = "silu",

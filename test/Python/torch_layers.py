@@ -46,6 +46,84 @@ class Case(unittest.TestCase):
             self.close(mine, theirs, x.dtype)
 
 
+class Compressed(Case):
+    def test_layers(self):
+        for dtype in (torch.float64, torch.float32, torch.bfloat16):
+            for shape, zeros in (((70, 130), 0.6), ((1, 1), 0), ((64, 64), 1), ((129, 64), 0)):
+                linear = torch.nn.Linear(shape[1], shape[0], dtype=dtype)
+                kept = torch.rand(shape) >= zeros
+                layer = pit.torch.CompressedLinear.from_linear(linear, kept)
+                dense = torch.where(kept, linear.weight, 0).detach()
+                self.assertTrue(torch.equal(layer.weight, dense))
+                self.assertEqual(len(layer.values), int(kept.sum()))
+                for lead in ((5,), (), (2, 3), (0,)):
+                    x = torch.randn(*lead, shape[1], dtype=dtype, requires_grad=True)
+                    self.check(layer, x, dense.double())
+
+    def check(self, layer, x, dense):
+        y = layer(x)
+        grad = torch.randn_like(y)
+        found = torch.autograd.grad(y, (x, layer.bias), grad)
+        wide = [p.detach().double().requires_grad_() for p in (x, layer.bias)]
+        expected = torch.nn.functional.linear(wide[0], dense, wide[1])
+        self.close(y, expected, x.dtype)
+        for mine, theirs in zip(found, torch.autograd.grad(expected, wide, grad.double())):
+            self.assertEqual(mine.dtype, x.dtype)
+            self.close(mine, theirs, x.dtype)
+
+    def test_state(self):
+        model = torch.nn.Sequential(torch.nn.Linear(100, 70), torch.nn.ReLU(), torch.nn.Linear(70, 3, bias=False))
+        with torch.no_grad():
+            model[0].weight[torch.rand(70, 100) < 0.7] = 0
+        state, x = {name: each.clone() for name, each in model.state_dict().items()}, torch.randn(4, 100)
+        expected = model(x)
+        self.assertEqual(pit.torch.compress_linears(model), 1)
+        self.assertIsInstance(model[0], pit.torch.CompressedLinear)
+        self.assertIs(type(model[2]), torch.nn.Linear)
+        self.close(model(x), expected.double(), torch.float32)
+        found = model.state_dict()
+        self.assertEqual(list(found), list(state))
+        for name in state:
+            self.assertTrue(torch.equal(found[name], state[name]))
+        others = {name: torch.where(torch.rand_like(each) < 0.5, each, 0) for name, each in state.items()}
+        model.load_state_dict(others)
+        self.assertTrue(torch.equal(model[0].weight, others["0.weight"]))
+        for each in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+            self.assertTrue(torch.equal(each(x), model(x)))
+        with self.assertRaisesRegex(RuntimeError, "size mismatch for 0.weight"):
+            model.load_state_dict({**others, "0.weight": torch.zeros(70, 99)})
+        with self.assertRaisesRegex(RuntimeError, 'Missing key.*"0.weight"'):
+            model.load_state_dict({name: each for name, each in others.items() if name != "0.weight"})
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            self.close(model[0](x), torch.nn.functional.linear(
+                x.double(), others["0.weight"].double(), others["0.bias"].double()), torch.bfloat16)
+
+    def test_graphs_and_ties(self):
+        layer = pit.torch.CompressedLinear.from_linear(torch.nn.Linear(64, 8))
+        x = torch.randn(3, 64)
+        compiled = torch.compile(layer, backend="eager", fullgraph=True)
+        self.close(compiled(x), layer(x).double(), torch.float32)
+        tied = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+        tied[1].weight = tied[0].weight
+        torch.nn.init.zeros_(tied[0].weight)
+        self.assertEqual(pit.torch.compress_linears(tied), 0)
+
+    def test_errors(self):
+        layer = pit.torch.CompressedLinear(64, 8)
+        with self.assertRaisesRegex(pit.Error, r"x has shape \(3, 63\); its last dimension must be that of the weight"):
+            layer(torch.randn(3, 63))
+        with self.assertRaisesRegex(pit.Error, "values has elements of f32, x of f64"):
+            layer(torch.randn(3, 64, dtype=torch.float64))
+        with self.assertRaisesRegex(pit.Error, r"compress: a mask of shape \(2, 3\)"):
+            pit.compress(torch.randn(3, 3), torch.ones(2, 3))
+        with self.assertRaisesRegex(pit.Error, "compress: a weight of shape"):
+            pit.compress(torch.randn(3))
+        with self.assertRaisesRegex(pit.Error, "weight must be what pit.compress makes, not Tensor"):
+            pit.compressed_linear(torch.randn(3, 3), torch.randn(3, 3))
+        with self.assertRaisesRegex(pit.Error, "compress_linears: zeros is 2"):
+            pit.torch.compress_linears(layer, zeros=2)
+
+
 class Products(Case):
     def test_gradients(self):
         mask = torch.rand(11, 9) < 0.3

@@ -15,8 +15,7 @@ from ._products import linear, masked_matmul, matmul, padded_linear
 from ._scaled import scaled_matmul
 
 __all__ = [
-    "Compressed", "Explanation", "attention", "block_index", "compress", "compressed_linear", "conv2d", "einsum",
-    "explain", "linear",
-    "masked_matmul", "masked_mlp", "matmul", "moe", "padded_linear", "padded_mlp", "page_index",
-    "paged_attention", "scaled_matmul",
+    "Compressed", "Explanation", "attention", "block_index", "compress", "compressed_linear",
+    "conv2d", "einsum", "explain", "linear", "masked_matmul", "masked_mlp", "matmul", "moe",
+    "padded_linear", "padded_mlp", "page_index", "paged_attention", "scaled_matmul",
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._library import Error
-from ._activations import check_activation
+from ._activations import ACTIVATIONS, check_activation
 from ._einsum import read_type
 from ._op import Argument, Op, kind, make, run
 from ._operand import makes_op
@@ -46,46 +46,30 @@ class Compressed:
 
     def dense(self):
         """The weight, with zeros."""
-        kept = mask_of(self.bits, self.shape)
-        starts, bits = self.starts, self.bits
-        if isinstance(bits, np.ndarray):
-            each = kept.astype(np.int64)
-            ranks = blocks_of(each).cumsum(-1) - blocks_of(each)
-            places = (ranks + starts[:, :, None]).reshape(len(kept), -1)[:, :kept.shape[1]]
-            dense = np.zeros(self.shape, self.values.dtype)
-        else:
-            each = kept.long()
-            ranks = blocks_of(each).cumsum(-1) - blocks_of(each)
-            places = (ranks + starts[:, :, None]).reshape(len(kept), -1)[:, :kept.shape[1]]
-            dense = self.values.new_zeros(self.shape)
-        dense[kept] = self.values[places[kept]]
+        n, k = self.shape
+        live = (self.bits[:, :, None] >> columns_of(self.bits)) & 1
+        places = self.starts[:, :, None] + live.cumsum(-1) - live
+        live, places = (x.reshape(n, -(-k // BLOCK) * BLOCK)[:, :k] for x in (live != 0, places))
+        is_numpy = isinstance(self.bits, np.ndarray)
+        dense = np.zeros(self.shape, self.values.dtype) if is_numpy else self.values.new_zeros(self.shape)
+        dense[live] = self.values[places[live]]
         return dense
 
 
-def blocks_of(x):
-    """(n, k) as (n, blocks, 64), with zeros behind it."""
-    rest = -x.shape[1] % BLOCK
-    if rest:
-        if isinstance(x, np.ndarray):
-            x = np.pad(x, ((0, 0), (0, rest)))
-        else:
-            x = _pad(x, (0, rest))
-    return x.reshape(len(x), x.shape[1] // BLOCK, BLOCK)
+def columns_of(like):
+    """The numbers of a word's bits, an array of the same framework."""
+    numbers = np.arange(BLOCK, dtype=np.int64)
+    return numbers if isinstance(like, np.ndarray) else like.new_tensor(numbers, dtype=like.new_zeros(0).long().dtype)
 
 
-def _pad(x, sizes):
-    from torch.nn import functional
-    return functional.pad(x, sizes)
-
-
-def mask_of(bits, shape):
-    """Which elements a bitmap has."""
-    if isinstance(bits, np.ndarray):
-        columns = np.arange(BLOCK, dtype=np.int64)
-    else:
-        columns = bits.new_tensor(range(BLOCK))
-    found = (bits[:, :, None] >> columns) & 1
-    return found.reshape(bits.shape[0], bits.shape[1] * BLOCK)[:, : shape[1]] != 0
+def tiles_of(x):
+    """An array (n, k) with zeros behind it, by tiles of 64 rows and 64 columns: (n / 64, 64, k / 64, 64)."""
+    n, k = x.shape
+    rows, blocks = -(-n // BLOCK), -(-k // BLOCK)
+    shape = (rows * BLOCK, blocks * BLOCK)
+    whole = np.zeros(shape, x.dtype) if isinstance(x, np.ndarray) else x.new_zeros(shape)
+    whole[:n, :k] = x
+    return whole.reshape(rows, BLOCK, blocks, BLOCK)
 
 
 def compress(weight, mask=None):
@@ -103,31 +87,22 @@ def compress(weight, mask=None):
     if mask is not None and tuple(mask.shape) != tuple(weight.shape):
         raise Error(f"compress: a mask of shape {tuple(mask.shape)}; it must have the weight's, "
                     f"{tuple(weight.shape)}")
-    kept = blocks_of(weight != 0 if mask is None else mask != 0)
-    n, blocks, _ = kept.shape
-    rest = -n % BLOCK
-    columns = np.left_shift(np.int64(1), np.arange(BLOCK, dtype=np.int64))
-    if isinstance(weight, np.ndarray):
-        bits = (kept * columns).sum(-1)
-        rows = np.pad(kept, ((0, rest), (0, 0), (0, 0))).reshape(-1, BLOCK, blocks, BLOCK)
-        order = rows.transpose(0, 2, 1, 3)  # by rows of blocks, by blocks
-        padded = np.pad(blocks_of(weight), ((0, rest), (0, 0), (0, 0))).reshape(rows.shape)
-        values = padded.transpose(0, 2, 1, 3)[order]
-        counts = order.sum(-1)
-        starts = (counts.cumsum() - counts.ravel()).reshape(counts.shape).transpose(0, 2, 1)
-        starts = np.ascontiguousarray(starts.reshape(-1, blocks)[:n].astype(np.int32))
-    else:
-        bits = (kept * kept.new_tensor(columns, dtype=weight.new_zeros(0).long().dtype)).sum(-1)
-        rows = _pad(kept, (0, 0, 0, 0, 0, rest)).reshape(-1, BLOCK, blocks, BLOCK)
-        order = rows.permute(0, 2, 1, 3)
-        padded = _pad(blocks_of(weight), (0, 0, 0, 0, 0, rest)).reshape(rows.shape)
-        values = padded.permute(0, 2, 1, 3)[order]
-        counts = order.sum(-1)
-        starts = (counts.reshape(-1).cumsum(0) - counts.reshape(-1)).reshape(counts.shape)
-        starts = starts.permute(0, 2, 1).reshape(-1, blocks)[:n].int().contiguous()
+    n = len(weight)
+    live = tiles_of(weight != 0 if mask is None else mask != 0)
+    bits = (live * (1 << columns_of(live))).sum(-1).reshape(live.shape[0] * BLOCK, live.shape[2])[:n]
+    live = live.swapaxes(1, 2)  # in the order of the values
+    values = tiles_of(weight).swapaxes(1, 2)[live]
+    counts = live.sum(-1)
+    ends = counts.reshape(-1).cumsum(0).reshape(counts.shape)
+    starts = (ends - counts).swapaxes(1, 2).reshape(live.shape[0] * BLOCK, live.shape[1])[:n]
     if len(values) >= 2 ** 31:
         raise Error(f"compress: {len(values)} values; places are of i32, so there may be {2 ** 31 - 1}")
-    return Compressed(bits, starts, values, weight.shape)
+    starts = starts.astype(np.int32) if isinstance(starts, np.ndarray) else starts.int()
+    return Compressed(contiguous(bits), contiguous(starts), values, weight.shape)
+
+
+def contiguous(x):
+    return np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x.contiguous()
 
 
 @kind
@@ -161,7 +136,7 @@ class CompressedLinear(Op):
         return ("k", "n", "blocks")
 
     def stored_names(self):
-        return ("bits", "starts", "values")
+        return ("bits", "starts")
 
     def exact(self):
         return ("k", "blocks")
@@ -181,7 +156,6 @@ class CompressedLinear(Op):
         if blocks * BLOCK != k:
             x = builder.pad(x, (0, 0), (0, blocks * BLOCK - k))
         parts = parts_of(n, blocks) if builder.on_gpu and isinstance(m, int) else 1
-        each = blocks // parts
         x = builder.blocks(x, 1, BLOCK)
         if parts > 1:
             x, bits, starts = (builder.split(v, 1, parts) for v in (x, bits, starts))
@@ -191,7 +165,6 @@ class CompressedLinear(Op):
         out = [*("p" if parts > 1 else ""), "m", "n"]
         sums = builder.product([weight, x], [[*lead, "b", "c"], [*lead.replace("n", "m"), "b", "c"]],
                                [{"p": parts, "m": m, "n": n}[d] for d in out], out, wide)
-        assert each * parts == blocks
         return [self.finish(builder, sums, parts, bias, self.dtype or x.type)]
 
     def expand(self, builder, bits, starts, packed, lead):
@@ -241,7 +214,6 @@ class CompressedLinear(Op):
             if bias:
                 total = body.add(wide, total, body.cast(elements[-1], bias[0].type, wide))
             if self.activation is not None:
-                from ._activations import ACTIVATIONS
                 total = ACTIVATIONS[self.activation](body, wide, total)
             return body.cast(total, wide, type_)
 

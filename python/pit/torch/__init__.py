@@ -17,6 +17,7 @@ from ._observed import route
 from ._run import run_in_graph
 
 if TYPE_CHECKING:
+    from ._compressed import CompressedLinear, compress_linears
     from ._convolutional import Conv2d
     from ._fan_in import FixedFanInLinear
     from ._masked import MaskedLinear
@@ -28,12 +29,14 @@ if TYPE_CHECKING:
     from ._sparsify import densify, sparsify
     from ._table import Row, Table
 
-__all__ = ["Conv2d", "CsrLinear", "FixedFanInLinear", "Linear", "MaskedLinear", "Padding", "PredictedMlp", "Row",
-           "Table", "densify", "distributed", "pack", "skip_tokens", "sparsify", "unpack"]
+__all__ = ["CompressedLinear", "Conv2d", "CsrLinear", "FixedFanInLinear", "Linear", "MaskedLinear", "Padding",
+           "PredictedMlp", "Row", "Table", "compress_linears", "densify", "distributed", "pack", "skip_tokens",
+           "sparsify", "unpack"]
 # Imported when they are asked for: a first call needs none of these.
-HOMES = {"Conv2d": "_convolutional", "CsrLinear": "_packed_layers",
+HOMES = {"CompressedLinear": "_compressed", "Conv2d": "_convolutional", "CsrLinear": "_packed_layers",
          "FixedFanInLinear": "_fan_in", "Linear": "_modules", "MaskedLinear": "_masked",
-         "Padding": "_padding", "PredictedMlp": "_predicted", "Row": "_table", "Table": "_table", "densify": "_sparsify",
+         "Padding": "_padding", "PredictedMlp": "_predicted", "Row": "_table", "Table": "_table",
+         "compress_linears": "_compressed", "densify": "_sparsify",
          "pack": "_padding", "skip_tokens": "_skipping", "sparsify": "_sparsify", "unpack": "_padding"}
 
 
