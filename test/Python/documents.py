@@ -88,7 +88,7 @@ class Documents(unittest.TestCase):
         # The index selects, so the last product is that of what was kept.
         np.testing.assert_allclose(values["y"], expected, atol=1e-4)
         self.assertIn("pit.sread", values["listing"])
-        self.assertEqual(len(found), 6)
+        self.assertEqual(len(found), 7)
 
     def test_names(self):
         """Each name of the package that the page has, and the other way round."""
