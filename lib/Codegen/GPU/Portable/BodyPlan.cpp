@@ -34,6 +34,14 @@ const StagedTile &BodyPlan::stagedOf(Value tile) const {
       staged, [&](const StagedTile &staged) { return staged.tile == tile; });
 }
 
+const StagedColumn *BodyPlan::stagedColumnOf(Value tile) const {
+  const auto *found =
+      llvm::find_if(stagedColumns, [&](const StagedColumn &column) {
+        return column.tile == tile;
+      });
+  return found == stagedColumns.end() ? nullptr : found;
+}
+
 static ArrayRef<int64_t> shapeOf(Value tile) {
   return cast<VectorType>(tile.getType()).getShape();
 }
@@ -95,6 +103,13 @@ void BodyPlan::layOutTiles() {
     tile.offset = bytes;
     bytes += tile.operand.tile.bytes();
   }
+  for (StagedColumn &column : stagedColumns) {
+    column.offset = stageBytes;
+    stageBytes += info.rows * column.bytes;
+  }
+  // Where swizzles begin.
+  if (wgmma)
+    stageBytes = llvm::alignTo(stageBytes, kSwizzleBytes);
 }
 
 /// Do ops of its steps load elements from places that they compute?
@@ -122,7 +137,6 @@ public:
     if (!info)
       return std::nullopt;
     plan.info = *info;
-    plan.readsAhead = loadsAtPlaces(mainloop) && !mainloop.getIndex();
     if (plan.info.rows % kBlock)
       return notTaken(why, "its tiles have " + Twine(plan.info.rows) +
                                " rows, which is no multiple of 16");
@@ -144,6 +158,8 @@ public:
         return notTaken(why, "it carries no numbers");
     if (failed(findResultDims()))
       return std::nullopt;
+    if (loadsAtPlaces(mainloop))
+      stageColumns();
     return std::move(plan);
   }
 
@@ -226,6 +242,28 @@ private:
     shared.cols = shape[dims[1]];
     plan.staged.push_back(staged);
     return success();
+  }
+
+  /// Stages tiles of rows alone that cp.async copies.
+  void stageColumns() {
+    plan.loadsAtPlaces = true;
+    for (BlockArgument tile : mainloop.getLoadedTiles()) {
+      bool once;
+      auto view = dyn_cast_or_null<ViewOp>(sourceOf(tile, once));
+      int64_t bytes = view && elementOf(tile).isIntOrFloat()
+                          ? elementBytes(elementOf(tile))
+                          : 0;
+      if (plan.info.has(tile) && (bytes == 4 || bytes == 8) &&
+          plan.info.extent(tile, TileRole::Row) > 1 &&
+          plan.info.extent(tile, TileRole::Col) == 1 &&
+          (!view.getPadAttr() || isZero(view.getPadAttr())))
+        plan.stagedColumns.push_back({tile, bytes});
+    }
+  }
+
+  static bool isZero(TypedAttr pad) {
+    auto number = dyn_cast<IntegerAttr>(pad);
+    return number ? number.getValue().isZero() : isPositiveZero(pad);
   }
 
   static bool isPositiveZero(TypedAttr pad) {
@@ -477,16 +515,22 @@ cuda::planBody(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   return plan;
 }
 
+/// Many warps hide what loads from computed places wait for, and all load.
+static LogicalResult checkRoles(const BodyPlan &plan, std::string &why) {
+  if (plan.loadsAtPlaces)
+    return notTaken(why, "its steps load elements from places that they "
+                         "compute, for which no warps are spared");
+  return success();
+}
+
 std::optional<BodyPlan> cuda::planBodyByRoles(MainloopOp mainloop,
                                               const GpuTarget &target,
                                               std::string &why) {
   std::optional<BodyPlan> plan = divideWork(mainloop, target, why);
   if (!plan)
     return std::nullopt;
-  // Many warps hide what such loads wait for, and all of them load.
-  if (plan->readsAhead)
-    return notTaken(why, "its steps load elements from places that they "
-                         "compute");
+  if (failed(checkRoles(*plan, why)))
+    return std::nullopt;
   if (!plan->wgmma)
     return notTaken(why, "its steps compute more than contractions of what "
                          "they load, in tiles that have no multiples of 64 "
@@ -544,6 +588,8 @@ std::optional<BodyPlan> BodyPlan::from(PortableScheduleAttr schedule,
   if (!warps || schedule.getWorkers()[1] != 1)
     return notTaken(why, "a tile body takes tensor cores, and warps along m "
                          "only");
+  if (plan->producers && failed(checkRoles(*plan, why)))
+    return std::nullopt;
   if (plan->producers && plan->workers() > kMostWorkers)
     return notTaken(why, "producers load for up to " + Twine(kMostWorkers) +
                              " workers, and it has " + Twine(plan->workers()));

@@ -158,18 +158,18 @@ RegisterTile BodyTiles::take(Value tile, ValueRange &carried) {
   return registers;
 }
 
-SmallVector<Value> BodyTiles::readAhead(Value s) {
-  SmallVector<Value> values;
-  if (!plan.readsAhead)
-    return values;
-  steps.enter(s);
-  for (BlockArgument tile : mainloop.getLoadedTiles())
-    if (plan.info.has(tile))
-      llvm::append_range(values, readDirectly(tile).values);
-  return values;
+RegisterTile BodyTiles::readColumn(const StagedColumn &column, Value stage) {
+  RegisterTile registers = shapeOf(column.tile);
+  Type element = cast<VectorType>(column.tile.getType()).getElementType();
+  Value first = e.add(stage, column.offset);
+  for (auto [row, value] : llvm::zip(rows, registers.values))
+    value =
+        e.load(element, e.sharedPointer(e.add(first, e.mul(row, column.bytes))),
+               column.bytes);
+  return registers;
 }
 
-void BodyTiles::enter(Value s, ValueRange carried, ValueRange ahead) {
+void BodyTiles::enter(Value s, ValueRange carried, Value stage) {
   steps.enter(s);
   numbers = IRMapping();
   auto loaded = mainloop.getLoad().front().getTerminator()->getOperands();
@@ -177,8 +177,10 @@ void BodyTiles::enter(Value s, ValueRange carried, ValueRange ahead) {
            mainloop.getNumbers(), loaded.drop_front(mainloop.getNumLoaded())))
     numbers.map(argument, steps.lookup(value));
   for (BlockArgument tile : mainloop.getLoadedTiles())
-    if (plan.info.has(tile))
-      tiles[tile] = ahead.empty() ? readDirectly(tile) : take(tile, ahead);
+    if (const StagedColumn *column = plan.stagedColumnOf(tile))
+      tiles[tile] = readColumn(*column, stage);
+    else if (plan.info.has(tile))
+      tiles[tile] = readDirectly(tile);
   takeCarried(carried);
 }
 

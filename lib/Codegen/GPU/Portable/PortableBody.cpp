@@ -39,20 +39,15 @@ public:
     size_t elements = carried.size();
     llvm::append_range(carried,
                        loader.readAhead(e.i32(plan.common.stages - 1)));
-    size_t places = carried.size() - elements;
-    llvm::append_range(carried, tiles.readAhead(e.i32(0)));
     tiles.readOnce();
     carried = ring.loop(carried, [&](Value s, Value stage, ValueRange values) {
       ring.wait();
-      loader.takeAhead(values.slice(elements, places));
+      loader.takeAhead(values.drop_front(elements));
       ring.loadAhead(s, stage, [&](Value s, Value to) { loadStep(s, to); });
       SmallVector<Value> later = loader.readAhead(e.add(s, plan.common.stages));
-      SmallVector<Value> read = tiles.readAhead(e.add(s, 1));
       SmallVector<Value> next =
-          step(s, ring.address(stage), values.take_front(elements),
-               values.drop_front(elements + places));
+          step(s, ring.address(stage), values.take_front(elements));
       llvm::append_range(next, later);
-      llvm::append_range(next, read);
       return next;
     });
     carried.resize(elements);
@@ -65,11 +60,12 @@ private:
     for (const StagedTile &staged : plan.staged)
       if (!staged.once)
         loader.loadTile(staged, s, to);
+    for (const StagedColumn &column : plan.stagedColumns)
+      loader.loadColumn(column, s, to);
   }
 
-  SmallVector<Value> step(Value s, Value stage, ValueRange carried,
-                          ValueRange ahead) {
-    tiles.enter(s, carried, ahead);
+  SmallVector<Value> step(Value s, Value stage, ValueRange carried) {
+    tiles.enter(s, carried, stage);
     Block &compute = body.mainloop.getCompute().front();
     for (Operation &op : compute.without_terminator()) {
       if (auto pointwise = dyn_cast<PointwiseOp>(op)) {
