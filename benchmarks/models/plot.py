@@ -39,13 +39,13 @@ def main():
 
     figure, ax = pyplot.subplots(figsize=(8, 0.24 * len(lines) + 1))
     ratios = [line["ms"]["torch"] / line["ms"]["pit"] for line in lines]
-    ax.barh(range(len(lines)), ratios, color=BAR, label="torch's time over pit's")
+    ax.barh(range(len(lines)), [ratio - 1 for ratio in ratios], left=1, color=BAR, label="torch's time over pit's")
     for i, line in enumerate(lines):
         others = [ms for name, ms in line["ms"].items() if name != "torch" and not name.startswith("pit")]
         if others:
             ax.plot(min(others) / line["ms"]["pit"], i, "D", color=MARK, markersize=4,
-                    label=None if ax.get_legend_handles_labels()[1].count("best drop-in") else "best drop-in")
-        ax.text(ratios[i], i, f" {ratios[i]:.2f}", va="center", fontsize="small")
+                    label=None if len(ax.get_legend_handles_labels()[1]) > 1 else "the best drop-in's time over pit's")
+        ax.text(max(1, ratios[i]), i, f" {ratios[i]:.2f}", va="center", fontsize="small")
     ax.axvline(1, color="black", linewidth=0.8)
     ax.set_yticks(range(len(lines)), [f"{line['row']}: {line['case']}" for line in lines], fontsize="small")
     ax.set_ylim(-0.6, len(lines) - 0.4)
