@@ -103,9 +103,16 @@ PIT_DEVICE uint32_t ballot(bool x) {
   return __nvvm_vote_ballot_sync(ALL_LANES, x);
 }
 
+/// The x of the lane that is so many below this one; 0 if there is none. (The
+/// builtin does not tell, and comparing lanes takes up predicates.)
 PIT_DEVICE uint32_t shuffle_up(uint32_t x, uint32_t distance) {
-  return (uint32_t)__nvvm_shfl_sync_up_i32(ALL_LANES, (int32_t)x,
-                                           (int32_t)distance, 0);
+  uint32_t below;
+  __asm__ volatile("{ .reg .pred inside;\n\t"
+                   "shfl.sync.up.b32 %0|inside, %1, %2, 0, -1;\n\t"
+                   "@!inside mov.b32 %0, 0; }"
+                   : "=r"(below)
+                   : "r"(x), "r"(distance));
+  return below;
 }
 
 PIT_DEVICE uint32_t shuffle_xor(uint32_t x, uint32_t distance) {

@@ -8,13 +8,24 @@
 
 #include "Lists.h"
 
-/// The sum over a block of tally[begin .. end).
+/// Numbers of a tally that a thread has under way.
+enum { TALLY_BATCH = 16 };
+
+/// The sum over a block of tally[begin .. end). Parts have few words, so a
+/// batch adds up to few bits.
 PIT_DEVICE uint64_t sum_tally(const uint32_t *tally, uint32_t begin,
                               uint32_t end) {
   uint64_t mine = 0;
   for (uint32_t i = begin + thread(); (int32_t)i < (int32_t)end;
-       i += PIT_INDEX_THREADS)
-    mine += tally[i];
+       i += TALLY_BATCH * PIT_INDEX_THREADS) {
+    uint32_t batch = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < TALLY_BATCH; ++k) {
+      uint32_t at = i + k * PIT_INDEX_THREADS;
+      batch += at < end ? tally[at] : 0;
+    }
+    mine += batch;
+  }
   return block_scan_64(mine).all;
 }
 

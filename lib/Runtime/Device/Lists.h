@@ -115,30 +115,41 @@ typedef struct window {
 
 PIT_DEVICE bool holds(window w, int64_t x) { return x >= w.begin && x < w.end; }
 
-/// The first slot of a token that holds an expert of the window, or -1. From
-/// the last slot to the first: no load waits for a comparison.
+/// The first of `slots` integers from `row` on that lies in the window, or -1.
+/// From the last slot to the first: no load waits for a comparison.
 PIT_DEVICE int32_t first_slot(const pit_cuda_origin *o, int64_t row,
                               window experts) {
   int32_t found = -1;
-  if (o->vectors == 0) {
-    for (int32_t s = o->slots - 1; s >= 0; --s) {
-      int64_t expert = load_int(o->data, o->wide, row + s * o->slot_stride);
-      found = holds(experts, expert) ? s : found;
-    }
-    return found;
+  for (int32_t s = o->slots - 1; s >= 0; --s) {
+    int64_t expert = load_int(o->data, o->wide, row + s * o->slot_stride);
+    found = holds(experts, expert) ? s : found;
   }
-  int64_t row_bytes = row * (o->wide ? 8 : 4);
+  return found;
+}
+
+/// The same where the slots are vectors of 16 bytes, which hold integers of 8
+/// bytes, or of 4.
+PIT_DEVICE int32_t first_wide_slot(const pit_cuda_origin *o, int64_t row,
+                                   window experts) {
+  int32_t found = -1;
   for (int32_t k = o->vectors - 1; k >= 0; --k) {
-    words4 v = load_words4(o->data, row_bytes + k * (int64_t)sizeof(words4));
-    if (o->wide) {
-      for (int32_t e = 1; e >= 0; --e) {
-        int64_t expert = (int64_t)join_halves(v[2 * e], v[2 * e + 1]);
-        found = holds(experts, expert) ? 2 * k + e : found;
-      }
-    } else {
-      for (int32_t e = 3; e >= 0; --e)
-        found = holds(experts, (int32_t)v[e]) ? 4 * k + e : found;
-    }
+    words4 v = load_words4(o->data, row * 8 + k * (int64_t)sizeof(words4));
+    int64_t first = (int64_t)join_halves(v.x, v.y);
+    int64_t second = (int64_t)join_halves(v.z, v.w);
+    found = holds(experts, second) ? 2 * k + 1 : found;
+    found = holds(experts, first) ? 2 * k : found;
+  }
+  return found;
+}
+
+PIT_DEVICE int32_t first_short_slot(const pit_cuda_origin *o, int64_t row,
+                                    window experts) {
+  int32_t found = -1;
+  for (int32_t k = o->vectors - 1; k >= 0; --k) {
+    words4 v = load_words4(o->data, row * 4 + k * (int64_t)sizeof(words4));
+#pragma unroll
+    for (int32_t e = 3; e >= 0; --e)
+      found = holds(experts, (int32_t)v[e]) ? 4 * k + e : found;
   }
   return found;
 }
@@ -155,7 +166,10 @@ PIT_DEVICE void write_origins(const pit_cuda_origin *o, uint32_t group,
     int64_t id = ids[(uint32_t)i];
     window experts = o->by_expert ? (window){id, id + 1} : of_group;
     int64_t token = o->by_expert ? of_group.begin : id;
-    origin[(uint32_t)i] = first_slot(o, token * o->token_stride, experts);
+    int64_t row = token * o->token_stride;
+    origin[(uint32_t)i] = o->vectors == 0 ? first_slot(o, row, experts)
+                          : o->wide       ? first_wide_slot(o, row, experts)
+                                          : first_short_slot(o, row, experts);
   }
 }
 

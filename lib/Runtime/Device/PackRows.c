@@ -122,6 +122,7 @@ PIT_DEVICE void pack_as_columns(const pit_pack_columns_params *p,
     uint64_t strip = tile / down, batch = strip / across;
     uint64_t row0 = tile % down * side, column0 = strip % across * side;
     const char *from = (const char *)p->from + batch_offset(&p->batches, batch);
+#pragma unroll 16
     for (uint32_t i = thread(); i < side << side_log2; i += PIT_INDEX_THREADS) {
       uint32_t own_row = i & (side - 1), own_column = i >> side_log2;
       uint64_t r = row0 + own_row, c = column0 + own_column;

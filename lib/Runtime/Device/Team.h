@@ -28,18 +28,14 @@ typedef struct sums_32 {
 
 /// The sum of x over the lanes of a warp up to this one.
 PIT_DEVICE uint32_t warp_scan(uint32_t x) {
-  for (uint32_t distance = 1; distance < WARP; distance *= 2) {
-    uint32_t below = shuffle_up(x, distance);
-    x += lane() >= distance ? below : 0;
-  }
+  for (uint32_t distance = 1; distance < WARP; distance *= 2)
+    x += shuffle_up(x, distance);
   return x;
 }
 
 PIT_DEVICE uint64_t warp_scan_64(uint64_t x) {
-  for (uint32_t distance = 1; distance < WARP; distance *= 2) {
-    uint64_t below = shuffle_up_64(x, distance);
-    x += lane() >= distance ? below : 0;
-  }
+  for (uint32_t distance = 1; distance < WARP; distance *= 2)
+    x += shuffle_up_64(x, distance);
   return x;
 }
 

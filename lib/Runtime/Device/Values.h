@@ -116,8 +116,9 @@ PIT_DEVICE words4 join_piece(words4 found, uint32_t phase,
     return found;
   partial[thread()] = found;
   barrier();
-  if (phase == 0)
-    for (uint32_t w = 1; w < warps; ++w)
+#pragma unroll
+  for (uint32_t w = 1; w < TEAM_WARPS; ++w)
+    if (phase == 0 && w < warps)
       found |= partial[thread() + w * WARP];
   return found;
 }
