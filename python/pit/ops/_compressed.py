@@ -13,8 +13,9 @@ from ._products import rank_of, run_on_rows
 from ._text import sum_type, wide_type
 
 FACTORS = ("f16", "bf16", "f32", "f64")
-BLOCK = 64  # columns of a word of the bitmap, and rows whose values lie together
-TILES = 400  # of a product, that fill a GPU
+ROWS, BLOCK = 16, 64  # rows and columns of a tile
+SQUARES, LANES, FIELDS = 16, 32, 3  # of 8 x 8 in a tile, pairs of elements in one, words that say where they are
+TILES = 400  # of a product, of 64 outputs each, that fill a GPU
 LEAST_STEPS, MOST_PARTS = 4, 16  # of a tile along k
 
 
@@ -22,54 +23,57 @@ class Compressed:
     """A weight (n, k) of which the values that are not zero are stored, and a bit for each element; as
     pit.compress makes it.
 
-    bits     (n, blocks) of i64: a word for 64 columns of a row, the first column in its lowest bit
-    starts   (n, blocks) of i32: where the values of a word begin
-    values   (values): those of 64 rows and 64 columns lie together, row after row
+    words    (n / 16, k / 64, 48) of i32: three for each square of 8 x 8 elements, of which a tile of 16 x 64 has
+             two rows of eight. Bit 4 r + c of the first word is that of element (r, 2 c), of the second that of
+             (r, 2 c + 1); the third says where the square's values begin
+    values   (values), those of a square together, row after row
     shape    (n, k)
 
     That is 12 bytes for 64 elements, beside the values.
     """
 
-    def __init__(self, bits, starts, values, shape):
-        self.bits, self.starts, self.values = bits, starts, values
+    def __init__(self, words, values, shape):
+        self.words, self.values = words, values
         self.shape = tuple(int(extent) for extent in shape)
         n, k = self.shape
-        wanted = (n, -(-k // BLOCK))
-        for name, array in (("bits", bits), ("starts", starts)):
-            if tuple(array.shape) != wanted:
-                raise Error(f"Compressed: {name} has shape {tuple(array.shape)}; for a weight of "
-                            f"{self.shape} it is {wanted}")
+        wanted = (-(-n // ROWS), -(-k // BLOCK), SQUARES * FIELDS)
+        if tuple(words.shape) != wanted:
+            raise Error(f"Compressed: words has shape {tuple(words.shape)}; for a weight of {self.shape} it is "
+                        f"{wanted}")
 
     @property
     def nbytes(self):
-        return sum(int(x.nbytes) for x in (self.bits, self.starts, self.values))
+        return int(self.words.nbytes) + int(self.values.nbytes)
 
     def dense(self):
         """The weight, with zeros."""
         n, k = self.shape
-        live = (self.bits[:, :, None] >> columns_of(self.bits)) & 1
-        places = self.starts[:, :, None] + live.cumsum(-1) - live
-        live, places = (x.reshape(n, -(-k // BLOCK) * BLOCK)[:, :k] for x in (live != 0, places))
-        is_numpy = isinstance(self.bits, np.ndarray)
-        dense = np.zeros(self.shape, self.values.dtype) if is_numpy else self.values.new_zeros(self.shape)
-        dense[live] = self.values[places[live]]
-        return dense
+        a, b = self.words.shape[:2]
+        words = self.words.reshape(a, b, SQUARES, FIELDS)
+        is_numpy = isinstance(words, np.ndarray)
+        lanes = np.arange(LANES, dtype=np.int32)[:, None]
+        bits = (words[..., None, :2] >> (lanes if is_numpy else words.new_tensor(lanes))) & 1
+        counts = bits.reshape(a, b, SQUARES, 2 * LANES)
+        places = (words[..., 2:] + counts.cumsum(-1) - counts).reshape(bits.shape)
+        live = bits != 0
+        whole = np.zeros(bits.shape, self.values.dtype) if is_numpy else self.values.new_zeros(bits.shape)
+        whole[live] = self.values[places[live]]
+        whole = whole.reshape(a, b, 2, 8, 8, 8)
+        whole = whole.transpose(0, 2, 4, 1, 3, 5) if is_numpy else whole.permute(0, 2, 4, 1, 3, 5)
+        return contiguous(whole.reshape(a * ROWS, b * BLOCK)[:n, :k])
 
 
-def columns_of(like):
-    """The numbers of a word's bits, an array of the same framework."""
-    numbers = np.arange(BLOCK, dtype=np.int64)
-    return numbers if isinstance(like, np.ndarray) else like.new_tensor(numbers, dtype=like.new_zeros(0).long().dtype)
-
-
-def tiles_of(x):
-    """An array (n, k) with zeros behind it, by tiles of 64 rows and 64 columns: (n / 64, 64, k / 64, 64)."""
+def squares_of(x):
+    """An array (n, k) with zeros behind it, as (n / 16, k / 64, 16, 32, 2): by squares of its tiles, and pairs."""
     n, k = x.shape
-    rows, blocks = -(-n // BLOCK), -(-k // BLOCK)
-    shape = (rows * BLOCK, blocks * BLOCK)
-    whole = np.zeros(shape, x.dtype) if isinstance(x, np.ndarray) else x.new_zeros(shape)
+    a, b = -(-n // ROWS), -(-k // BLOCK)
+    is_numpy = isinstance(x, np.ndarray)
+    shape = (a * ROWS, b * BLOCK)
+    whole = np.zeros(shape, x.dtype) if is_numpy else x.new_zeros(shape)
     whole[:n, :k] = x
-    return whole.reshape(rows, BLOCK, blocks, BLOCK)
+    whole = whole.reshape(a, 2, 8, b, 8, 8)
+    whole = whole.transpose(0, 3, 1, 4, 2, 5) if is_numpy else whole.permute(0, 3, 1, 4, 2, 5)
+    return whole.reshape(a, b, SQUARES, LANES, 2)
 
 
 def compress(weight, mask=None):
@@ -87,18 +91,19 @@ def compress(weight, mask=None):
     if mask is not None and tuple(mask.shape) != tuple(weight.shape):
         raise Error(f"compress: a mask of shape {tuple(mask.shape)}; it must have the weight's, "
                     f"{tuple(weight.shape)}")
-    n = len(weight)
-    live = tiles_of(weight != 0 if mask is None else mask != 0)
-    bits = (live * (1 << columns_of(live))).sum(-1).reshape(live.shape[0] * BLOCK, live.shape[2])[:n]
-    live = live.swapaxes(1, 2)  # in the order of the values
-    values = tiles_of(weight).swapaxes(1, 2)[live]
-    counts = live.sum(-1)
-    ends = counts.reshape(-1).cumsum(0).reshape(counts.shape)
-    starts = (ends - counts).swapaxes(1, 2).reshape(live.shape[0] * BLOCK, live.shape[1])[:n]
+    live = squares_of(weight != 0 if mask is None else mask != 0)
+    values = squares_of(weight)[live]
     if len(values) >= 2 ** 31:
         raise Error(f"compress: {len(values)} values; places are of i32, so there may be {2 ** 31 - 1}")
-    starts = starts.astype(np.int32) if isinstance(starts, np.ndarray) else starts.int()
-    return Compressed(contiguous(bits), contiguous(starts), values, weight.shape)
+    counts = live.sum((-2, -1))
+    starts = counts.reshape(-1).cumsum(0).reshape(counts.shape) - counts
+    is_numpy = isinstance(live, np.ndarray)
+    powers = 1 << np.arange(LANES, dtype=np.int64)[:, None]
+    bits = (live * (powers if is_numpy else starts.new_tensor(powers))).sum(-2)
+    words = (np.zeros if is_numpy else starts.new_zeros)((*starts.shape, FIELDS), dtype=starts.dtype)
+    words[..., :2], words[..., 2] = bits, starts
+    words = words.reshape(*words.shape[:2], SQUARES * FIELDS)
+    return Compressed(words.astype(np.int32) if is_numpy else words.int(), values, weight.shape)
 
 
 def contiguous(x):
@@ -108,8 +113,9 @@ def contiguous(x):
 @kind
 @dataclass(frozen=True)
 class CompressedLinear(Op):
-    """activation(x @ weight.T + bias), the weight as bits, starts and values."""
+    """activation(x @ weight.T + bias), the weight as words and values."""
 
+    outputs: int
     bias: bool
     activation: str | None = None
     dtype: str | None = None
@@ -119,8 +125,7 @@ class CompressedLinear(Op):
 
     def arguments(self):
         found = [Argument("x", ("m", "k"), FACTORS, permutable=True),
-                 Argument("bits", ("n", "blocks"), ("i64",), alike=False),
-                 Argument("starts", ("n", "blocks"), ("i32",), alike=False),
+                 Argument("words", ("tiles", "blocks", SQUARES * FIELDS), ("i32",), alike=False),
                  Argument("values", ("values",), FACTORS)]
         if self.bias:
             found.append(Argument("bias", ("n",), FACTORS))
@@ -133,61 +138,92 @@ class CompressedLinear(Op):
         return ("m",)
 
     def fixed(self):
-        return ("k", "n", "blocks")
+        return ("k", "n", "tiles", "blocks")
 
     def stored_names(self):
-        return ("bits", "starts")
+        return ("words",)
 
     def exact(self):
-        return ("k", "blocks")
+        return ("k", "tiles", "blocks")
 
     def results(self, types, sizes):
-        if sizes["blocks"] != -(-sizes["k"] // BLOCK):
-            raise Error(f"compressed_linear: x has {sizes['k']} columns, and the weight {sizes['blocks']} "
-                        f"blocks of {BLOCK}")
-        return [(self.dtype or types[0], (sizes["m"], sizes["n"]))]
+        for size, name, each in ((self.outputs, "tiles", ROWS), (sizes["k"], "blocks", BLOCK)):
+            if sizes[name] != -(-size // each):
+                raise Error(f"compressed_linear: words has {sizes[name]} {name}; for {size} elements, {each} each, "
+                            f"it is {-(-size // each)}")
+        return [(self.dtype or types[0], (sizes["m"], self.outputs))]
 
     def build(self, builder, values, orders):
-        x, bits, starts, packed, *bias = values
+        x, words, packed, *bias = values
         if orders[0] is not None:
             x = builder.transpose(x, orders[0])
         m, k = x.dims
-        n, blocks = bits.dims
+        n, blocks = self.outputs, words.dims[1]
         if blocks * BLOCK != k:
             x = builder.pad(x, (0, 0), (0, blocks * BLOCK - k))
         parts = parts_of(n, blocks) if builder.on_gpu and isinstance(m, int) else 1
         x = builder.blocks(x, 1, BLOCK)
+        lead = "n"
         if parts > 1:
-            x, bits, starts = (builder.split(v, 1, parts) for v in (x, bits, starts))
-        lead = "np" if parts > 1 else "n"
-        weight = self.expand(builder, bits, starts, packed, lead)
+            x, lead = builder.split(x, 1, parts), "np"
+        weight = self.expand(builder, words, packed, parts)
         wide = wide_type(sum_type(x.type))
-        out = [*("p" if parts > 1 else ""), "m", "n"]
+        out = [*lead[1:], "m", "n"]
         sums = builder.product([weight, x], [[*lead, "b", "c"], [*lead.replace("n", "m"), "b", "c"]],
                                [{"p": parts, "m": m, "n": n}[d] for d in out], out, wide)
         return [self.finish(builder, sums, parts, bias, self.dtype or x.type)]
 
-    def expand(self, builder, bits, starts, packed, lead):
-        """The weight, which a kernel that has few rows of x computes as it reads it."""
-        loops = [*lead, "b", "c"]
+    def expand(self, builder, words, packed, parts):
+        """The weight, (n, parts, blocks, 64), which a kernel that has few rows of x computes as it reads it."""
+        each = words.dims[1] // parts
+        dims = (self.outputs, *([parts] if parts > 1 else []), each, BLOCK)
+        loops = list(range(len(dims)))
 
-        def function(body, word, start, old):
-            at = body.emit(f"linalg.index {len(loops) - 1} : index")
-            column = body.emit(f"arith.index_cast {at} : index to i32")
-            zero, one = body.constant(0, "i32"), body.constant(1, "i32")
-            low = body.emit(f"arith.trunci {word} : i64 to i32")
-            high = body.op("arith.shrui", "i64", word, body.constant(32, "i64"))
-            high = body.emit(f"arith.trunci {high} : i64 to i32")
-            is_high = body.op("arith.cmpi sge,", "i32", column, body.constant(32, "i32"))
-            half = body.op("arith.select", "i32", is_high, high, low)
-            before = body.op("arith.select", "i32", is_high, body.op("math.ctpop", "i32", low), zero)
-            place = body.op("arith.andi", "i32", column, body.constant(31, "i32"))
-            bit = body.op("arith.shli", "i32", one, place)
-            below = body.op("arith.andi", "i32", half, body.op("arith.subi", "i32", bit, one))
-            rank = body.add("i32", before, body.op("math.ctpop", "i32", below))
-            at = body.add("i32", start, rank)
-            own = body.op("arith.andi", "i32", half, bit)
-            live = body.op("arith.cmpi ne,", "i32", own, zero)
+        def function(body, old):
+            def number(value, by=None, which=None):
+                """Some bits of a number: it, divided by a power of two, modulo another."""
+                if by:
+                    value = body.op("arith.shrui", "i32", value, body.constant(by, "i32"))
+                if which:
+                    value = body.op("arith.andi", "i32", value, body.constant(which - 1, "i32"))
+                return value
+
+            def times(value, by):
+                return body.op("arith.shli", "i32", value, body.constant(by, "i32"))
+
+            places = [body.emit(f"linalg.index {d} : index") for d in loops]
+            row, column = (body.emit(f"arith.index_cast {places[d]} : index to i32") for d in (0, -1))
+            block = places[-2]
+            if parts > 1:
+                block = body.emit(f"arith.muli {places[1]}, {body.constant(each, 'index')} : index")
+                block = body.emit(f"arith.addi {block}, {places[-2]} : index")
+            tile = body.emit(f"arith.shrui {places[0]}, {body.constant(4, 'index')} : index")
+            if builder.on_gpu:  # where a tile of a loop reaches past the ends, and nobody reads the result
+                last = [body.constant(extent - 1, "index") for extent in words.dims[:2]]
+                tile, block = (body.emit(f"arith.minui {x}, {most} : index")
+                               for x, most in zip((tile, block), last))
+            square = body.add("i32", times(number(row, 3, 2), 3), number(column, 3, 8))
+            first = body.mul("i32", square, body.constant(FIELDS, "i32"))
+
+            def word(field):
+                at = body.add("i32", first, body.constant(field, "i32"))
+                at = body.emit(f"arith.index_cast {at} : i32 to index")
+                return body.emit(f"tensor.extract {words.name}[{tile}, {block}, {at}] : {words.mlir}")
+
+            even, odd, start = (word(field) for field in range(FIELDS))
+            lane = body.add("i32", times(number(row, 0, 8), 2), number(column, 1, 4))
+            bit = body.op("arith.shli", "i32", body.constant(1, "i32"), lane)
+            below = body.op("arith.subi", "i32", bit, body.constant(1, "i32"))
+            rank = start
+            for each_word in (even, odd):
+                each_word = body.op("arith.andi", "i32", each_word, below)
+                rank = body.add("i32", rank, body.op("math.ctpop", "i32", each_word))
+            is_odd = body.op("arith.cmpi ne,", "i32", number(column, 0, 2), body.constant(0, "i32"))
+            before = number(body.op("arith.shrui", "i32", even, lane), 0, 2)
+            before = body.op("arith.select", "i32", is_odd, before, body.constant(0, "i32"))
+            own = body.op("arith.andi", "i32", body.op("arith.select", "i32", is_odd, odd, even), bit)
+            at = body.add("i32", rank, before)
+            live = body.op("arith.cmpi ne,", "i32", own, body.constant(0, "i32"))
             if builder.on_gpu:  # which reads 0 outside of a tensor
                 at = body.emit(f"arith.select {live}, {at}, {body.constant(-1, 'i32')} : i32")
             at = body.emit(f"arith.index_cast {at} : i32 to index")
@@ -196,8 +232,7 @@ class CompressedLinear(Op):
                 return value
             return body.op("arith.select", packed.type, live, value, body.constant(0, packed.type))
 
-        out = builder.empty((*bits.dims, BLOCK), packed.type)
-        return builder.generic([loops[:-1], loops[:-1], loops], loops, [bits, starts], out, function)
+        return builder.generic([loops], loops, [], builder.empty(dims, packed.type), function)
 
     def finish(self, builder, sums, parts, bias, type_):
         """Adds up what parts of k give, and what follows."""
@@ -223,16 +258,16 @@ class CompressedLinear(Op):
 
 def parts_of(n, blocks):
     """In how many parts of k a product of few rows is computed, so that its tiles fill a GPU."""
-    tiles = max(1, -(-n // BLOCK))
+    tiles = max(1, -(-n // 64))
     fitting = [p for p in range(1, MOST_PARTS + 1) if blocks % p == 0 and (
         p == 1 or blocks // p >= LEAST_STEPS)] or [1]
     return next((p for p in fitting if p * tiles >= TILES), fitting[-1])
 
 
 @makes_op
-def compressed_op(bias, activation, dtype):
+def compressed_op(outputs, bias, activation, dtype):
     check_activation("compressed_linear", activation)
-    return make(CompressedLinear, bias, activation, dtype)
+    return make(CompressedLinear, outputs, bias, activation, dtype)
 
 
 def compressed_linear(x, weight, bias=None, *, activation=None, dtype=None, out=None):
@@ -260,8 +295,8 @@ def compressed_linear(x, weight, bias=None, *, activation=None, dtype=None, out=
                     f"weight, {k}")
     if dtype is not None:
         dtype = read_type("compressed_linear", dtype)
-    op = compressed_op(bias is not None, activation, dtype)
-    arrays = (x, weight.bits, weight.starts, weight.values, *(() if bias is None else (bias,)))
+    op = compressed_op(n, bias is not None, activation, dtype)
+    arrays = (x, weight.words, weight.values, *(() if bias is None else (bias,)))
     if rank == 2:
         return run(op, arrays, out)
     return run_on_rows("compressed_linear", op, arrays, [0], out, n)

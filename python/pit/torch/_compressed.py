@@ -13,11 +13,11 @@ class Product(torch.autograd.Function):
     """x (..., in_features) by a compressed weight, which has no gradient."""
 
     @staticmethod
-    def forward(ctx, x, bias, bits, starts, values, shape):
-        ctx.save_for_backward(bits, starts, values)
+    def forward(ctx, x, bias, words, values, shape):
+        ctx.save_for_backward(words, values)
         ctx.shape = shape
         x, bias = x.detach(), None if bias is None else bias.detach()
-        return compressed_linear(x, Compressed(bits, starts, values, shape), bias)
+        return compressed_linear(x, Compressed(words, values, shape), bias)
 
     @staticmethod
     def backward(ctx, grad):
@@ -26,7 +26,7 @@ class Product(torch.autograd.Function):
             of_x = grad @ Compressed(*ctx.saved_tensors, ctx.shape).dense().to(grad.dtype)
         if ctx.needs_input_grad[1]:
             of_bias = grad.reshape(-1, grad.shape[-1]).sum(0)
-        return of_x, of_bias, None, None, None, None
+        return of_x, of_bias, None, None, None
 
 
 class CompressedLinear(nn.Module):
@@ -36,8 +36,7 @@ class CompressedLinear(nn.Module):
         layer = pit.torch.CompressedLinear.from_linear(pruned)
         y = layer(x)
 
-    bits     (out_features, in_features / 64), a buffer of i64
-    starts   the same of i32: where the values of 64 columns begin
+    words    a buffer of i32, as in pit.Compressed
     values   (weights), a buffer
     bias     (out_features), or None
     weight   (out_features, in_features) with zeros, made anew each time
@@ -51,7 +50,7 @@ class CompressedLinear(nn.Module):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         zeros = torch.zeros(out_features, in_features, device=device, dtype=dtype)
-        for name in ("bits", "starts", "values"):
+        for name in ("words", "values"):
             self.register_buffer(name, None, persistent=False)
         self.take(zeros)
         self.bias = None
@@ -71,19 +70,18 @@ class CompressedLinear(nn.Module):
     def take(self, weight, mask=None):
         """Stores another weight."""
         made = compress(weight, mask)
-        self.bits, self.starts, self.values = made.bits, made.starts, made.values
+        self.words, self.values = made.words, made.values
 
     @property
     def compressed(self):
-        return Compressed(self.bits, self.starts, self.values, (self.out_features, self.in_features))
+        return Compressed(self.words, self.values, (self.out_features, self.in_features))
 
     @property
     def weight(self):
         return self.compressed.dense()
 
     def forward(self, x):
-        return Product.apply(x, self.bias, self.bits, self.starts, self.values,
-                             (self.out_features, self.in_features))
+        return Product.apply(x, self.bias, self.words, self.values, (self.out_features, self.in_features))
 
     def _save_to_state_dict(self, destination, prefix, keep_vars):
         destination[prefix + "weight"] = self.weight

@@ -41,12 +41,13 @@ def check(pit_run, random, type_, m, n, k, live, activation, known):
     weight = pit.compress(w, mask=kept)
     if not np.array_equal(weight.dense(), np.where(kept, w, 0)):
         return "the dense weight is another"
-    arrays = [x, weight.bits, weight.starts, weight.values, bias]
-    op = compressed_op(True, activation, None)
+    arrays = [x, weight.words, weight.values, bias]
+    op = compressed_op(n, True, activation, None)
     builder = Builder(op.name, on_gpu=not pit_run.on_cpu)
-    dims = {"m": m if known else "m", "k": k, "n": n, "blocks": weight.bits.shape[1], "values": "values"}
-    types = (type_, "i64", "i32", type_, type_)
-    values = [builder.argument(each.name, [dims[d] for d in each.dims], of)
+    tiles, blocks, _ = weight.words.shape
+    dims = {"m": m if known else "m", "k": k, "n": n, "tiles": tiles, "blocks": blocks, "values": "values"}
+    types = (type_, "i32", type_, type_)
+    values = [builder.argument(each.name, [dims.get(d, d) for d in each.dims], of)
               for each, of in zip(op.arguments(), types)]
     text = op.text(builder, values, [None] * len(values))
     results, kernels = pit_run.traced(text, arrays)

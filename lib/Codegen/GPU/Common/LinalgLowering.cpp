@@ -42,6 +42,42 @@ static Value zeroOf(OpBuilder &builder, Location loc, Type type) {
   return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
 }
 
+/// The most that a number can be which is computed from constants that bound
+/// it, and is not negative; none if that is not known.
+static std::optional<int64_t> mostOf(Value value) {
+  APInt constant;
+  auto small = [](std::optional<int64_t> most) {
+    return most && *most >= 0 && *most < INT32_MAX ? most : std::nullopt;
+  };
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return small(constant.getSExtValue());
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<arith::IndexCastOp>(op))
+    return mostOf(op->getOperand(0));
+  if (!op || op->getNumOperands() != 2)
+    return std::nullopt;
+  std::optional<int64_t> x = mostOf(op->getOperand(0)),
+                         y = mostOf(op->getOperand(1));
+  if (isa<arith::AndIOp, arith::MinUIOp>(op))
+    return x && y ? std::min(*x, *y) : x ? x : y;
+  if (!x || !y)
+    return std::nullopt;
+  if (isa<arith::AddIOp>(op))
+    return small(*x + *y);
+  if (isa<arith::MulIOp>(op))
+    return small(*x * *y);
+  // What is shifted by is a constant, or its most.
+  if (isa<arith::ShLIOp>(op))
+    return *y < 31 ? small(*x << *y) : std::nullopt;
+  return std::nullopt;
+}
+
+/// Is a coordinate known to be within a size?
+static bool isKnownInside(Value at, int64_t size) {
+  std::optional<int64_t> most = mostOf(at);
+  return !ShapedType::isDynamic(size) && most && *most < size;
+}
+
 static bool isMinusOne(Value value) {
   APInt number;
   return matchPattern(value, m_ConstantInt(&number)) && number.isAllOnes();
@@ -75,6 +111,8 @@ static Value guardLoad(OpBuilder &builder, memref::LoadOp load) {
   for (OpOperand &operand : load.getIndicesMutable()) {
     int64_t d = operand.getOperandNumber() - 1;
     Value at = operand.get(), number;
+    if (isKnownInside(at, load.getMemRefType().getDimSize(d)))
+      continue;
     if (auto cast = at.getDefiningOp<arith::IndexCastOp>();
         cast && cast.getIn().getType().isInteger(32))
       number = cast.getIn();
@@ -92,7 +130,7 @@ static Value guardLoad(OpBuilder &builder, memref::LoadOp load) {
         memref::DimOp::create(builder, loc, load.getMemRef(), d).getResult();
     require(isInside(builder, loc, at, number, size));
   }
-  if (!inside)
+  if (!inside) // it has no coordinates, or all are known
     return load;
   auto branch = scf::IfOp::create(builder, loc, load.getType(), inside,
                                   /*withElseRegion=*/true);

@@ -2,7 +2,6 @@
 
 #include "PortableBody.h"
 
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -32,34 +31,6 @@ void BodyLoader::loadTile(const StagedTile &staged, Value s, Value to) {
           {e.toIndex(id),
            e.inRange(e.toIndex(id), access.dims[staged.operand.rowDim].size)});
   loadStage(self, staged.operand, access, located, e.add(to, staged.offset));
-}
-
-void BodyLoader::loadColumn(const StagedColumn &column, Value s, Value to) {
-  Emitter &e = body.e;
-  enter(s);
-  TileAccess access = body.steps.access(column.tile.getArgNumber());
-  auto copy = [&](Value row) {
-    Value offset = e.index(0), exists;
-    for (auto [d, role] :
-         llvm::enumerate(body.plan.info.rolesOf(column.tile))) {
-      Value place = role == TileRole::Row ? e.toIndex(row) : e.index(0);
-      auto [at, exist] = locate(e, access.dims[d], place);
-      offset = e.add(offset, e.mul(at, access.dims[d].stride));
-      exists = exists ? e.logicalAnd(exists, exist) : exist;
-    }
-    // Of what does not exist nothing is read.
-    offset = e.select(exists, offset, e.index(0));
-    Value size = e.select(exists, e.i32(column.bytes), e.i32(0));
-    Value at = e.add(e.add(to, column.offset), e.mul(row, column.bytes));
-    NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(at),
-                            elementAddress(e, access, offset), column.bytes,
-                            NVVM::LoadCacheModifierKind::CA, size);
-  };
-  int64_t rows = body.plan.info.rows;
-  for (int64_t first = 0; first < rows; first += body.plan.loaders()) {
-    Value row = e.add(self.number, first);
-    e.ifThen(e.lessThan(row, e.i32(rows)), [&] { copy(row); });
-  }
 }
 
 int64_t BodyLoader::countIds() {

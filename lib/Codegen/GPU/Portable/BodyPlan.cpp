@@ -34,14 +34,6 @@ const StagedTile &BodyPlan::stagedOf(Value tile) const {
       staged, [&](const StagedTile &staged) { return staged.tile == tile; });
 }
 
-const StagedColumn *BodyPlan::stagedColumnOf(Value tile) const {
-  const auto *found =
-      llvm::find_if(stagedColumns, [&](const StagedColumn &column) {
-        return column.tile == tile;
-      });
-  return found == stagedColumns.end() ? nullptr : found;
-}
-
 static ArrayRef<int64_t> shapeOf(Value tile) {
   return cast<VectorType>(tile.getType()).getShape();
 }
@@ -103,20 +95,6 @@ void BodyPlan::layOutTiles() {
     tile.offset = bytes;
     bytes += tile.operand.tile.bytes();
   }
-  for (StagedColumn &column : stagedColumns) {
-    column.offset = stageBytes;
-    stageBytes += info.rows * column.bytes;
-  }
-  // Where swizzles begin.
-  if (wgmma)
-    stageBytes = llvm::alignTo(stageBytes, kSwizzleBytes);
-}
-
-/// Do ops of its steps load elements from places that they compute?
-static bool loadsAtPlaces(MainloopOp mainloop) {
-  return mainloop.getCompute()
-      .walk([](memref::LoadOp) { return WalkResult::interrupt(); })
-      .wasInterrupted();
 }
 
 namespace {
@@ -158,8 +136,6 @@ public:
         return notTaken(why, "it carries no numbers");
     if (failed(findResultDims()))
       return std::nullopt;
-    if (loadsAtPlaces(mainloop))
-      stageColumns();
     return std::move(plan);
   }
 
@@ -242,28 +218,6 @@ private:
     shared.cols = shape[dims[1]];
     plan.staged.push_back(staged);
     return success();
-  }
-
-  /// Stages tiles of rows alone that cp.async copies.
-  void stageColumns() {
-    plan.loadsAtPlaces = true;
-    for (BlockArgument tile : mainloop.getLoadedTiles()) {
-      bool once;
-      auto view = dyn_cast_or_null<ViewOp>(sourceOf(tile, once));
-      int64_t bytes = view && elementOf(tile).isIntOrFloat()
-                          ? elementBytes(elementOf(tile))
-                          : 0;
-      if (plan.info.has(tile) && (bytes == 4 || bytes == 8) &&
-          plan.info.extent(tile, TileRole::Row) > 1 &&
-          plan.info.extent(tile, TileRole::Col) == 1 &&
-          (!view.getPadAttr() || isZero(view.getPadAttr())))
-        plan.stagedColumns.push_back({tile, bytes});
-    }
-  }
-
-  static bool isZero(TypedAttr pad) {
-    auto number = dyn_cast<IntegerAttr>(pad);
-    return number ? number.getValue().isZero() : isPositiveZero(pad);
   }
 
   static bool isPositiveZero(TypedAttr pad) {
@@ -516,8 +470,10 @@ cuda::planBody(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
 }
 
 /// Many warps hide what loads from computed places wait for, and all load.
-static LogicalResult checkRoles(const BodyPlan &plan, std::string &why) {
-  if (plan.loadsAtPlaces)
+static LogicalResult checkRoles(MainloopOp mainloop, std::string &why) {
+  WalkResult loads = mainloop.getCompute().walk(
+      [](memref::LoadOp) { return WalkResult::interrupt(); });
+  if (loads.wasInterrupted())
     return notTaken(why, "its steps load elements from places that they "
                          "compute, for which no warps are spared");
   return success();
@@ -529,7 +485,7 @@ std::optional<BodyPlan> cuda::planBodyByRoles(MainloopOp mainloop,
   std::optional<BodyPlan> plan = divideWork(mainloop, target, why);
   if (!plan)
     return std::nullopt;
-  if (failed(checkRoles(*plan, why)))
+  if (failed(checkRoles(mainloop, why)))
     return std::nullopt;
   if (!plan->wgmma)
     return notTaken(why, "its steps compute more than contractions of what "
@@ -588,7 +544,7 @@ std::optional<BodyPlan> BodyPlan::from(PortableScheduleAttr schedule,
   if (!warps || schedule.getWorkers()[1] != 1)
     return notTaken(why, "a tile body takes tensor cores, and warps along m "
                          "only");
-  if (plan->producers && failed(checkRoles(*plan, why)))
+  if (plan->producers && failed(checkRoles(mainloop, why)))
     return std::nullopt;
   if (plan->producers && plan->workers() > kMostWorkers)
     return notTaken(why, "producers load for up to " + Twine(kMostWorkers) +

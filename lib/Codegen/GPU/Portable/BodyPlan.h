@@ -25,13 +25,6 @@ struct StagedTile {
   int64_t offset = 0;      ///< in a stage, or in what is loaded once (bytes)
 };
 
-/// A tile with an element for each row, in a stage: ops take it from there.
-struct StagedColumn {
-  BlockArgument tile; ///< of the compute region
-  int64_t bytes = 0;  ///< of an element
-  int64_t offset = 0; ///< in a stage
-};
-
 /// How an op of a body combines what it reduces.
 struct BodyReduction {
   Operation *combiner; ///< takes the value so far
@@ -51,10 +44,6 @@ struct BodyPlan {
   int mDim = -1, nDim = -1; ///< dimensions of the result's tile
   int64_t stageBytes = 0, onceBytes = 0;
   int64_t registers = 0; ///< of a multiprocessor
-  /// Do ops load elements from places that they compute?
-  bool loadsAtPlaces = false;
-  /// What such places come from, so that no load waits for another one.
-  SmallVector<StagedColumn> stagedColumns;
   /// A contraction that runs a step late, while the next step's tiles are
   /// computed, and what it is carried as; null if none does.
   ContractOp late;
@@ -81,8 +70,6 @@ struct BodyPlan {
   int64_t producerRegisters() const;
   int64_t workerRegisters() const;
   const StagedTile &stagedOf(Value tile) const;
-  /// Null: ops read the tile from memory.
-  const StagedColumn *stagedColumnOf(Value tile) const;
   /// Chunks of a tile that each thread copies.
   int64_t piecesOf(const SharedTile &tile) const {
     return llvm::divideCeil(tile.rows * tile.chunks(), loaders());

@@ -158,18 +158,7 @@ RegisterTile BodyTiles::take(Value tile, ValueRange &carried) {
   return registers;
 }
 
-RegisterTile BodyTiles::readColumn(const StagedColumn &column, Value stage) {
-  RegisterTile registers = shapeOf(column.tile);
-  Type element = cast<VectorType>(column.tile.getType()).getElementType();
-  Value first = e.add(stage, column.offset);
-  for (auto [row, value] : llvm::zip(rows, registers.values))
-    value =
-        e.load(element, e.sharedPointer(e.add(first, e.mul(row, column.bytes))),
-               column.bytes);
-  return registers;
-}
-
-void BodyTiles::enter(Value s, ValueRange carried, Value stage) {
+void BodyTiles::enter(Value s, ValueRange carried) {
   steps.enter(s);
   numbers = IRMapping();
   auto loaded = mainloop.getLoad().front().getTerminator()->getOperands();
@@ -177,9 +166,7 @@ void BodyTiles::enter(Value s, ValueRange carried, Value stage) {
            mainloop.getNumbers(), loaded.drop_front(mainloop.getNumLoaded())))
     numbers.map(argument, steps.lookup(value));
   for (BlockArgument tile : mainloop.getLoadedTiles())
-    if (const StagedColumn *column = plan.stagedColumnOf(tile))
-      tiles[tile] = readColumn(*column, stage);
-    else if (plan.info.has(tile))
+    if (plan.info.has(tile))
       tiles[tile] = readDirectly(tile);
   takeCarried(carried);
 }

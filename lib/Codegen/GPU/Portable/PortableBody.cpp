@@ -60,12 +60,10 @@ private:
     for (const StagedTile &staged : plan.staged)
       if (!staged.once)
         loader.loadTile(staged, s, to);
-    for (const StagedColumn &column : plan.stagedColumns)
-      loader.loadColumn(column, s, to);
   }
 
   SmallVector<Value> step(Value s, Value stage, ValueRange carried) {
-    tiles.enter(s, carried, stage);
+    tiles.enter(s, carried);
     Block &compute = body.mainloop.getCompute().front();
     for (Operation &op : compute.without_terminator()) {
       if (auto pointwise = dyn_cast<PointwiseOp>(op)) {

@@ -48,8 +48,6 @@ public:
   void loadTileOnce(const StagedTile &staged, Value to);
   /// Copies a tile of step `s` to the stage that lies at `to` (i32, bytes).
   void loadTile(const StagedTile &staged, Value s, Value to);
-  /// The same of a tile with rows alone.
-  void loadColumn(const StagedColumn &column, Value s, Value to);
   /// What says where the tiles of a step are: the ids (i32) of the rows that
   /// this thread copies, -1 of those that are absent, and numbers. It comes a
   /// step before the tiles: what waits for an id would hold up all that is
@@ -94,8 +92,8 @@ public:
   /// Reads elements that all steps read alike.
   void readOnce();
   /// Reads what a step's ops take element by element, and takes what is
-  /// carried to it. Its stage lies at `stage` (i32, bytes).
-  void enter(Value s, ValueRange carried, Value stage = {});
+  /// carried to it.
+  void enter(Value s, ValueRange carried);
   /// Takes what is carried, and gives it.
   void takeCarried(ValueRange values);
   SmallVector<Value> carried();
@@ -113,7 +111,6 @@ private:
   RegisterTile readDirectly(BlockArgument tile);
   RegisterTile readCoords(BlockArgument tile, Value ids);
   RegisterTile readElements(BlockArgument tile, const TileAccess &access);
-  RegisterTile readColumn(const StagedColumn &column, Value stage);
   /// A thread's elements of what an op goes through.
   struct Elements {
     SmallVector<TileRole> roles;
