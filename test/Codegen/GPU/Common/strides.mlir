@@ -112,5 +112,56 @@ func.func @gather_flat(%x: memref<?xi32>, %t: memref<9xf16>, %one: memref<f16>, 
   return
 }
 
+// A number of 32 bits is compared in 32 bits. What is selected, or else -1, is read where it is selected.
+// CHECK-LABEL: gpu.func @gather_selected(
+// CHECK: %[[LIVE:.*]] = arith.cmpi ne, %[[A:.*]], %{{.*}} : i32
+// CHECK: %[[SIZE:.*]] = arith.minui %{{.*}}, %c2147483648 : index
+// CHECK: %[[NARROW:.*]] = arith.index_cast %[[SIZE]] : index to i32
+// CHECK: %[[FITS:.*]] = arith.cmpi ult, %[[A]], %[[NARROW]] : i32
+// CHECK: %[[IN:.*]] = arith.andi %[[LIVE]], %[[FITS]]
+// CHECK: scf.if %[[IN]] -> (f16)
+func.func @gather_selected(%x: memref<?xi32>, %t: memref<?xf16>, %o: memref<?xf16>) {
+  %none = arith.constant -1 : i32
+  %zero = arith.constant 0 : i32
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<?xi32>) outs(%o : memref<?xf16>) {
+  ^bb0(%a: i32, %y: f16):
+    %live = arith.cmpi ne, %a, %zero : i32
+    %at = arith.select %live, %a, %none : i32
+    %i = arith.index_cast %at : i32 to index
+    %v = memref.load %t[%i] : memref<?xf16>
+    linalg.yield %v : f16
+  }
+  return
+}
+
+// What constants bound is known to be inside: 3 * 15 + 2 of 48, and the fourth row at most. Of 47 it is not.
+// CHECK-LABEL: gpu.func @gather_known(
+// CHECK-NOT: scf.if
+// CHECK: memref.load %{{.*}} : memref<5x48xi32>
+// CHECK: scf.if
+// CHECK-NEXT: memref.load %{{.*}} : memref<5x47xi32>
+func.func @gather_known(%x: memref<?xi32>, %t: memref<5x48xi32>, %u: memref<5x47xi32>, %o: memref<?xi32>) {
+  %c4 = arith.constant 4 : index
+  %two = arith.constant 2 : i32
+  %three = arith.constant 3 : i32
+  %most = arith.constant 15 : i32
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<?xi32>) outs(%o : memref<?xi32>) {
+  ^bb0(%a: i32, %y: i32):
+    %place = linalg.index 0 : index
+    %row = arith.minui %place, %c4 : index
+    %some = arith.andi %a, %most : i32
+    %times = arith.muli %some, %three : i32
+    %at = arith.addi %times, %two : i32
+    %i = arith.index_cast %at : i32 to index
+    %v = memref.load %t[%row, %i] : memref<5x48xi32>
+    %w = memref.load %u[%row, %i] : memref<5x47xi32>
+    %s = arith.addi %v, %w : i32
+    linalg.yield %s : i32
+  }
+  return
+}
+
 }
 }
