@@ -15,7 +15,7 @@ from ._text import sum_type, wide_type
 FACTORS = ("f16", "bf16", "f32", "f64")
 ROWS, BLOCK = 16, 64  # rows and columns of a tile
 SQUARES, LANES, FIELDS = 16, 32, 3  # of 8 x 8 in a tile, pairs of elements in one, words that say where they are
-TILES = 400  # of a product, of 64 outputs each, that fill a GPU
+TILES = 1000  # of a product, of 64 outputs each: as many blocks as a GPU runs at once
 LEAST_STEPS, MOST_PARTS = 4, 16  # of a tile along k
 
 
