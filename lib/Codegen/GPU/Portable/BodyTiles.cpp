@@ -12,6 +12,7 @@
 #include "Codegen/GPU/Common/LinalgLowering.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -144,6 +145,7 @@ SmallVector<Value> BodyTiles::initial() {
 }
 
 void BodyTiles::readOnce() {
+  findBases();
   for (BlockArgument tile : mainloop.getOnceTiles())
     if (plan.info.has(tile))
       tiles[tile] = readDirectly(tile);
@@ -360,6 +362,53 @@ RegisterTile BodyTiles::elementsOf(PointwiseOp op) {
   return result;
 }
 
+/// Finds the vectors of which ops load elements. ptxas reads what it knows as a
+/// parameter from constant memory again for each load, in the queue that loads
+/// are in. So a number is added that it does not know: grids have less than
+/// 2^16 blocks along z, so it is 0.
+void BodyTiles::findBases() {
+  mainloop.getCompute().walk([&](memref::LoadOp load) {
+    MemRefType type = load.getMemRefType();
+    Value &base = bases[load.getMemRef()];
+    if (base || type.getRank() != 1 || !type.getLayout().isIdentity())
+      return;
+    Value zero =
+        LLVM::InlineAsmOp::create(
+            e.b, e.loc, e.b.getI32Type(), ValueRange(),
+            "{ mov.u32 $0, %nctaid.z; shr.u32 $0, $0, 16; }", "=r",
+            /*has_side_effects=*/true, /*is_align_stack=*/false,
+            LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+            .getResult(0);
+    zero = e.mul(zero, lane);
+    Value start = memref::ExtractAlignedPointerAsIndexOp::create(
+        e.b, e.loc, load.getMemRef());
+    base = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(),
+                                      e.add(start, e.toIndex(zero)));
+  });
+}
+
+/// Has what was read, where that exists, be loaded from its vector's base.
+void BodyTiles::readFromBase(Value read) {
+  auto guarded = read.getDefiningOp<scf::IfOp>();
+  auto load = guarded ? dyn_cast<memref::LoadOp>(guarded.thenBlock()->front())
+                      : memref::LoadOp();
+  Value base = load ? bases.lookup(load.getMemRef()) : Value();
+  if (!base)
+    return;
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPoint(load);
+  Type element = load.getType();
+  auto global = LLVM::LLVMPointerType::get(e.b.getContext(), 1);
+  Value start = LLVM::IntToPtrOp::create(e.b, e.loc, global, base);
+  Value at = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(),
+                                        load.getIndices().front());
+  Value from =
+      LLVM::GEPOp::create(e.b, e.loc, global, Emitter::storedType(element),
+                          start, ArrayRef<LLVM::GEPArg>{at});
+  load.replaceAllUsesWith(e.load(element, from, elementBytes(element)));
+  load.erase();
+}
+
 /// An element of what an op computes. With `allHold`, all comparisons of places
 /// are known to.
 Value BodyTiles::elementOf(PointwiseOp op, const Elements &elements, size_t i,
@@ -382,6 +431,8 @@ Value BodyTiles::elementOf(PointwiseOp op, const Elements &elements, size_t i,
     auto found = compares.find(&scalar);
     if (found == compares.end()) {
       cloneBodyOp(e.b, scalar, scalars);
+      if (isa<memref::LoadOp>(scalar))
+        readFromBase(scalars.lookup(scalar.getResult(0)));
       continue;
     }
     const PlaceCompare &places = found->second;

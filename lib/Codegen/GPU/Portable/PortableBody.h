@@ -120,6 +120,8 @@ private:
   RegisterTile elementsOf(PointwiseOp op);
   Value elementOf(PointwiseOp op, const Elements &elements, size_t i, size_t j,
                   Value before, bool allHold);
+  void findBases();
+  void readFromBase(Value read);
   void findPlaceCompares(PointwiseOp op, ArrayRef<TileRole> roles);
   Value allCompare(PointwiseOp op, int64_t columns);
   void reduce(PointwiseOp op, const Elements &elements, RegisterTile &result);
@@ -135,6 +137,9 @@ private:
   SmallVector<Value> rows; ///< of this thread
   DenseMap<Value, RegisterTile> tiles;
   IRMapping numbers; ///< of the step
+  /// Where vectors begin of which ops load elements from places that they
+  /// compute (i64).
+  DenseMap<Value, Value> bases;
   /// Of an op that is computed: rows times `rows` plus columns times `cols` are
   /// compared with a limit (i32). What is left of it for each of the thread's
   /// rows, from its first column on, is compared with numbers that are known:
