@@ -277,6 +277,22 @@ class Calls(unittest.TestCase):
         self.assertFalse(out.any())
         self.product(a, b)
 
+    def test_again(self):
+        """What was planned for a call serves the next one, also of ops that ask about sizes."""
+        q = draw(1, 2, 128, 16)
+        blocks, x, w = np.ones((2, 2, 2), bool), draw(1, 4, 6, 6), draw(40, 40)
+        experts, up, down = random.integers(0, 3, (40, 2)), draw(3, 40, 8), draw(3, 8, 40)
+        calls = {
+            "attention": lambda: pit.attention(q, q, q, blocks=blocks, block_size=64),
+            "linear": lambda: pit.linear(w, w),
+            "conv2d": lambda: pit.conv2d(x, draw(3, 4, 3, 3)),
+            "moe": lambda: pit.moe(w, draw(40, 2), experts, up, up, down)}
+        for name, call in calls.items():
+            for _ in range(2):
+                call()
+            with mock.patch.object(_op, "plan_of", side_effect=AssertionError(name)):
+                call()
+
     def test_plans(self):
         """Each plan is found among others; of two that fit, the one of more static sizes."""
         a, b = draw(4, 4), draw(4, 4)

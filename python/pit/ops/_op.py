@@ -350,12 +350,15 @@ class Plan:
     def known(self, entry):
         """A _pit_call.Plan, for calls on arrays to which this plan applies as well: the
         dynamic dimensions may have any sizes, unless the op asks about them."""
-        numbers = {}  # of dynamic dims
+        numbers, asked = {}, 1  # of dynamic dims; the product of those that the op asks about
         sizes = match(self.op, self.op.arguments(), self.infos)
         for name, dim in self.dims.items():
-            if isinstance(dim, str) and name not in self.op.exact():
+            if isinstance(dim, str) and name in self.op.exact():
+                asked *= sizes[name]
+            elif isinstance(dim, str):
                 sizes[name] = Dynamic(sizes[name], -1 - len(numbers))
                 numbers[name] = sizes[name].number
+        least = -(-self.least // asked) if asked else 0
         arguments = tuple(
             (tuple(numbers.get(d, int(sizes.get(d, d))) for d in argument.dims), order,
              getattr(argument, "permutable", False))
@@ -363,7 +366,7 @@ class Plan:
         (_, shape), *others = self.op.results(tuple(info.type for info in self.infos), sizes)
         result = None if others else tuple(d.number if isinstance(d, Dynamic) else d for d in shape)
         return _call.extension().Plan(
-            entry.__call__, self.infos[0].device, arguments, result, self.least)
+            entry.__call__, self.infos[0].device, arguments, result, least)
 
 
 class Dynamic(int):
