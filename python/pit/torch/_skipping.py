@@ -48,12 +48,10 @@ class Skipping:
             return self.passed(x, args, kwargs)
         rows = pack(x, padding)
         y, rest = self.run_packed(rows, *self.packed(padding, args, kwargs))
-        change = y - rows
         if scales is not None:
-            change = change * pack(scales, padding).reshape(-1, 1).to(change.dtype)
-            y = rows + change
-        place = padding.index[:, None].expand(-1, x.shape[2])
-        y = x.flatten(0, 1).scatter(0, place, y).unflatten(0, x.shape[:2])
+            change = y - rows
+            y = rows + change * pack(scales, padding).reshape(-1, 1).to(change.dtype)
+        y = x.flatten(0, 1).index_copy(0, padding.index, y).unflatten(0, x.shape[:2])
         return y if self.others < 0 else (y, *rest)
 
     def run_packed(self, rows, args, kwargs):
