@@ -417,7 +417,7 @@ FailureOr<Plan> KernelLowering::readPlan(MainloopOp mainloop) {
 LogicalResult KernelLowering::readPlans() {
   int64_t bytes = 0, threads = 0, blocks = 1;
   WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
-    auto take = [&](const PortablePlan &plan, int64_t shared) -> LogicalResult {
+    auto take = [&](const KernelPlan &plan, int64_t shared) -> LogicalResult {
       if (threads && plan.threads != threads)
         return mainloop.emitOpError()
                << "takes " << plan.threads
@@ -436,7 +436,7 @@ LogicalResult KernelLowering::readPlans() {
                << "has schedule = " << mainloop.getScheduleAttr()
                << "; warps that only load are those of its hopper_schedule";
       bodyPlans[mainloop] = *planned;
-      return take(planned->common, planned->sharedBytes());
+      return take(*planned, planned->sharedBytes());
     }
     FailureOr<PortablePlan> planned = readPlan<PortablePlan>(mainloop);
     if (failed(planned))
@@ -496,13 +496,12 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
   };
   if (!mainloop.isProduct()) {
     const BodyPlan &plan = bodyPlans.at(mainloop);
-    lowerTileBody({e, plan.common, thread, memory}, plan, mainloop,
-                  {chunks, indices});
+    lowerTileBody({e, plan, thread, memory}, plan, mainloop, {chunks, indices});
     lookAtResult();
   } else {
-    cuda::lowerMainloop(
-        {e, mainloopPlans.at(mainloop), thread, memory, partials, counters},
-        mainloop, {chunks, indices}, lookAtResult);
+    const PortablePlan &plan = mainloopPlans.at(mainloop);
+    cuda::lowerMainloop({{e, plan, thread, memory}, plan, partials, counters},
+                        mainloop, {chunks, indices}, lookAtResult);
   }
   eraseMainloop(rewriter, mainloop);
   return success();

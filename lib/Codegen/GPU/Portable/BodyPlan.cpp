@@ -4,7 +4,6 @@
 
 #include "Codegen/Common/Index.h"
 #include "Codegen/GPU/Common/Lowering.h"
-#include "Codegen/GPU/Common/SchedulesByHand.h"
 
 #include "pit/Analysis/Combiner.h"
 #include "pit/Dialect/Pit/IR/NotTaken.h"
@@ -82,8 +81,7 @@ int64_t BodyPlan::producerRegisters() const {
   }
 }
 int64_t BodyPlan::workerRegisters() const {
-  int64_t left =
-      registers / common.blocks - 32 * producers * producerRegisters();
+  int64_t left = registers / blocks - 32 * producers * producerRegisters();
   return std::min<int64_t>(240, eights(left / (32 * workers())));
 }
 
@@ -103,12 +101,7 @@ namespace {
 class BodyDescriber {
 public:
   BodyDescriber(MainloopOp mainloop, const GpuTarget &target, std::string &why)
-      : mainloop(mainloop), why(why) {
-    plan.common.tf32Nearest = target.tf32Nearest;
-    plan.common.vectorAtomics = target.vectorAtomics;
-    plan.common.tensorCores = true;
-    plan.registers = target.multiprocessorRegisters;
-  }
+      : mainloop(mainloop), why(why), plan(target) {}
 
   std::optional<BodyPlan> run() {
     std::optional<TileBodyInfo> info = describeTileBody(mainloop, why);
@@ -357,7 +350,7 @@ static void findLate(MainloopOp mainloop, BodyPlan &plan) {
 static void addProducers(MainloopOp mainloop, BodyPlan &plan,
                          int64_t producers) {
   plan.producers = producers;
-  plan.common.threads += 32 * producers;
+  plan.threads += 32 * producers;
   if (producers)
     findLate(mainloop, plan);
 }
@@ -388,8 +381,8 @@ static LogicalResult findRoles(MainloopOp mainloop, const GpuTarget &target,
                              "warps that only load");
   addProducers(mainloop, plan, kProducers);
   for (int64_t blocks : {2, 1}) {
-    plan.common.blocks = blocks;
-    if (blocks * plan.common.threads > kMostThreads)
+    plan.blocks = blocks;
+    if (blocks * plan.threads > kMostThreads)
       continue;
     int64_t bytes = mostBytes(plan, target, blocks);
     int64_t registers = registersOfBlock(mainloop, plan) + kOtherRegisters;
@@ -414,7 +407,7 @@ static bool divideRows(MainloopOp mainloop, BodyPlan &plan) {
   if (plan.wgmma) {
     int64_t workers = plan.info.rows / kBlock;
     plan.rowsPerWarp = kBlock;
-    plan.common.threads = 32 * workers;
+    plan.threads = 32 * workers;
     return true;
   }
   int64_t each = registersOfBlock(mainloop, plan);
@@ -424,7 +417,7 @@ static bool divideRows(MainloopOp mainloop, BodyPlan &plan) {
         (blocks > 1 && (warps < 4 || blocks * each > kMostRegisters)))
       continue;
     plan.rowsPerWarp = rows;
-    plan.common.threads = 32 * warps;
+    plan.threads = 32 * warps;
     return true;
   }
   return false;
@@ -437,7 +430,7 @@ divideWork(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
     return std::nullopt;
   plan->wgmma = target.wgmma && fitsWgmma(mainloop, *plan);
   plan->layOutTiles();
-  plan->common.stages = 2;
+  plan->stages = 2;
   if (!divideRows(mainloop, *plan))
     return notTaken(why, "its tiles have " + Twine(plan->info.rows) +
                              " rows, more than 16 warps take");
@@ -455,9 +448,9 @@ bool cuda::canRunBody(MainloopOp mainloop, const GpuTarget &target,
 
 /// As many stages as there is room for in so many bytes.
 static void chooseStages(BodyPlan &plan, int64_t bytes) {
-  plan.common.stages = kMostStages;
-  while (plan.common.stages > 2 && plan.sharedBytes() > bytes)
-    --plan.common.stages;
+  plan.stages = kMostStages;
+  while (plan.stages > 2 && plan.sharedBytes() > bytes)
+    --plan.stages;
 }
 
 std::optional<BodyPlan>
@@ -494,7 +487,7 @@ std::optional<BodyPlan> cuda::planBodyByRoles(MainloopOp mainloop,
   if (failed(findRoles(mainloop, target, *plan, why)))
     return std::nullopt;
   // There may be registers for one block only.
-  chooseStages(*plan, bytesOfBlock(target, plan->common.blocks));
+  chooseStages(*plan, bytesOfBlock(target, plan->blocks));
   return plan;
 }
 
@@ -513,10 +506,9 @@ PortableScheduleAttr BodyPlan::toAttribute(MLIRContext *context) const {
   };
   return PortableScheduleAttr::get(
       context, BoolAttr::get(context, true), pair(workers(), 1),
-      pair(rowsPerWarp, coveredColumns(*this)), /*depth=*/1, common.stages,
-      pair(1, 1), common.blocks, common.parts,
-      wgmma ? BoolAttr::get(context, true) : BoolAttr(), producers,
-      sharedBytes());
+      pair(rowsPerWarp, coveredColumns(*this)), /*depth=*/1, stages, pair(1, 1),
+      blocks, parts, wgmma ? BoolAttr::get(context, true) : BoolAttr(),
+      producers, sharedBytes());
 }
 
 std::optional<BodyPlan> BodyPlan::from(PortableScheduleAttr schedule,
@@ -536,11 +528,11 @@ std::optional<BodyPlan> BodyPlan::from(PortableScheduleAttr schedule,
                       schedule.getPerWorker()[0] != kBlock))
     return notTaken(why, "wgmma takes tiles of 64 rows, and of multiples of 64 "
                          "columns, of sm_90a; a warp has 16 rows");
-  plan->common.threads = 32 * schedule.getWorkers()[0];
+  plan->threads = 32 * schedule.getWorkers()[0];
   addProducers(mainloop, *plan, schedule.getProducers());
   plan->rowsPerWarp = schedule.getPerWorker()[0];
-  plan->common.stages = schedule.getStages();
-  plan->common.blocks = schedule.getBlocks();
+  plan->stages = schedule.getStages();
+  plan->blocks = schedule.getBlocks();
   if (!warps || schedule.getWorkers()[1] != 1)
     return notTaken(why, "a tile body takes tensor cores, and warps along m "
                          "only");
@@ -550,7 +542,7 @@ std::optional<BodyPlan> BodyPlan::from(PortableScheduleAttr schedule,
     return notTaken(why, "producers load for up to " + Twine(kMostWorkers) +
                              " workers, and it has " + Twine(plan->workers()));
   if (plan->producers && plan->workerRegisters() < kFewestRegisters)
-    return notTaken(why, "its " + Twine(plan->common.blocks) +
+    return notTaken(why, "its " + Twine(plan->blocks) +
                              " blocks on a multiprocessor leave " +
                              Twine(plan->workerRegisters()) +
                              " registers for a worker, and it takes " +

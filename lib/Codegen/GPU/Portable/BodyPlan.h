@@ -31,39 +31,32 @@ struct BodyReduction {
   TypedAttr identity;
 };
 
-struct BodyPlan {
-  /// Of this, how many threads, stages and blocks there are.
-  PortablePlan common;
+struct BodyPlan : KernelPlan {
+  using KernelPlan::KernelPlan;
+
   TileBodyInfo info;
   SmallVector<StagedTile> staged;
   DenseMap<Operation *, BodyReduction> reductions;
   int64_t rowsPerWarp = 0;
-  bool wgmma = false;       ///< warps multiply in groups of four
-  int64_t producers = 0;    ///< warps that only load; 0: all load
-  int64_t columns = 0;      ///< of the result's tile
-  int mDim = -1, nDim = -1; ///< dimensions of the result's tile
+  bool wgmma = false;  ///< warps multiply in groups of four
+  int64_t columns = 0; ///< of the result's tile
   int64_t stageBytes = 0, onceBytes = 0;
-  int64_t registers = 0; ///< of a multiprocessor
   /// A contraction that runs a step late, while the next step's tiles are
   /// computed, and what it is carried as; null if none does.
   ContractOp late;
   BlockArgument lateSums;
 
-  int64_t warps() const { return common.threads / 32; } ///< of a block
+  int64_t warps() const { return threads / 32; } ///< of a block
   int64_t workers() const { return warps() - producers; }
-  /// Threads that load.
-  int64_t loaders() const {
-    return producers ? 32 * producers : common.threads;
-  }
   /// With producers, two barriers of each place for a tile.
   int64_t barriers() const {
     int64_t count = 0;
     for (const StagedTile &tile : staged)
-      count += 2 * (tile.once ? 1 : common.stages);
+      count += 2 * (tile.once ? 1 : stages);
     return producers ? count : 0;
   }
   int64_t sharedBytes() const {
-    return onceBytes + common.stages * stageBytes + 8 * barriers();
+    return onceBytes + stages * stageBytes + 8 * barriers();
   }
   /// Registers of a thread, after the roles are known, where producers copy
   /// rows.

@@ -21,7 +21,7 @@ public:
   BodyExpander(const PortableThread &self, const BodyContext &body)
       : self(self), e(body.e), plan(body.plan), body(body),
         loader(body, this->self), tiles(body),
-        ring(e, plan.common.stages, plan.stageBytes,
+        ring(e, plan.stages, plan.stageBytes,
              e.add(self.shared, plan.onceBytes), body.steps.total(),
              plan.wgmma) {}
 
@@ -34,17 +34,16 @@ public:
     });
     tiles.locate(self.number);
     MainloopEpilogue epilogue(e, body.mainloop, {plan.mDim, plan.nDim, 2},
-                              plan.common.vectorAtomics, body.chunks);
+                              plan.vectorAtomics, body.chunks);
     SmallVector<Value> carried = tiles.initial();
     size_t elements = carried.size();
-    llvm::append_range(carried,
-                       loader.readAhead(e.i32(plan.common.stages - 1)));
+    llvm::append_range(carried, loader.readAhead(e.i32(plan.stages - 1)));
     tiles.readOnce();
     carried = ring.loop(carried, [&](Value s, Value stage, ValueRange values) {
       ring.wait();
       loader.takeAhead(values.drop_front(elements));
       ring.loadAhead(s, stage, [&](Value s, Value to) { loadStep(s, to); });
-      SmallVector<Value> later = loader.readAhead(e.add(s, plan.common.stages));
+      SmallVector<Value> later = loader.readAhead(e.add(s, plan.stages));
       SmallVector<Value> next =
           step(s, ring.address(stage), values.take_front(elements));
       llvm::append_range(next, later);

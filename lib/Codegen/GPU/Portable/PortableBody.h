@@ -39,7 +39,6 @@ struct BodyContext {
 /// that do the same.
 class BodyLoader {
 public:
-  /// `self` has a plan with so many threads as load.
   BodyLoader(const BodyContext &body, const PortableThread &self)
       : self(self), body(body) {}
 

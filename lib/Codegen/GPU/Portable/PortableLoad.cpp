@@ -31,8 +31,9 @@ class StageLoader {
 public:
   StageLoader(const PortableThread &self, const PortableOperand &operand,
               const TileAccess &access, const LocatedRows &rows, Value to)
-      : e(self.e), plan(self.plan), tile(operand.tile), operand(operand),
-        access(access), rows(rows), to(to), thread(self.number) {
+      : e(self.e), threads(self.common.loaders()), tile(operand.tile),
+        operand(operand), access(access), rows(rows), to(to),
+        thread(self.number) {
     bytes = tile.elementBytes;
     // Dimensions of one element: where the tile is along them.
     fixedOffset = e.index(0);
@@ -100,11 +101,11 @@ private:
   /// With `skip`, only if it is false.
   void forMine(int64_t count, int64_t unroll, Value skip,
                function_ref<void(ArrayRef<Value>)> body) {
-    int64_t rounds = llvm::divideCeil(count, plan.threads);
+    int64_t rounds = llvm::divideCeil(count, threads);
     auto run = [&](Value mine, Value first, int64_t n) {
       SmallVector<Value> pieces;
       for (int64_t i = 0; i < n; ++i)
-        pieces.push_back(e.add(e.mul(e.add(first, i), plan.threads), mine));
+        pieces.push_back(e.add(e.mul(e.add(first, i), threads), mine));
       body(pieces);
     };
     if (rounds <= unroll && !skip)
@@ -120,9 +121,8 @@ private:
   }
 
   void ifPiece(Value piece, int64_t count, function_ref<void()> body) {
-    if (count % plan.threads == 0 &&
-        (count / plan.threads <= kUnrolledPieces ||
-         count / plan.threads % kUnrolledPieces == 0))
+    if (count % threads == 0 && (count / threads <= kUnrolledPieces ||
+                                 count / threads % kUnrolledPieces == 0))
       return body();
     e.ifThen(e.lessThan(piece, e.i32(count)), body);
   }
@@ -143,9 +143,9 @@ private:
   /// the row before plus a constant, and so are addresses, unless ids choose
   /// the rows.
   bool copyColumn() {
-    int64_t perRow = tile.chunks(), apart = plan.threads / perRow;
+    int64_t perRow = tile.chunks(), apart = threads / perRow;
     bool follow = rows.empty();
-    if ((follow && row.ids) || !tile.hasLines || plan.threads % perRow ||
+    if ((follow && row.ids) || !tile.hasLines || threads % perRow ||
         apart % kSwizzleLines || tile.rows % apart)
       return false;
     Value r = e.div(thread, perRow), c = e.rem(thread, perRow);
@@ -249,7 +249,7 @@ private:
   }
 
   Emitter &e;
-  const PortablePlan &plan;
+  int64_t threads; ///< that load
   const SharedTile &tile;
   const PortableOperand &operand;
   const TileAccess &access;
@@ -267,7 +267,7 @@ LocatedRows cuda::locateRows(const PortableThread &self,
                              const PortableOperand &operand,
                              const TileDim &row) {
   Emitter &e = self.e;
-  int64_t perRow = operand.tile.chunks(), threads = self.plan.threads;
+  int64_t perRow = operand.tile.chunks(), threads = self.common.loaders();
   int64_t rounds = llvm::divideCeil(operand.tile.rows * perRow, threads);
   LocatedRows rows;
   for (int64_t i = 0; rounds <= kUnrolledPieces && i < rounds; ++i)
@@ -276,7 +276,7 @@ LocatedRows cuda::locateRows(const PortableThread &self,
   return rows;
 }
 
-TileAccess cuda::accessStage(const PortableThread &self,
+TileAccess cuda::accessStage(const ProductThread &self,
                              const PortableOperand &operand, TileAccess access,
                              Value first) {
   Emitter &e = self.e;

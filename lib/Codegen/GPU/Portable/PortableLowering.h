@@ -26,7 +26,7 @@ LocatedRows locateRows(const PortableThread &self,
 
 /// The part of an operand's tile that one stage takes: its depth elements from
 /// `first` (i32) on along k.
-TileAccess accessStage(const PortableThread &self,
+TileAccess accessStage(const ProductThread &self,
                        const PortableOperand &operand, TileAccess access,
                        Value first);
 
@@ -37,13 +37,13 @@ void loadStage(const PortableThread &self, const PortableOperand &operand,
 
 /// Multiplies one stage. `a` and `b` are the shared memory of the operands'
 /// tiles (i32, bytes); gives the new accumulators.
-SmallVector<Value> multiplyScalar(const PortableThread &self,
+SmallVector<Value> multiplyScalar(const ProductThread &self,
                                   MainloopOp mainloop, Value a, Value b,
                                   Scales &scales, ArrayRef<Value> accumulators);
 
 /// Loads a warp's blocks of a tile of operand a or b, which lies at `from`
 /// (i32, bytes), for one step of the tensor cores, number `k` in the stage.
-SmallVector<Value> loadTensorCoreBlocks(const PortableThread &self, bool isB,
+SmallVector<Value> loadTensorCoreBlocks(const ProductThread &self, bool isB,
                                         Value from, int64_t k);
 /// Where blocks of an operand lie: its tile (i32, bytes), and the first
 /// position along m or n, which is a sum of an i32 and a constant.
@@ -66,12 +66,12 @@ SmallVector<Value> formFragments(const PortableThread &self,
 SmallVector<Value> multiplyBlock(Emitter &e, Type element, ArrayRef<Value> a,
                                  ArrayRef<Value> b, ArrayRef<Value> sums);
 /// Makes fragments of the blocks of a and of b and multiplies these.
-SmallVector<Value> multiplyTensorCores(const PortableThread &self,
+SmallVector<Value> multiplyTensorCores(const ProductThread &self,
                                        ArrayRef<Value> a, ArrayRef<Value> b,
                                        ArrayRef<Value> accumulators);
 
-Fragment scalarFragment(const PortableThread &self);
-Fragment tensorCoreFragment(const PortableThread &self);
+Fragment scalarFragment(const ProductThread &self);
+Fragment tensorCoreFragment(const ProductThread &self);
 
 } // namespace mlir::pit::cuda
 

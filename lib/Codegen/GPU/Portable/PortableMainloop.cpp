@@ -22,7 +22,7 @@ namespace {
 
 class MainloopExpander {
 public:
-  MainloopExpander(const PortableThread &self, MainloopOp mainloop,
+  MainloopExpander(const ProductThread &self, MainloopOp mainloop,
                    KernelValues values, function_ref<void()> afterStore)
       : self(self), e(self.e), plan(self.plan), mainloop(mainloop),
         chunks(values.chunks), steps(e, mainloop, plan.subSteps, values),
@@ -40,7 +40,7 @@ public:
   }
 
 private:
-  static std::optional<SplitK> splitSteps(const PortableThread &self,
+  static std::optional<SplitK> splitSteps(const ProductThread &self,
                                           MainloopOp mainloop,
                                           MainloopSteps &steps) {
     if (self.plan.parts == 1)
@@ -216,7 +216,7 @@ private:
     return carried;
   }
 
-  PortableThread self;
+  ProductThread self;
   Emitter &e;
   const PortablePlan &plan;
   MainloopOp mainloop;
@@ -232,7 +232,7 @@ private:
 
 } // namespace
 
-void cuda::lowerMainloop(const PortableThread &self, MainloopOp mainloop,
+void cuda::lowerMainloop(const ProductThread &self, MainloopOp mainloop,
                          KernelValues values, function_ref<void()> afterStore) {
   // Ids of steps are of no use after it.
   ChunkMap chunks = values.chunks;

@@ -12,10 +12,15 @@ namespace mlir::pit::cuda {
 /// A thread of a block that runs a plan.
 struct PortableThread {
   Emitter &e;
-  const PortablePlan &plan;
-  Value number; ///< in the block (i32)
+  const KernelPlan &common;
+  Value number; ///< in the block, or among its producers (i32)
   Value shared; ///< where the mainloop's shared memory starts (i32, bytes)
-  // Of a plan of several parts (SplitK.h):
+};
+
+/// The same of a product.
+struct ProductThread : PortableThread {
+  const PortablePlan &plan;
+  // If it has several parts (SplitK.h):
   Value partials = {}; ///< memory for the sums of all blocks (i64)
   Value counters = {}; ///< memory for how many parts are done (i64)
 };
@@ -23,10 +28,10 @@ struct PortableThread {
 /// Expands the mainloop at the emitter's place; the op itself stays. Ends with
 /// a barrier: shared memory is free again. `afterStore` makes what comes after
 /// the tile's elements are stored, in the block that does it.
-void lowerMainloop(const PortableThread &self, MainloopOp mainloop,
+void lowerMainloop(const ProductThread &self, MainloopOp mainloop,
                    KernelValues values, function_ref<void()> afterStore);
 
-/// The same of one with a tile body. `self` has the plan's common part.
+/// The same of one with a tile body.
 void lowerTileBody(const PortableThread &self, const BodyPlan &plan,
                    MainloopOp mainloop, KernelValues values);
 

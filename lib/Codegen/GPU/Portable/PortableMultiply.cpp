@@ -56,7 +56,7 @@ private:
 };
 
 /// A thread's coordinates among the threads of scalar code. Warps are 4 x 8.
-std::pair<Value, Value> threadCoordinates(const PortableThread &self) {
+std::pair<Value, Value> threadCoordinates(const ProductThread &self) {
   Emitter &e = self.e;
   Value lane = e.rem(self.number, 32), warp = e.div(self.number, 32);
   int64_t warpsN = self.plan.threadsN / 8;
@@ -152,14 +152,14 @@ Value runScalar(OpBuilder &b, Block &block, ValueRange arguments) {
 
 /// What a thread has along m and along n.
 static std::pair<ScalarPart, ScalarPart>
-scalarParts(const PortableThread &self) {
+scalarParts(const ProductThread &self) {
   const PortablePlan &plan = self.plan;
   auto [y, x] = threadCoordinates(self);
   return {{y, plan.threadsM, plan.perThreadM},
           {x, plan.threadsN, plan.perThreadN}};
 }
 
-Fragment cuda::scalarFragment(const PortableThread &self) {
+Fragment cuda::scalarFragment(const ProductThread &self) {
   auto [alongM, alongN] = scalarParts(self);
   Fragment fragment;
   for (int64_t i = 0; i < alongM.count; ++i)
@@ -203,7 +203,7 @@ static int64_t unrolledSteps(const PortablePlan &plan) {
   return unit;
 }
 
-SmallVector<Value> cuda::multiplyScalar(const PortableThread &self,
+SmallVector<Value> cuda::multiplyScalar(const ProductThread &self,
                                         MainloopOp mainloop, Value a, Value b,
                                         Scales &scales,
                                         ArrayRef<Value> accumulators) {
@@ -255,7 +255,7 @@ SmallVector<Value> cuda::multiplyScalar(const PortableThread &self,
 //===----------------------------------------------------------------------===//
 
 /// First row and column of a warp's part.
-static std::pair<Value, Value> warpOrigin(const PortableThread &self) {
+static std::pair<Value, Value> warpOrigin(const ProductThread &self) {
   Emitter &e = self.e;
   const PortablePlan &plan = self.plan;
   Value warp = e.div(self.number, 32);
@@ -389,8 +389,8 @@ SmallVector<Value> cuda::formFragments(const PortableThread &self,
   if (operand.element.isF32()) {
     // From sm_90 on there is one instruction that rounds to nearest, ties to
     // even; before, one that rounds ties away.
-    auto rounding = self.plan.tf32Nearest ? NVVM::FPRoundingMode::RN
-                                          : NVVM::FPRoundingMode::RNA;
+    auto rounding = self.common.tf32Nearest ? NVVM::FPRoundingMode::RN
+                                            : NVVM::FPRoundingMode::RNA;
     return map([&](Value word) -> Value {
       Value value = LLVM::BitcastOp::create(e.b, e.loc, e.b.getF32Type(), word);
       return NVVM::ConvertFloatToTF32Op::create(e.b, e.loc, e.b.getI32Type(),
@@ -417,7 +417,7 @@ SmallVector<Value> cuda::formFragments(const PortableThread &self,
   return fragments;
 }
 
-Fragment cuda::tensorCoreFragment(const PortableThread &self) {
+Fragment cuda::tensorCoreFragment(const ProductThread &self) {
   Emitter &e = self.e;
   const PortablePlan &plan = self.plan;
   auto [m, n] = warpOrigin(self);
@@ -450,7 +450,7 @@ SmallVector<Value> cuda::loadTensorCoreBlocks(const PortableThread &self,
   return blocks;
 }
 
-SmallVector<Value> cuda::loadTensorCoreBlocks(const PortableThread &self,
+SmallVector<Value> cuda::loadTensorCoreBlocks(const ProductThread &self,
                                               bool isB, Value from, int64_t k) {
   const PortablePlan &plan = self.plan;
   auto [m, n] = warpOrigin(self);
@@ -487,7 +487,7 @@ SmallVector<Value> cuda::multiplyBlock(Emitter &e, Type element,
   return values;
 }
 
-SmallVector<Value> cuda::multiplyTensorCores(const PortableThread &self,
+SmallVector<Value> cuda::multiplyTensorCores(const ProductThread &self,
                                              ArrayRef<Value> a,
                                              ArrayRef<Value> b,
                                              ArrayRef<Value> accumulators) {

@@ -5,10 +5,7 @@
 #include "Codegen/Common/Index.h"
 #include "Codegen/GPU/Common/Lowering.h"
 #include "Codegen/GPU/Common/Scales.h"
-#include "Codegen/GPU/Common/SchedulesByHand.h"
 #include "Codegen/GPU/Common/TensorCores.h"
-
-#include "pit/Dialect/Pit/IR/NotTaken.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -176,9 +173,7 @@ static std::string tooLarge(const PortablePlan &plan, StringRef workers) {
 /// What is known before anything is decided.
 static std::optional<PortablePlan>
 describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
-  PortablePlan plan;
-  plan.tf32Nearest = target.tf32Nearest;
-  plan.vectorAtomics = target.vectorAtomics;
+  PortablePlan plan(target);
   std::optional<ContractionInfo> info = describeContraction(mainloop, why);
   if (!info)
     return std::nullopt;

@@ -14,10 +14,9 @@
 #define PIT_LIB_CODEGEN_GPU_PORTABLE_PORTABLEPLAN_H
 
 #include "Codegen/Common/ContractionInfo.h"
+#include "Codegen/GPU/Common/KernelPlan.h"
 #include "Codegen/GPU/Common/TileAccess.h"
 #include "Codegen/GPU/Common/WgmmaLayout.h"
-
-#include "pit/Target/Target.h"
 
 namespace mlir::pit::cuda {
 
@@ -73,12 +72,11 @@ struct PortableOperand : ContractionOperand {
   bool alternates() const { return !kIsCol && tile.elementBytes != 2; }
 };
 
-struct PortablePlan {
-  /// What the target has, see GpuTarget.
-  bool tf32Nearest = false, vectorAtomics = false;
+struct PortablePlan : KernelPlan {
+  using KernelPlan::KernelPlan;
+
   bool tensorCores = false; ///< mma.sync, otherwise scalar code
   int64_t m = 1, n = 1, k = 1;
-  int mDim = -1, nDim = -1; ///< dimensions of the accumulator's tile
   PortableOperand a, b;
   /// Which of the views of a and b each accumulator's contraction reads.
   SmallVector<std::array<unsigned, 2>> pairs;
@@ -87,10 +85,6 @@ struct PortablePlan {
   bool scalesOperands = false;
   int64_t depth = 0;    ///< of a stage along k
   int64_t subSteps = 1; ///< stages that a step takes
-  int64_t stages = 0;
-  int64_t threads = 0;
-  int64_t blocks = 1; ///< that a multiprocessor is to run at once
-  int64_t parts = 1;  ///< of a tile's steps at most, each of a block (SplitK.h)
 
   /// Threads along m and n, and what each computes (scalar code).
   int64_t threadsM = 0, threadsN = 0, perThreadM = 0, perThreadN = 0;

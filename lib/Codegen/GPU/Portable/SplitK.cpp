@@ -67,7 +67,7 @@ void cuda::chooseSplitK(func::FuncOp function, MainloopOp mainloop,
     plan.blocks = std::max(plan.blocks, kBlocksOfTwoWarps);
 }
 
-SplitK::SplitK(const PortableThread &self, MainloopOp mainloop, Value steps)
+SplitK::SplitK(const ProductThread &self, MainloopOp mainloop, Value steps)
     : self(self), e(self.e) {
   auto y = gpu::Dimension::y;
   part = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, y));

@@ -30,7 +30,7 @@ class SplitK {
 public:
   /// Of a block with `steps` (i32) of the mainloop in its tile, at the
   /// emitter's place.
-  SplitK(const PortableThread &self, MainloopOp mainloop, Value steps);
+  SplitK(const ProductThread &self, MainloopOp mainloop, Value steps);
 
   /// Has this block a part of the tile? (i1)
   Value hasPart();
@@ -53,7 +53,7 @@ private:
   Value load(Value from, Type type);
   Value add(Value x, Value y);
 
-  PortableThread self;
+  ProductThread self;
   Emitter &e;
   Value part, parts; ///< this block's, and how many the tile has (i32)
   Value begin, end;  ///< of the tile's steps, those of this block (i32)

@@ -12,10 +12,7 @@ class BodyProducer {
 public:
   BodyProducer(const RolesContext &roles, const BodyContext &body, Value number)
       : roles(roles), e(body.e), plan(roles.plan), body(body),
-        loading(plan.common), self{e, loading, number, e.i32(0)},
-        loader(body, self) {
-    loading.threads = plan.loaders();
-  }
+        self{e, plan, number, e.i32(0)}, loader(body, self) {}
 
   /// Loads the tiles of all steps. `tile` is how many tiles the block had
   /// before, `used` how many steps (i32).
@@ -67,7 +64,6 @@ private:
   Emitter &e;
   const BodyPlan &plan;
   BodyContext body;
-  PortablePlan loading; ///< with the producers' threads
   PortableThread self;
   BodyLoader loader;
 };

@@ -43,16 +43,15 @@ public:
 
   gpu::GPUFuncOp run() {
     LaunchInfo info;
-    info.threads = plan.common.threads;
-    info.grid =
-        plan.common.blocks == 1 ? LaunchGrid::Tiles : LaunchGrid::Iterations;
+    info.threads = plan.threads;
+    info.grid = plan.blocks == 1 ? LaunchGrid::Tiles : LaunchGrid::Iterations;
     info.earlyStart = true;
     createKernel(info);
     createRings();
     bool onlyBoxes = llvm::all_of(
         rings, [](const StagedRing &ring) { return ring.map != Value(); });
     int64_t producers = onlyBoxes ? kBoxRegisters : plan.producerRegisters();
-    createRoles(plan.common.blocks,
+    createRoles(plan.blocks,
                 {{"workers", plan.workers(), workerRegisters(producers),
                   [&] { lowerRole(/*isProducer=*/false); }},
                  {"producers", plan.producers, producers,
@@ -64,7 +63,7 @@ private:
   /// Registers that are left for a worker.
   int64_t workerRegisters(int64_t producers) const {
     int64_t left =
-        plan.registers / plan.common.blocks - 32 * plan.producers * producers;
+        plan.registers / plan.blocks - 32 * plan.producers * producers;
     return std::min(kMostOfWorker, left / (32 * plan.workers()) / 8 * 8);
   }
 
@@ -104,7 +103,7 @@ private:
             rewriter, loc, type, kernel.getArgument(source.getArgNumber()),
             IntegerAttr(), DenseI64ArrayAttr());
       }
-      int64_t stages = staged.once ? 1 : plan.common.stages;
+      int64_t stages = staged.once ? 1 : plan.stages;
       auto type = pitgpu::RingType::get(context, stages, ring.tile);
       int64_t full = ring.map ? 1 : 2 * plan.loaders();
       ring.ring =

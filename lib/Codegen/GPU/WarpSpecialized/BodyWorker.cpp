@@ -35,7 +35,7 @@ public:
     this->used = used;
     tiles.locate(number);
     MainloopEpilogue epilogue(e, body.mainloop, {plan.mDim, plan.nDim, 2},
-                              plan.common.vectorAtomics, body.chunks);
+                              plan.vectorAtomics, body.chunks);
     SmallVector<Value> initial = tiles.initial();
     tiles.readOnce();
     for (const StagedTile &staged : plan.staged)

@@ -61,7 +61,7 @@ LogicalResult HopperLowering::readPlan(MainloopOp mainloop) {
 LaunchInfo HopperLowering::describeLaunch() {
   MainloopNest nest = *matchMainloopNest(function);
   LaunchInfo info;
-  info.threads = kHopperThreads;
+  info.threads = hopper.threads;
   info.sharedBytes = hopper.sharedBytes();
   info.grid =
       nest.chunks || hopper.parts > 1 ? LaunchGrid::Machine : LaunchGrid::Tiles;
@@ -104,10 +104,10 @@ gpu::GPUFuncOp HopperLowering::lower() {
   Emitter e(rewriter, loc);
   describeBlock(e);
   createRoles(
-      /*blocks=*/1,
-      {{"producers", kWarps, hopper.producerRegisters(), [&] { produce(e); }},
-       {"consumers", kConsumers * kWarps, hopper.consumerRegisters(),
-        [&] { consume(e); }}});
+      /*blocks=*/1, {{"producers", hopper.producers, hopper.producerRegisters(),
+                      [&] { produce(e); }},
+                     {"consumers", kConsumers * kWarps,
+                      hopper.consumerRegisters(), [&] { consume(e); }}});
   return kernel;
 }
 

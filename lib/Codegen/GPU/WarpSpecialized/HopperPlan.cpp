@@ -3,7 +3,6 @@
 #include "HopperNest.h"
 
 #include "Codegen/GPU/Common/Scales.h"
-#include "Codegen/GPU/Common/SchedulesByHand.h"
 #include "Codegen/GPU/Common/TensorCores.h"
 
 #include "pit/Codegen/Common/MathExpansions.h"
@@ -154,12 +153,12 @@ static std::optional<HopperPlan> describe(const MainloopNest &nest,
   Type element = info->a.element;
   if (!isSmall && !element.isF16() && !element.isBF16() && !element.isF32())
     return notTaken(why, "wgmma is used for f16, bf16, tf32 and f8");
-  HopperPlan plan;
+  HopperPlan plan(target);
+  plan.threads = kHopperThreads;
+  plan.producers = kWarps;
   if (failed(checkScales(mainloop, info->mDim, info->nDim, why)))
     return std::nullopt;
   plan.addsStages = isSmall || mainloop.getNumScales() > 0;
-  plan.registers = target.multiprocessorRegisters;
-  plan.vectorAtomics = target.vectorAtomics;
   plan.mDim = info->mDim;
   plan.nDim = info->nDim;
   plan.tileM = info->m;

@@ -14,10 +14,9 @@
 #define PIT_LIB_CODEGEN_GPU_WARPSPECIALIZED_HOPPERPLAN_H
 
 #include "Codegen/Common/ContractionInfo.h"
+#include "Codegen/GPU/Common/KernelPlan.h"
 #include "Codegen/GPU/Common/TileAccess.h"
 #include "Codegen/GPU/Common/WgmmaLayout.h"
-
-#include "pit/Target/Target.h"
 
 namespace mlir::pit::cuda {
 
@@ -98,11 +97,12 @@ struct HopperScales {
 
 struct MainloopNest;
 
-struct HopperPlan {
+struct HopperPlan : KernelPlan {
+  using KernelPlan::KernelPlan;
+
   int64_t tileM = 0, tileN = 0, tileK = 0; ///< of the tile, without padding
   int64_t m = 0, n = 0;                    ///< with padding
-  int mDim = -1, nDim = -1;
-  HopperOperand a, b; ///< along m and along n
+  HopperOperand a, b;                      ///< along m and along n
   /// Which of the views of a and b each accumulator's contraction reads.
   SmallVector<std::array<unsigned, 2>> pairs = {{0, 0}};
   /// Those that are copied with each stage; empty: there are none, or they are
@@ -110,14 +110,10 @@ struct HopperPlan {
   SmallVector<HopperScales> scales;
   int64_t depth = 0; ///< of a stage along k
   int64_t subSteps = 1;
-  int64_t stages = 0;
   int64_t cluster = 1;   ///< blocks that share what they load of b
-  int64_t parts = 1;     ///< in which blocks share a tile along k, at most
   int64_t strips = 1;    ///< of the result, that groups add to, at most
   int64_t rows = 0;      ///< of the result, of which a block keeps a bit each
   int64_t fillBytes = 0; ///< of what is copied to rows that no tile writes
-  int64_t registers = 0; ///< of a multiprocessor
-  bool vectorAtomics = false; ///< see GpuTarget
   /// Are the sums of a stage added to the others in f32? Those that wgmma makes
   /// of 8-bit floats have 14 bits, and scales are those of a step.
   bool addsStages = false;

@@ -71,7 +71,7 @@ static int64_t valueOf(Value value) {
 static void checkFragments(Emitter &e, const PortablePlan &plan) {
   std::set<std::pair<int64_t, int64_t>> elements;
   for (int64_t t = 0; t < plan.threads; ++t) {
-    PortableThread thread{e, plan, e.i32(t), Value()};
+    ProductThread thread{{e, plan, e.i32(t), Value()}, plan};
     Fragment fragment =
         plan.tensorCores ? tensorCoreFragment(thread) : scalarFragment(thread);
     for (Value row : fragment.rows)
@@ -137,8 +137,8 @@ public:
   }
 
 private:
-  PortableThread thread(int64_t lane) {
-    return {e, plan, e.i32(32 * number + lane), Value()};
+  ProductThread thread(int64_t lane) {
+    return {{e, plan, e.i32(32 * number + lane), Value()}, plan};
   }
 
   void place(const PortableOperand &operand, int64_t which, int64_t start) {
