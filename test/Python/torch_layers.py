@@ -55,7 +55,7 @@ class Compressed(Case):
                 layer = pit.torch.CompressedLinear.from_linear(linear, kept)
                 dense = torch.where(kept, linear.weight, 0).detach()
                 self.assertTrue(torch.equal(layer.weight, dense))
-                self.assertEqual(len(layer.values), int(kept.sum()))
+                self.assertEqual(len(layer.values), max(1, int(kept.sum())))
                 for lead in ((5,), (), (2, 3), (0,)):
                     x = torch.randn(*lead, shape[1], dtype=dtype, requires_grad=True)
                     self.check(layer, x, dense.double())
@@ -120,6 +120,10 @@ class Compressed(Case):
             pit.compress(torch.randn(3))
         with self.assertRaisesRegex(pit.Error, "weight must be what pit.compress makes, not Tensor"):
             pit.compressed_linear(torch.randn(3, 3), torch.randn(3, 3))
+        with self.assertRaisesRegex(pit.Error, r"values has shape \(0,\); it is a vector of one element at least"):
+            pit.Compressed(layer.words, layer.values[:0], (8, 64))
+        with self.assertRaisesRegex(pit.Error, r"words has shape \(1, 1, 48\); for a weight of \(17, 64\) it is"):
+            pit.Compressed(layer.words, layer.values, (17, 64))
         with self.assertRaisesRegex(pit.Error, "compress_linears: zeros is 2"):
             pit.torch.compress_linears(layer, zeros=2)
 

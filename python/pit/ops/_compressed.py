@@ -26,7 +26,7 @@ class Compressed:
     words    (n / 16, k / 64, 48) of i32: three for each square of 8 x 8 elements, of which a tile of 16 x 64 has
              two rows of eight. Bit 4 r + c of the first word is that of element (r, 2 c), of the second that of
              (r, 2 c + 1); the third says where the square's values begin
-    values   (values), those of a square together, row after row
+    values   (values), those of a square together, row after row; one at least
     shape    (n, k)
 
     That is 12 bytes for 64 elements, beside the values.
@@ -37,6 +37,8 @@ class Compressed:
         self.shape = tuple(int(extent) for extent in shape)
         n, k = self.shape
         wanted = (-(-n // ROWS), -(-k // BLOCK), SQUARES * FIELDS)
+        if len(values.shape) != 1 or len(values) == 0:
+            raise Error(f"Compressed: values has shape {tuple(values.shape)}; it is a vector of one element at least")
         if tuple(words.shape) != wanted:
             raise Error(f"Compressed: words has shape {tuple(words.shape)}; for a weight of {self.shape} it is "
                         f"{wanted}")
@@ -93,6 +95,8 @@ def compress(weight, mask=None):
                     f"{tuple(weight.shape)}")
     live = squares_of(weight != 0 if mask is None else mask != 0)
     values = squares_of(weight)[live]
+    if len(values) == 0:  # programs read one
+        values = (np.zeros if isinstance(live, np.ndarray) else weight.new_zeros)(1, dtype=weight.dtype)
     if len(values) >= 2 ** 31:
         raise Error(f"compress: {len(values)} values; places are of i32, so there may be {2 ** 31 - 1}")
     counts = live.sum((-2, -1))
@@ -224,8 +228,9 @@ class CompressedLinear(Op):
             own = body.op("arith.andi", "i32", body.op("arith.select", "i32", is_odd, odd, even), bit)
             at = body.add("i32", rank, before)
             live = body.op("arith.cmpi ne,", "i32", own, body.constant(0, "i32"))
-            if builder.on_gpu:  # which reads 0 outside of a tensor
-                at = body.emit(f"arith.select {live}, {at}, {body.constant(-1, 'i32')} : i32")
+            # A GPU reads 0 outside of a tensor.
+            nowhere = body.constant(-1 if builder.on_gpu else 0, "i32")
+            at = body.emit(f"arith.select {live}, {at}, {nowhere} : i32")
             at = body.emit(f"arith.index_cast {at} : i32 to index")
             value = body.emit(f"tensor.extract {packed.name}[{at}] : {packed.mlir}")
             if builder.on_gpu:
