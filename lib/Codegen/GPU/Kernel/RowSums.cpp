@@ -21,7 +21,7 @@ using namespace mlir::pit::cuda;
 /// Bytes that a thread reads at once.
 static constexpr int64_t kAccessBytes = 16;
 /// Rows that a thread reads before it adds the first of them.
-static constexpr int64_t kRowsAtOnce = 4;
+static constexpr int64_t kRowsAtOnce = 8;
 /// The fewest rows of a part, and the most parts: the last block reads the sums
 /// of all.
 static constexpr int64_t kLeastRows = 64, kMostParts = 128;
