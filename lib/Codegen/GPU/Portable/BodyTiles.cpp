@@ -11,6 +11,7 @@
 #include "Codegen/Common/TileInput.h"
 #include "Codegen/GPU/Common/LinalgLowering.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -30,6 +31,9 @@ void BodyTiles::locate(Value number) {
   for (int64_t i = 0; i < plan.rowsPerWarp; i += 8)
     rows.push_back(e.add(row, i));
 }
+
+/// Columns that are spread over the lanes of a warp, two neighbours in each.
+static constexpr int64_t kSpread = 64;
 
 /// The columns that this thread has, of so many.
 SmallVector<Value> BodyTiles::colsOf(int64_t columns) {
@@ -93,11 +97,27 @@ RegisterTile BodyTiles::readCoords(BlockArgument tile, Value ids) {
   return registers;
 }
 
+/// Is an element one that lanes of a warp exchange?
+static bool canShuffle(Type element) {
+  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() <= 32;
+}
+
 RegisterTile BodyTiles::readElements(BlockArgument tile,
                                      const TileAccess &access) {
   RegisterTile registers = shapeOf(tile);
   ArrayRef<TileRole> roles = plan.info.rolesOf(tile);
-  SmallVector<Value> cols = colsOf(plan.info.extent(tile, TileRole::Col));
+  int64_t columns = plan.info.extent(tile, TileRole::Col);
+  SmallVector<Value> cols = colsOf(columns);
+  registers.isSpread = !registers.hasRows && columns >= kSpread / 2 &&
+                       canShuffle(access.element);
+  if (registers.isSpread) {
+    cols.clear();
+    for (int64_t j = 0; j < columns; j += kSpread)
+      for (int64_t c = 0; c < 2; ++c)
+        cols.push_back(e.add(e.mul(lane, 2), j + c));
+    registers.cols = cols.size();
+    registers.values.resize(cols.size());
+  }
   // Where they are along each dimension, by row, by column, or at all.
   SmallVector<SmallVector<std::pair<Value, Value>>> places;
   for (auto [d, role] : llvm::enumerate(roles)) {
@@ -305,10 +325,22 @@ void BodyTiles::findPlaceCompares(PointwiseOp op, ArrayRef<TileRole> roles) {
   }
 }
 
+/// Are there comparisons of places, and can one ask whether all hold?
+bool BodyTiles::canAskAll() const {
+  auto isOrder = [](const auto &compare) {
+    auto predicate = cast<arith::CmpIOp>(compare.first).getPredicate();
+    return predicate != arith::CmpIPredicate::eq &&
+           predicate != arith::CmpIPredicate::ne;
+  };
+  return !compares.empty() && llvm::all_of(compares, isOrder);
+}
+
 /// Whether all comparisons of places hold for all elements of the tile; null:
 /// it is not known, or there are none.
 Value BodyTiles::allCompare(PointwiseOp op, int64_t columns) {
   Value all;
+  if (!canAskAll())
+    return all;
   for (auto &[compare, places] : compares) {
     int64_t low = 0, high = 0;
     for (auto [times, extent] : {std::pair(places.rows, plan.info.rows),
@@ -316,8 +348,6 @@ Value BodyTiles::allCompare(PointwiseOp op, int64_t columns) {
       (times < 0 ? low : high) += times * (extent - 1);
     auto predicate = cast<arith::CmpIOp>(compare).getPredicate();
     using Predicate = arith::CmpIPredicate;
-    if (predicate == Predicate::eq || predicate == Predicate::ne)
-      return {};
     bool isBelow = predicate == Predicate::slt || predicate == Predicate::sle;
     Value holds = arith::CmpIOp::create(
         e.b, e.loc, predicate, e.i32(isBelow ? high : low), places.limit);
@@ -326,31 +356,81 @@ Value BodyTiles::allCompare(PointwiseOp op, int64_t columns) {
   return all;
 }
 
+/// The columns of what an op goes through.
+static int64_t columnsOf(PointwiseOp op, ArrayRef<TileRole> roles) {
+  for (auto [extent, role] : llvm::zip(op.getTile(), roles))
+    if (role == TileRole::Col && extent != 1)
+      return extent;
+  return 1;
+}
+
+Value BodyTiles::allHold() {
+  Value all;
+  for (auto op : mainloop.getCompute().getOps<PointwiseOp>()) {
+    SmallVector<TileRole> roles = plan.info.dimRoles(op);
+    findPlaceCompares(op, roles);
+    if (Value holds = allCompare(op, columnsOf(op, roles)))
+      all = all ? e.logicalAnd(all, holds) : holds;
+  }
+  return all;
+}
+
+/// Does an op compute each column from those of tiles that are spread?
+bool BodyTiles::isOfSpread(PointwiseOp op) {
+  auto places = op.getBody().getArguments().take_front(op.getTile().size());
+  return !op.getInputs().empty() && !op.getAcc() &&
+         canShuffle(getElementTypeOrSelf(op.getType())) &&
+         llvm::all_of(places, [](Value place) { return place.use_empty(); }) &&
+         llvm::all_of(op.getInputs(),
+                      [&](Value input) { return tiles.at(input).isSpread; });
+}
+
 RegisterTile BodyTiles::elementsOf(PointwiseOp op) {
   RegisterTile result = shapeOf(op.getResult());
   SmallVector<TileRole> roles = plan.info.dimRoles(op);
-  int64_t columns = 1;
+  int64_t extent = columnsOf(op, roles);
   bool hasRows = false;
-  for (auto [d, role] : llvm::enumerate(roles)) {
-    if (op.getTile()[d] == 1)
-      continue;
-    hasRows |= role == TileRole::Row;
-    if (role == TileRole::Col)
-      columns = op.getTile()[d];
-  }
-  Elements elements{roles, hasRows ? rows.size() : 1, colsOf(columns)};
+  for (auto [d, role] : llvm::enumerate(roles))
+    hasRows |= op.getTile()[d] != 1 && role == TileRole::Row;
+  Elements elements{roles, hasRows ? rows.size() : 1, colsOf(extent)};
   findPlaceCompares(op, roles);
   if (op.getAcc()) {
     reduce(op, elements, result);
     return result;
   }
+  if (isOfSpread(op)) {
+    result = tiles.at(op.getInputs().front());
+    for (auto [r, value] : llvm::enumerate(result.values)) {
+      IRMapping scalars = numbers;
+      auto argument = op.getBody().args_begin() + op.getTile().size();
+      for (Value input : op.getInputs())
+        scalars.map(*argument++, tiles.at(input).values[r]);
+      for (Operation &scalar : op.getBody().front().without_terminator())
+        cloneBodyOp(e.b, scalar, scalars);
+      value = scalars.lookupOrDefault(
+          op.getBody().front().getTerminator()->getOperand(0));
+    }
+    return result;
+  }
+  // Columns of other lanes are for all rows, one after another.
+  bool byColumns = llvm::any_of(
+      op.getInputs(), [&](Value input) { return tiles.at(input).isSpread; });
   auto compute = [&](bool allHold) {
-    for (size_t i = 0; i < elements.rows; ++i)
-      for (size_t j = 0; j < elements.cols.size(); ++j)
-        result.at(i, j) = elementOf(op, elements, i, j, Value(), allHold);
+    columns.clear();
+    size_t rows = elements.rows, cols = elements.cols.size();
+    for (size_t n = 0; n < rows * cols; ++n) {
+      size_t i = byColumns ? n % rows : n / cols;
+      size_t j = byColumns ? n / rows : n % cols;
+      result.at(i, j) = elementOf(op, elements, i, j, Value(), allHold);
+    }
+    columns.clear();
     return result.values;
   };
-  Value allHold = allCompare(op, columns);
+  if (stepHolds) {
+    compute(*stepHolds && canAskAll());
+    return result;
+  }
+  Value allHold = allCompare(op, extent);
   if (allHold && result.values.size() > 2 && plan.producers) {
     // Most tiles are no edge.
     result.values = e.choose(
@@ -409,6 +489,35 @@ void BodyTiles::readFromBase(Value read) {
   load.erase();
 }
 
+/// An element of what an op takes.
+Value BodyTiles::inputOf(Value tile, size_t i, size_t j) {
+  RegisterTile &registers = tiles.at(tile);
+  if (!registers.isSpread)
+    return registers.at(i, j);
+  Value &known = columns[{tile, j}];
+  if (known)
+    return known;
+  // The same place in the four lanes that have its eight columns.
+  constexpr int64_t quads = kSpread / 8, inQuad = 3 << 8 | 31;
+  size_t eight = j / 2;
+  Value from = registers.values[eight / quads * 2 + j % 2];
+  Type type = from.getType();
+  Type bits = e.b.getIntegerType(type.getIntOrFloatBitWidth());
+  if (type != bits)
+    from = LLVM::BitcastOp::create(e.b, e.loc, bits, from);
+  if (bits != e.b.getI32Type())
+    from = arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), from);
+  Value found =
+      NVVM::ShflOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1), from,
+                           e.i32(static_cast<int64_t>(eight % quads) * 4),
+                           e.i32(inQuad), NVVM::ShflKind::idx, UnitAttr());
+  if (bits != e.b.getI32Type())
+    found = arith::TruncIOp::create(e.b, e.loc, bits, found);
+  if (type != bits)
+    found = LLVM::BitcastOp::create(e.b, e.loc, type, found);
+  return known = found;
+}
+
 /// An element of what an op computes. With `allHold`, all comparisons of places
 /// are known to.
 Value BodyTiles::elementOf(PointwiseOp op, const Elements &elements, size_t i,
@@ -424,7 +533,7 @@ Value BodyTiles::elementOf(PointwiseOp op, const Elements &elements, size_t i,
                                                            : elements.cols[j]));
   }
   for (Value input : op.getInputs())
-    scalars.map(*argument++, tiles.at(input).at(i, j));
+    scalars.map(*argument++, inputOf(input, i, j));
   if (before)
     scalars.map(*argument, before);
   for (Operation &scalar : body.without_terminator()) {
@@ -459,6 +568,7 @@ void BodyTiles::reduce(PointwiseOp op, const Elements &elements,
     return clone->getResult(0);
   };
   llvm::fill(result.values, e.constant(reduction.identity));
+  columns.clear();
   for (size_t i = 0; i < elements.rows; ++i)
     for (size_t j = 0; j < elements.cols.size(); ++j)
       result.at(i, j) = elementOf(op, elements, i, j, result.at(i, j),

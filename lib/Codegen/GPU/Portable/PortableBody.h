@@ -11,10 +11,12 @@ namespace mlir::pit::cuda {
 
 /// A thread's elements of a tile: of its rows, if the tile has rows, and of its
 /// columns, if it has columns. In each 16 rows a thread has one of the first
-/// eight and one of the last, in each 8 columns two neighbours.
+/// eight and one of the last, in each 8 columns two neighbours. A tile of
+/// columns alone may be spread over the lanes of a warp, two neighbours in
+/// each: a thread has a column from another lane when it needs it.
 struct RegisterTile {
   size_t rows = 1, cols = 1;
-  bool hasRows = false, hasCols = false;
+  bool hasRows = false, hasCols = false, isSpread = false;
   SmallVector<Value> values; ///< by rows
 
   Value &at(size_t i, size_t j) {
@@ -97,6 +99,12 @@ public:
   void takeCarried(ValueRange values);
   SmallVector<Value> carried();
   void compute(PointwiseOp op) { tiles[op.getResult()] = elementsOf(op); }
+  /// Whether all comparisons of places hold for all elements of the step's
+  /// tiles, as far as one can ask that; null if there are none.
+  Value allHold();
+  /// What is known of it where a step's ops are computed. Else each of them
+  /// asks.
+  void assumeHolds(std::optional<bool> holds) { stepHolds = holds; }
   /// What the step carries to the next one.
   SmallVector<Value> next();
   /// Stores the further results, and runs the epilogue for the elements that
@@ -121,7 +129,10 @@ private:
                   Value before, bool allHold);
   void findBases();
   void readFromBase(Value read);
+  bool isOfSpread(PointwiseOp op);
+  Value inputOf(Value tile, size_t i, size_t j);
   void findPlaceCompares(PointwiseOp op, ArrayRef<TileRole> roles);
+  bool canAskAll() const;
   Value allCompare(PointwiseOp op, int64_t columns);
   void reduce(PointwiseOp op, const Elements &elements, RegisterTile &result);
   void storeAlso(ValueRange carried);
@@ -135,10 +146,13 @@ private:
   Value lane, origin;      ///< in the warp; its first row
   SmallVector<Value> rows; ///< of this thread
   DenseMap<Value, RegisterTile> tiles;
+  /// Columns that an op has from other lanes, where it is computed.
+  DenseMap<std::pair<Value, size_t>, Value> columns;
   IRMapping numbers; ///< of the step
   /// Where vectors begin of which ops load elements from places that they
   /// compute (i64).
   DenseMap<Value, Value> bases;
+  std::optional<bool> stepHolds;
   /// Of an op that is computed: rows times `rows` plus columns times `cols` are
   /// compared with a limit (i32). What is left of it for each of the thread's
   /// rows, from its first column on, is compared with numbers that are known:

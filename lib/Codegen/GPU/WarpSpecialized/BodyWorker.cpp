@@ -1,5 +1,9 @@
 //===- BodyWorker.cpp - Warps that compute a tile body --------------------===//
 //
+// A contraction is started as soon as its factors are there, and awaited when
+// an op takes its result. So tensor cores multiply while others of the step are
+// computed: an attention's gradients begin with two products of what is loaded.
+//
 // A contraction of what was computed can be late (BodyPlan::late): that
 // of step s - 1 is started behind the first contraction of step s, and runs
 // while what follows that one is computed, until its sums are needed. So tensor
@@ -79,36 +83,76 @@ private:
   static bool reads(ContractOp op, const StagedTile &tile) {
     return op.getLhs() == tile.tile || op.getRhs() == tile.tile;
   }
-  bool isFirstToRead(ContractOp op, const StagedTile &tile) {
-    auto all = op->getBlock()->getOps<ContractOp>();
-    return *llvm::find_if(
-               all, [&](ContractOp each) { return reads(each, tile); }) == op;
+  /// Waits for the tiles of step `s` that a contraction is the first to read.
+  void waitForTiles(Value s, ContractOp op) {
+    for (const StagedTile &tile : plan.staged)
+      if (!tile.once && reads(op, tile) && !readers.contains(&tile)) {
+        wait(tile, e.add(used, s));
+        readers[&tile] =
+            llvm::count_if(op->getBlock()->getOps<ContractOp>(),
+                           [&](ContractOp each) { return reads(each, tile); });
+      }
   }
-  bool isLastToRead(ContractOp op, const StagedTile &tile) {
-    ContractOp last;
-    for (auto each : op->getBlock()->getOps<ContractOp>())
-      if (reads(each, tile))
-        last = each;
-    return last == op;
+  /// Releases the tiles that nothing reads any more.
+  void releaseTiles(ContractOp done) {
+    for (const StagedTile &tile : plan.staged)
+      if (!tile.once && reads(done, tile) && --readers[&tile] == 0) {
+        release(tile);
+        readers.erase(&tile);
+      }
   }
 
   //===--- Contractions ---------------------------------------------------===//
 
+  bool isRunning(ContractOp op) const {
+    return llvm::any_of(
+        running, [&](const Running &started) { return started.op == op; });
+  }
+
+  /// Waits for a contraction that runs, and for those that were started before
+  /// it.
+  void await(ContractOp op) {
+    auto *end =
+        llvm::find_if(
+            running, [&](const Running &started) { return started.op == op; }) +
+        1;
+    SmallVector<Running> done(running.begin(), end);
+    running.erase(running.begin(), end);
+    auto later = static_cast<int64_t>(running.size() + done.size());
+    for (Running &each : done) {
+      bool isLate = each.op == late;
+      RegisterTile tile =
+          tiles.of(isLate ? Value(plan.lateSums) : each.op.getAcc());
+      products.await(each.sums, --later, tile);
+      tiles.set(isLate ? Value(plan.lateSums) : each.op.getResult(), tile);
+      releaseTiles(each.op);
+      if (isLate)
+        pending = Value();
+    }
+  }
+
+  /// Waits for what an op takes.
+  void awaitOperands(Operation *op) {
+    for (Value operand : op->getOperands())
+      if (auto before = operand.getDefiningOp<ContractOp>();
+          before && isRunning(before))
+        await(before);
+  }
+
+  /// Starts a contraction of step `s`, and with the first one the late one of
+  /// the step before.
   void multiply(Value s, ContractOp op) {
     Value lhs;
     if (!isa<BlockArgument>(op.getLhs()))
       lhs = products.factor(op.getLhs(), tiles.of(op.getLhs()));
-    for (const StagedTile &tile : plan.staged)
-      if (!tile.once && isFirstToRead(op, tile))
-        wait(tile, e.add(used, s));
-    bool startsLate = pending && !lateSums;
+    waitForTiles(s, op);
+    bool startsLate = pending && !isRunning(late);
     if (startsLate)
-      waitPending();
+      waitForTiles(pending, late);
     bool hasTurn = late && op == *op->getBlock()->getOps<ContractOp>().begin();
-    RegisterTile sums = tiles.of(op.getAcc());
     SmallVector<Value> started;
     auto startAll = [&] {
-      started.push_back(products.start(op, sums, lhs));
+      started.push_back(products.start(op, tiles.of(op.getAcc()), lhs));
       if (startsLate)
         started.push_back(
             products.start(late, tiles.of(plan.lateSums), factor));
@@ -117,13 +161,9 @@ private:
       inTurn(op, startsLate, started, startAll);
     else
       startAll();
+    running.push_back({op, started[0]});
     if (startsLate)
-      lateSums = started[1];
-    products.await(started[0], startsLate ? 1 : 0, sums);
-    tiles.set(op.getResult(), sums);
-    for (const StagedTile &tile : plan.staged)
-      if (!tile.once && isLastToRead(op, tile))
-        release(tile);
+      running.push_back({late, started[1]});
   }
 
   /// Runs `body` when it is this warpgroup's turn.
@@ -142,26 +182,78 @@ private:
 
   //===--- Steps ----------------------------------------------------------===//
 
-  /// A step; what is carried to the next one.
+  /// Is a tile there, or does a contraction that runs, or an op that is left,
+  /// give it?
+  bool isThere(Value tile, ArrayRef<Operation *> left) const {
+    Operation *op = tile.getDefiningOp();
+    auto contract = dyn_cast_or_null<ContractOp>(op);
+    return !op || (!llvm::is_contained(left, op) &&
+                   !(contract && isRunning(contract)));
+  }
+
+  /// Takes the next of the ops that are left. It is the first one in the
+  /// program's order if a contraction is late. Else it is a contraction that
+  /// can start, or what can be computed while others run.
+  Operation *takeNext(SmallVectorImpl<Operation *> &left) const {
+    auto canRun = [&](Operation *op) {
+      return llvm::all_of(op->getOperands(),
+                          [&](Value tile) { return isThere(tile, left); });
+    };
+    auto *next = left.begin();
+    if (!late) {
+      auto *found = llvm::find_if(left, [&](Operation *op) {
+        return isa<ContractOp>(op) && canRun(op);
+      });
+      if (found == left.end())
+        found = llvm::find_if(left, canRun);
+      if (found != left.end())
+        next = found;
+    }
+    Operation *op = *next;
+    left.erase(next);
+    return op;
+  }
+
+  /// A step; what is carried to the next one. If no contraction is late, a
+  /// step whose comparisons of places all hold is one of its own.
   SmallVector<Value> step(Value s, ValueRange carried) {
     tiles.enter(s, carried);
+    Value holds = late ? Value() : tiles.allHold();
+    if (!holds)
+      return computeStep(s);
+    auto assume = [&](bool known) {
+      tiles.assumeHolds(known);
+      SmallVector<Value> next = computeStep(s);
+      tiles.assumeHolds(std::nullopt);
+      return next;
+    };
+    return e.choose(
+        holds, [&] { return assume(true); }, [&] { return assume(false); });
+  }
+
+  /// Computes a step that was entered.
+  SmallVector<Value> computeStep(Value s) {
     Value lateFactor;
     Operation *packed = late ? late.getLhs().getDefiningOp() : nullptr;
+    SmallVector<Operation *> left;
     for (Operation &op :
-         body.mainloop.getCompute().front().without_terminator()) {
+         body.mainloop.getCompute().front().without_terminator())
+      left.push_back(&op);
+    while (!left.empty()) {
+      Operation *op = takeNext(left);
       // The factor is computed where the registers of the step before's are
       // free.
-      if (&op == packed && packed->hasOneUse())
+      if (op == packed && packed->hasOneUse())
         continue;
-      if (pending && (&op == packed ||
-                      llvm::is_contained(op.getOperands(), plan.lateSums)))
+      awaitOperands(op == late ? packed : op);
+      if (pending &&
+          (op == packed || op == late ||
+           llvm::is_contained(op->getOperands(), Value(plan.lateSums))))
         finishPending();
       auto contract = dyn_cast<ContractOp>(op);
       if (!contract) {
         tiles.compute(mlir::cast<PointwiseOp>(op));
       } else if (contract == late) {
-        if (pending)
-          finishPending();
         if (packed->hasOneUse())
           tiles.compute(mlir::cast<PointwiseOp>(packed));
         lateFactor = products.factor(late.getLhs(), tiles.of(late.getLhs()));
@@ -171,6 +263,8 @@ private:
         multiply(s, contract);
       }
     }
+    if (!running.empty())
+      await(running.back().op);
     SmallVector<Value> next = tiles.next();
     if (lateFactor)
       next.push_back(lateFactor);
@@ -198,21 +292,15 @@ private:
                     [&] { return SmallVector<Value>(initial); });
   }
 
-  void waitPending() {
-    wait(plan.stagedOf(late.getRhs()), e.add(used, pending));
-  }
-
   /// Waits for the late contraction of the step before, which may have to be
   /// started.
   void finishPending() {
-    RegisterTile &sums = tiles.of(plan.lateSums);
-    if (!lateSums) {
-      waitPending();
-      lateSums = products.start(late, sums, factor);
+    if (!isRunning(late)) {
+      waitForTiles(pending, late);
+      running.push_back(
+          {late, products.start(late, tiles.of(plan.lateSums), factor)});
     }
-    products.await(lateSums, /*later=*/0, sums);
-    release(plan.stagedOf(late.getRhs()));
-    pending = lateSums = Value();
+    await(late);
   }
 
   const RolesContext &roles;
@@ -225,9 +313,16 @@ private:
   BodyProducts products;
   Value used; ///< steps of the block's tiles before (i32)
   DenseMap<const StagedTile *, Value> stages; ///< that the role has
-  Value pending;  ///< the step whose late contraction is not done
-  Value factor;   ///< of that one
-  Value lateSums; ///< accumulators of that one, if it was started
+  Value pending; ///< the step whose late contraction is not done
+  Value factor;  ///< of that one
+  /// A contraction that was started, and its accumulators.
+  struct Running {
+    ContractOp op;
+    Value sums;
+  };
+  SmallVector<Running> running; ///< in the order in which they were started
+  /// Contractions that have yet to read a tile that the role has.
+  DenseMap<const StagedTile *, int64_t> readers;
 };
 
 } // namespace
