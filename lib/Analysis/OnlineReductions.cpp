@@ -104,21 +104,23 @@ static bool isOfVectors(linalg::LinalgOp op, Value scalar) {
                       [&](Value operand) { return isOfVectors(op, operand); });
 }
 
-/// Computes an op powers relative to a number of the row, as probabilities of
-/// an attention are from the logarithms of sums? The power of an activation has
-/// no such number.
+arith::SubFOp mlir::pit::findRelativeExponent(linalg::LinalgOp op,
+                                              Operation *scalar) {
+  auto power = dyn_cast<math::ExpOp>(scalar);
+  auto difference = power ? power.getOperand().getDefiningOp<arith::SubFOp>()
+                          : arith::SubFOp();
+  bool isRelative = difference &&
+                    !matchPattern(difference.getRhs(), m_Constant()) &&
+                    isOfVectors(op, difference.getRhs());
+  return isRelative ? difference : arith::SubFOp();
+}
+
+/// Computes an op powers relative to a number of the row?
 static bool hasRelativePowers(const ChainOp &op) {
   linalg::LinalgOp computed = op.linalgOp();
-  return computed &&
-         llvm::any_of(computed.getBlock()->getOps<math::ExpOp>(),
-                      [&](math::ExpOp power) {
-                        auto difference =
-                            power.getOperand().getDefiningOp<arith::SubFOp>();
-                        return difference &&
-                               !matchPattern(difference.getRhs(),
-                                             m_Constant()) &&
-                               isOfVectors(computed, difference.getRhs());
-                      });
+  return computed && llvm::any_of(*computed.getBlock(), [&](Operation &scalar) {
+           return findRelativeExponent(computed, &scalar) != nullptr;
+         });
 }
 
 //===----------------------------------------------------------------------===//

@@ -60,6 +60,7 @@ private:
 
   Refused classify();
   Refused chooseTile();
+  int64_t columnsOfStep() const;
   Refused planSelection();
   bool takeBlocks(std::optional<unsigned> row, int64_t &rowTile,
                   int64_t &axisTile);

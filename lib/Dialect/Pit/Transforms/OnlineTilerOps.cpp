@@ -200,6 +200,17 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
   for (const Power &power : op.dependence.powers)
     if (power.op == number)
       powers.push_back(&power);
+  // Of 16 bits, powers relative to what is read are as those relative to what
+  // the chain reduces.
+  llvm::DenseMap<Operation *, arith::SubFOp> relatives;
+  for (Operation &inner : computed.getBlock()->without_terminator())
+    if (auto of = findRelativeExponent(computed, &inner);
+        of && isNarrow() && of.getType().isF32() && of->hasOneUse() &&
+        llvm::none_of(powers, [&](const Power *power) {
+          return power->scalar == &inner;
+        }))
+      relatives[&inner] = of;
+  llvm::SmallDenseSet<Value> shiftArguments;
   for (const ChainInput &input : op.inputs) {
     BlockArgument argument = computed.getMatchingBlockArgument(
         &computed->getOpOperand(input.number));
@@ -238,6 +249,21 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
       source = {finite, 1};
     } else {
       source = elements(input.value, of);
+      // A shift is computed once for all that it shifts.
+      bool isShift =
+          argument.hasOneUse() && llvm::any_of(relatives, [&](auto relative) {
+            return relative.second.getRhs() == argument;
+          });
+      if (isShift) {
+        shiftArguments.insert(argument);
+        double unit = -source.scale * kLog2e;
+        source = {elementwise({{source.tensor, of}}, of,
+                              elementOf(source.tensor),
+                              [&](OpBuilder &b, Location loc, ValueRange in) {
+                                return times(b, loc, in[0], unit);
+                              }),
+                  1};
+      }
     }
     inputs.push_back({source.tensor, of});
     arguments.push_back({argument, source.scale});
@@ -293,6 +319,8 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
         for (const Power *power : powers)
           if (isPlain(*power) && power->scalar->getOperand(0).hasOneUse())
             left.insert(power->scalar->getOperand(0).getDefiningOp());
+        for (auto &[power, exponent] : relatives)
+          left.insert(exponent);
         for (Operation &inner : computed.getBlock()->without_terminator()) {
           if (left.contains(&inner))
             continue;
@@ -319,6 +347,20 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
             auto made = math::Exp2Op::create(b, loc, exponent);
             if (isNarrow())
               made.setFastmath(arith::FastMathFlags::afn);
+            body.mapping.map(inner.getResult(0), made.getResult());
+            continue;
+          }
+          if (arith::SubFOp of = relatives.lookup(&inner)) {
+            Value x = of.getLhs(), y = of.getRhs();
+            Value unit =
+                constant(b, loc, x.getType(), body.scaleOf(x) * kLog2e);
+            Value shift = body.raw(y);
+            if (!shiftArguments.contains(y))
+              shift = times(b, loc, shift, -body.scaleOf(y) * kLog2e);
+            Value exponent =
+                math::FmaOp::create(b, loc, body.raw(x), unit, shift);
+            auto made = math::Exp2Op::create(b, loc, exponent);
+            made.setFastmath(arith::FastMathFlags::afn);
             body.mapping.map(inner.getResult(0), made.getResult());
             continue;
           }

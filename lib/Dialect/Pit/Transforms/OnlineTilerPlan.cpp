@@ -203,6 +203,47 @@ bool OnlineTiler::takeBlocks(std::optional<unsigned> row, int64_t &rowTile,
   return true;
 }
 
+/// Registers that a thread of a warpgroup has for tiles, and its warpgroups'
+/// rows.
+static constexpr int64_t kTileRegisters = 208, kWarpgroupRows = 128;
+
+/// The columns of a step that the registers of a warpgroup's threads and the
+/// shared memory of a block leave, if wgmma multiplies tiles of 128 rows whose
+/// sums are carried beside several matrices of a step; 0 if they leave none.
+int64_t OnlineTiler::columnsOfStep() const {
+  // A thread has two rows of the warpgroup's 64, and a quarter of the columns.
+  int64_t carried = 0, matrices = 0, bytes = 0;
+  auto columnsOf = [&](ArrayRef<int64_t> dims) {
+    int64_t columns = 1;
+    for (int64_t dim : dims)
+      if (dim >= 0 && kinds[dim] == Kind::Whole)
+        columns *= tile[dim];
+    return columns;
+  };
+  for (const ChainOp &op : chain.ops) {
+    if (op.role == ChainRole::Reduction)
+      carried += columnsOf(dimsOf(op.result()));
+    if (!isInnerContraction(op))
+      continue;
+    ++matrices;
+    for (const ChainInput &input : op.inputs)
+      if (llvm::is_contained(op.dimsOf(input.map), int64_t(chain.axis))) {
+        int64_t columns = columnsOf(op.dimsOf(input.map));
+        // Lines of wgmma have 128 bytes.
+        if (columns % 64 != 0)
+          return 0;
+        bytes += 2 * columns;
+      }
+  }
+  // Matrices of f32, and a factor of 16 bits that one of them becomes.
+  int64_t registers = kTileRegisters - carried / 2;
+  int64_t columns = 4 * registers / (2 * matrices + 1);
+  // Rows have as many bytes as columns, and these have two stages.
+  int64_t shared = target.gpu->blockSharedBytes - 1024 - kWarpgroupRows * bytes;
+  columns = std::min({columns, shared / (2 * bytes), kWarpgroupRows});
+  return columns < 32 ? 0 : columns / 16 * 16;
+}
+
 Refused OnlineTiler::chooseTile() {
   std::optional<unsigned> row = findTiledRow();
   bool hasContraction = llvm::any_of(chain.ops, isInnerContraction);
@@ -248,9 +289,13 @@ Refused OnlineTiler::chooseTile() {
     return op.role != ChainRole::Rows && op.inputs.size() == 2 &&
            op.linalgOp() && op.linalgOp().getNumReductionLoops() > 0;
   });
-  if (products > 2)
-    rowTile = std::min<int64_t>(rowTile, 64),
-    axisTile = std::min<int64_t>(axisTile, 64);
+  if (products > 2) {
+    bool isWide = isNarrow() && target.gpu && target.gpu->wgmma &&
+                  (!gathers || blocksOfMask);
+    int64_t columns = isWide ? columnsOfStep() : 0;
+    rowTile = columns ? kWarpgroupRows : std::min<int64_t>(rowTile, 64);
+    axisTile = columns ? columns : std::min<int64_t>(axisTile, 64);
+  }
   if (row && !listed) {
     int64_t extent = staticExtent(*row);
     // A GPU's tensor cores take 16 rows at once.

@@ -116,8 +116,7 @@ bool OnlineTiler::isPlain(const Power &power) const {
 }
 
 double OnlineTiler::unitOf(const Power &power) const {
-  constexpr double log2e = 1.4426950408889634;
-  return isa<math::ExpOp>(power.scalar) ? log2e : 1;
+  return isa<math::ExpOp>(power.scalar) ? kLog2e : 1;
 }
 
 Value OnlineTiler::shiftOf(const Power &power) {

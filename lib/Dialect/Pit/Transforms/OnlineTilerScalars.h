@@ -9,6 +9,9 @@
 
 namespace mlir::pit {
 
+/// exp(x) is 2 to the power of so many x.
+constexpr double kLog2e = 1.4426950408889634;
+
 inline Type elementOf(Value tile) { return getElementTypeOrSelf(tile); }
 
 inline Value constant(OpBuilder &b, Location loc, Type type, double value) {
