@@ -126,7 +126,10 @@ std::optional<LinearSum> BoundFinder::matchRead(Place place) {
     auto dim = dyn_cast<AffineDimExpr>(result);
     read.dims.push_back(dim ? place.dims[dim.getPosition()] : -1);
   }
-  if (llvm::is_contained(read.dims, int64_t(chain.axis)))
+  // Bounds are those of the axis in all of the loops around it.
+  if (llvm::any_of(read.dims, [&](int64_t dim) {
+        return dim == int64_t(chain.axis) || chain.isOuter(dim);
+      }))
     return std::nullopt;
   LinearSum sum;
   sum.reads.push_back(std::move(read));
@@ -154,7 +157,7 @@ std::optional<LinearSum> BoundFinder::matchScalar(Place place) {
   }
   if (auto index = dyn_cast<linalg::IndexOp>(op)) {
     int64_t dim = place.dims[index.getDim()];
-    if (dim < 0)
+    if (dim < 0 || chain.isOuter(dim))
       return std::nullopt;
     sum.dims[dim] = 1;
     return sum;

@@ -151,6 +151,9 @@ private:
   /// Adds reductions, and what is computed of them, that ops of the chain read.
   bool addRows(Value value);
   bool isReductionOfAxis(Operation *op, ArrayRef<int64_t> resultDims);
+  SmallVector<std::pair<unsigned, int64_t>>
+  reducedLoops(linalg::LinalgOp op) const;
+  bool reducesDims(linalg::LinalgOp op) const;
   /// Adds ops that use what the chain computes.
   bool addUsers();
   bool addUser(OpOperand &use);
@@ -220,9 +223,8 @@ bool ChainFinder::add(Operation *op, ChainRole role,
           made.inputs.back() = row;
       }
     if (role == ChainRole::Reduction)
-      for (auto [d, kind] : llvm::enumerate(computed.getIteratorTypesArray()))
-        if (kind == utils::IteratorType::reduction)
-          dims[d] = chain.axis;
+      for (auto [loop, dim] : reducedLoops(computed))
+        dims[loop] = dim;
     for (int64_t &dim : dims)
       if (dim < 0)
         dim = chain.numDims++;
@@ -285,14 +287,30 @@ bool ChainFinder::addElements(unsigned number) {
   return true;
 }
 
+/// The loops that a reduction of the chain reduces, and their dims: the
+/// innermost one is the axis.
+SmallVector<std::pair<unsigned, int64_t>>
+ChainFinder::reducedLoops(linalg::LinalgOp op) const {
+  SmallVector<unsigned> loops;
+  op.getReductionDims(loops);
+  SmallVector<std::pair<unsigned, int64_t>> found;
+  for (auto [loop, dim] : llvm::zip(ArrayRef(loops).drop_back(), chain.outers))
+    found.push_back({loop, dim});
+  found.push_back({loops.back(), chain.axis});
+  return found;
+}
+
+bool ChainFinder::reducesDims(linalg::LinalgOp op) const {
+  return isReduction(op) &&
+         op.getNumReductionLoops() == chain.outers.size() + 1;
+}
+
 bool ChainFinder::isReductionOfAxis(Operation *op,
                                     ArrayRef<int64_t> resultDims) {
   auto computed = dyn_cast<linalg::LinalgOp>(op);
-  if (!computed || op->getBlock() != block || !isReduction(computed) ||
-      computed.getNumReductionLoops() != 1)
+  if (!computed || op->getBlock() != block || !reducesDims(computed))
     return false;
-  SmallVector<unsigned> reduced;
-  computed.getReductionDims(reduced);
+  auto reduced = reducedLoops(computed);
   AffineMap result =
       computed.getMatchingIndexingMap(computed.getDpsInitOperand(0));
   for (OpOperand *operand : computed.getDpsInputOperands()) {
@@ -307,15 +325,18 @@ bool ChainFinder::isReductionOfAxis(Operation *op,
       auto loop = dyn_cast<AffineDimExpr>(expr);
       if (!loop)
         continue;
-      if (loop.getPosition() == reduced.front()) {
-        matches &= dim == int64_t(chain.axis);
+      auto *summed = llvm::find_if(reduced, [&](const auto &each) {
+        return each.first == loop.getPosition();
+      });
+      if (summed != reduced.end()) {
+        matches &= dim == summed->second;
         continue;
       }
       std::optional<unsigned> position = result.getResultPosition(expr);
       matches &=
           position && (resultDims.empty() || resultDims[*position] == dim);
     }
-    if (matches && input.map.isFunctionOfDim(reduced.front()))
+    if (matches && input.map.isFunctionOfDim(reduced.back().first))
       return true;
   }
   return false;
@@ -391,9 +412,10 @@ bool ChainFinder::addUser(OpOperand &use) {
   if (elementwise)
     return add(user, ChainRole::Elements, resultDims) &&
            addElements(chain.ops.size() - 1);
-  SmallVector<unsigned> reduced;
-  computed.getReductionDims(reduced);
-  if (reduced.size() != 1 || loops[reduced.front()] != int64_t(chain.axis))
+  if (!reducesDims(computed) ||
+      llvm::any_of(reducedLoops(computed), [&](const auto &reduced) {
+        return loops[reduced.first] != reduced.second;
+      }))
     return true;
   return add(user, ChainRole::Reduction, resultDims) &&
          addElements(chain.ops.size() - 1);
@@ -532,9 +554,11 @@ void ChainFinder::sort() {
 
 std::optional<OnlineChain> ChainFinder::run(linalg::LinalgOp last) {
   block = last->getBlock();
-  if (!isReduction(last) || last.getNumReductionLoops() != 1)
+  if (!isReduction(last))
     return std::nullopt;
   chain.axis = chain.numDims++;
+  for (unsigned i = 1; i < last.getNumReductionLoops(); ++i)
+    chain.outers.push_back(chain.numDims++);
   SmallVector<int64_t> none(
       last.getMatchingIndexingMap(last.getDpsInitOperand(0)).getNumResults(),
       -1);
@@ -568,7 +592,13 @@ std::optional<OnlineChain> ChainFinder::run(linalg::LinalgOp last) {
   // of the first: what an attention's gradients sum.
   bool powers = llvm::any_of(chain.ops, isInnerContraction) &&
                 llvm::any_of(chain.ops, hasRelativePowers);
-  if (!powers && (reductions < 2 || !uses)) {
+  // Several dims are one loop if they are summed up by products.
+  bool sumsProducts =
+      powers && llvm::all_of(chain.ops, [](const ChainOp &op) {
+        return op.role != ChainRole::Reduction || op.inputs.size() == 2;
+      });
+  if ((!chain.outers.empty() && !sumsProducts) ||
+      (!powers && (reductions < 2 || !uses))) {
     refused = std::nullopt;
     return std::nullopt;
   }

@@ -145,6 +145,8 @@ struct AxisBound {
 struct OnlineChain {
   SmallVector<ChainOp, 0> ops; ///< in the block's order
   unsigned numDims = 0, axis = 0;
+  /// Dims that all reductions sum up, too, around the axis.
+  SmallVector<unsigned> outers;
   llvm::DenseMap<Operation *, unsigned> numbers;
   /// The dims of each value that is read or computed.
   llvm::MapVector<Value, SmallVector<int64_t>> dims;
@@ -161,6 +163,9 @@ struct OnlineChain {
   const ChainOp *find(Value value) const;
   bool runsAlongAxis(Value value) const;
   bool hasDim(Value value, int64_t dim) const;
+  bool isOuter(int64_t dim) const {
+    return dim >= 0 && llvm::is_contained(outers, unsigned(dim));
+  }
   /// Does anything but the chain use what one of its ops computes?
   bool isUsedOutside(Value value) const;
 };

@@ -112,12 +112,15 @@ class KeyGradient(Gradient):
         results = []
         for factor, other, of, column, scale in (
                 (slopes, q, of_q, "d", self.scale_of(sizes)), (chances, dy, of_dy, "e", 1)):
-            out = [*rows, column]
-            value = builder.product([factor, other], [letters, of], [sizes[x] for x in out], out,
+            # Heads that share keys are summed in the loop, unless they have lists of their own.
+            each = [*rows, column]
+            out = [x for x in each if x != "g"]
+            has_lists = self.is_split and self.select is not None and "h" in self.mask
+            first = each if has_lists else out
+            value = builder.product([factor, other], [letters, of], [sizes[x] for x in first], first,
                                     summed)
-            if self.is_split:  # the sum over heads that share keys
-                kept = [x for x in out if x != "g"]
-                value = builder.product([value], [out], [sizes[x] for x in kept], kept, summed)
+            if first != out:
+                value = builder.product([value], [first], [sizes[x] for x in out], out, summed)
             results.append(self.rounded(builder, found, value, type_, scale))
         return results
 

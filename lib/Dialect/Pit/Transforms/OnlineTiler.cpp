@@ -117,8 +117,9 @@ SmallVector<Value> OnlineTiler::tileOfRows(ValueRange carried) {
   // One length for all rows of the tile is a number.
   if (SparseOp marked = mark();
       marked && marked.getSource() == Source::Lengths &&
-      llvm::all_of(selectorDims,
-                   [&](int64_t dim) { return dim < 0 || tile[dim] == 1; })) {
+      llvm::all_of(selectorDims, [&](int64_t dim) {
+        return dim < 0 || (kinds[dim] == Kind::Row && tile[dim] == 1);
+      })) {
     Value read = this->read(selector, selectorDims);
     SmallVector<Value> first(selectorDims.size(), index(0));
     Value number = tensor::ExtractOp::create(rewriter, loc, read, first);
@@ -127,6 +128,11 @@ SmallVector<Value> OnlineTiler::tileOfRows(ValueRange carried) {
   }
   SmallVector<Value> lower, upper, group = groupOfTile(), states;
   SmallVector<int64_t> steps;
+  for (unsigned dim : chain.outers) {
+    lower.push_back(index(0));
+    upper.push_back(extents[dim]);
+    steps.push_back(1);
+  }
   if (!listed) {
     range = rangeOfTile();
     lower.push_back(range.lower);
@@ -157,20 +163,23 @@ SmallVector<Value> OnlineTiler::tileOfRows(ValueRange carried) {
     }
     states.push_back(filledTile(dimsOf(op.result()), start));
   }
-  auto loop = ForOp::create(rewriter, loc, lower, upper, steps, sparsity, group,
-                            byBlocks ? 1
-                            : listed ? tile[chain.axis]
-                                     : 0,
-                            states,
-                            [&](OpBuilder &, Location, ValueRange ivs,
-                                Value chunk, Value, ValueRange before) {
-                              if (listed)
-                                enterIds(chunk);
-                              else
-                                starts[chain.axis] = placeOf(ivs.front());
-                              SmallVector<Value> next = step(before);
-                              YieldOp::create(rewriter, loc, next);
-                            });
+  auto loop =
+      ForOp::create(rewriter, loc, lower, upper, steps, sparsity, group,
+                    byBlocks ? 1
+                    : listed ? tile[chain.axis]
+                             : 0,
+                    states,
+                    [&](OpBuilder &, Location, ValueRange ivs, Value chunk,
+                        Value, ValueRange before) {
+                      for (auto [dim, iv] : llvm::zip(chain.outers, ivs))
+                        starts[dim] = iv;
+                      if (listed)
+                        enterIds(chunk);
+                      else
+                        starts[chain.axis] = placeOf(ivs.back());
+                      SmallVector<Value> next = step(before);
+                      YieldOp::create(rewriter, loc, next);
+                    });
   ids = Value();
   auto &end = rowTiles[unsigned(Epoch::End)];
   for (auto [number, state] : llvm::zip(reductions, loop.getResults())) {

@@ -44,7 +44,7 @@ public:
   std::string describe() const;
 
 private:
-  enum class Kind { Axis, Row, Whole };
+  enum class Kind { Axis, Outer, Row, Whole };
   /// Of which moment is a state?
   enum class Epoch { Before, Now, End };
   /// What stands for a value is `scale` times this tile.

@@ -34,6 +34,8 @@ int64_t OnlineTiler::staticExtent(int64_t dim) const {
 Refused OnlineTiler::classify() {
   kinds.assign(chain.numDims, Kind::Whole);
   kinds[chain.axis] = Kind::Axis;
+  for (unsigned dim : chain.outers)
+    kinds[dim] = Kind::Outer;
   for (auto [number, op] : llvm::enumerate(chain.ops))
     if (op.role == ChainRole::Reduction)
       reductions.push_back(number);
@@ -188,7 +190,7 @@ bool OnlineTiler::takeBlocks(std::optional<unsigned> row, int64_t &rowTile,
       newAxis = largestDivisor(size, unit, axisTile);
     else if (row && dim == int64_t(*row) && size > 1)
       newRow = largestDivisor(size, rowUnit, rowTile);
-    else if (dim >= 0 && kinds[dim] == Kind::Whole)
+    else if (dim >= 0 && kinds[dim] != Kind::Row)
       return false;
   if (newRow == 0 || newAxis == 0)
     return false;
@@ -330,7 +332,7 @@ Refused OnlineTiler::chooseTile() {
       microTile.push_back(isOne ? 1 : tile[dim]);
       if (!isAxis && dim >= 0 && kinds[dim] != Kind::Row)
         return refuse(code(OnlineCondition::Selection) +
-                      "a mask has a dim that tiles have as a whole");
+                      "a mask has a dim that tiles do not share out");
     }
     listed = SparsityIndexType::get(rewriter.getContext(), microTile, axis,
                                     microTile);

@@ -44,7 +44,7 @@ struct TileOnlineReductionsPass
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (!op->getParentOfType<ForallOp>() && !op->getParentOfType<ForOp>() &&
-          op.getNumReductionLoops() == 1)
+          op.getNumReductionLoops() > 0)
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());

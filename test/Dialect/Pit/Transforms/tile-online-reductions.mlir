@@ -344,6 +344,109 @@ func.func @gradient(%q: tensor<?x32xf32>, %k: tensor<?x32xf32>, %logs: tensor<?x
 
 // -----
 
+// The gradient of keys that the queries of several heads share: products of all heads are summed up by one loop
+// along heads and queries. The causal bound is that of all heads.
+
+#jd = affine_map<(g, j, i, d) -> (j, d)>
+#id = affine_map<(g, j, i, d) -> (g, i, d)>
+#ji = affine_map<(g, j, i, d) -> (g, j, i)>
+#pj = affine_map<(j, e, g, i) -> (g, j, i)>
+#qe = affine_map<(j, e, g, i) -> (g, i, e)>
+#je = affine_map<(j, e, g, i) -> (j, e)>
+#all = affine_map<(g, j, i) -> (g, j, i)>
+#row = affine_map<(g, j, i) -> (g, i)>
+// CHECK-LABEL: func @shared_keys(
+// CHECK-SAME: %[[Q:[^:]*]]: tensor<4x?x32xf32>, %[[K:[^:]*]]: tensor<?x32xf32>, %[[LOGS:[^:]*]]: tensor<4x?xf32>
+// CHECK: pit.forall (%[[J:.*]]) = {{.*}} step (64)
+// CHECK:   %[[FROM:.*]] = arith.maxsi %[[J]], %c0
+// CHECK:   pit.for (%[[G:.*]], %[[I:.*]]) = (%c0, %[[FROM]]) to (%c4, %{{.*}}) step (1, 64) iter_args({{.*}}) -> (tensor<64x32xf32>)
+// CHECK:     pit.sread %[[Q]][%[[G]], %[[I]], %c0]
+// CHECK:     pit.sread %[[LOGS]][%[[G]], %[[I]]]
+// CHECK:     linalg.generic {{.*}}"reduction", "reduction"]} ins(%{{.*}}, %{{.*}} : tensor<1x64x64xf32>, tensor<1x64x32xf32>)
+// GPU-LABEL: func @shared_keys(
+// GPU: pit.for (%{{.*}}, %{{.*}}) =
+func.func @shared_keys(%q: tensor<4x?x32xf32>, %k: tensor<?x32xf32>, %logs: tensor<4x?xf32>,
+                       %e: tensor<4x?x?xf32>, %eo: tensor<?x32xf32>) -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<4x?x?xf32>) -> tensor<4x?x?xf32>
+  %s = linalg.generic {indexing_maps = [#jd, #id, #ji], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%k, %q : tensor<?x32xf32>, tensor<4x?x32xf32>) outs(%z : tensor<4x?x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %m = arith.mulf %x, %y : f32
+    %a = arith.addf %o, %m : f32
+    linalg.yield %a : f32
+  } -> tensor<4x?x?xf32>
+  %kept = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s : tensor<4x?x?xf32>) outs(%e : tensor<4x?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %j = linalg.index 1 : index
+    %i = linalg.index 2 : index
+    %is = arith.cmpi sle, %j, %i : index
+    %b = arith.select %is, %a, %low : f32
+    linalg.yield %b : f32
+  } -> tensor<4x?x?xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%kept, %logs : tensor<4x?x?xf32>, tensor<4x?xf32>) outs(%e : tensor<4x?x?xf32>) {
+  ^bb0(%a: f32, %c: f32, %o: f32):
+    %b = arith.subf %a, %c : f32
+    %d = math.exp %b : f32
+    linalg.yield %d : f32
+  } -> tensor<4x?x?xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %r = linalg.generic {indexing_maps = [#pj, #qe, #je], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%p, %q : tensor<4x?x?xf32>, tensor<4x?x32xf32>) outs(%zo : tensor<?x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %a = arith.mulf %x, %y : f32
+    %b = arith.addf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?x32xf32>
+  return %r : tensor<?x32xf32>
+}
+
+// -----
+
+// A sum over heads of what is no product is none of the loop: each dim is reduced by itself, or all at once.
+
+#jd = affine_map<(g, j, i, d) -> (j, d)>
+#id = affine_map<(g, j, i, d) -> (g, i, d)>
+#ji = affine_map<(g, j, i, d) -> (g, j, i)>
+#all = affine_map<(g, j, i) -> (g, j, i)>
+#row = affine_map<(g, j, i) -> (g, i)>
+#of = affine_map<(g, j, i) -> (j)>
+// CHECK-LABEL: func @sum_of_powers(
+// CHECK-NOT: pit.for (
+// CHECK: return
+func.func @sum_of_powers(%q: tensor<4x?x32xf32>, %k: tensor<?x32xf32>, %logs: tensor<4x?xf32>,
+                         %e: tensor<4x?x?xf32>, %eo: tensor<?xf32>) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<4x?x?xf32>) -> tensor<4x?x?xf32>
+  %s = linalg.generic {indexing_maps = [#jd, #id, #ji], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%k, %q : tensor<?x32xf32>, tensor<4x?x32xf32>) outs(%z : tensor<4x?x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %m = arith.mulf %x, %y : f32
+    %a = arith.addf %o, %m : f32
+    linalg.yield %a : f32
+  } -> tensor<4x?x?xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s, %logs : tensor<4x?x?xf32>, tensor<4x?xf32>) outs(%e : tensor<4x?x?xf32>) {
+  ^bb0(%a: f32, %c: f32, %o: f32):
+    %b = arith.subf %a, %c : f32
+    %d = math.exp %b : f32
+    linalg.yield %d : f32
+  } -> tensor<4x?x?xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<?xf32>) -> tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [#all, #of], iterator_types = ["reduction", "parallel", "reduction"]}
+      ins(%p : tensor<4x?x?xf32>) outs(%zo : tensor<?xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %b = arith.addf %o, %x : f32
+    linalg.yield %b : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
 // Sequences of rows in columns [begin, end), which lie in memory: a loop before
 // the other takes the least and the largest of each tile of rows, where a row
 // behind the last one counts for nothing. One length of all rows of a tile is read
