@@ -7,7 +7,7 @@ stands here, as of the forward.
 from dataclasses import dataclass
 
 from ._attention import Places, Scores
-from ._op import Argument, kind
+from ._op import Argument, Op, kind
 from ._text import LAYER_FLOATS, wide_type
 
 
@@ -62,6 +62,33 @@ class Gradient(Scores):
         summed = value.type
         return builder.elementwise([value], lambda body, x: body.cast(
             body.mul(summed, x, body.constant(scale, summed)), summed, type_), type_)
+
+
+@kind
+@dataclass(frozen=True)
+class RowProducts(Op):
+    """dy y of each row, in the type of sums, without products that are stored."""
+
+    name = "attention_row_products"
+
+    def arguments(self):
+        return [Argument(name, ("b", "h", "m", "e"), LAYER_FLOATS, permutable=True) for name in ("dy", "y")]
+
+    def dynamic(self):
+        return ("b", "m")
+
+    def rows(self):
+        return ("m",)
+
+    def results(self, types, sizes):
+        return [(wide_type(types[0]), tuple(sizes[x] for x in "bhm"))]
+
+    def build(self, builder, values, orders):
+        letters = [[argument.dims[i] for i in order or range(4)]
+                   for argument, order in zip(self.arguments(), orders)]
+        sizes = dict(zip(letters[0], values[0].dims))
+        return [builder.product(values, letters, [sizes[x] for x in "bhm"], list("bhm"),
+                                wide_type(values[0].type))]
 
 
 @kind

@@ -9,7 +9,8 @@ import torch
 from .._library import Error
 from ..ops import _op
 from ..ops._attention import Attention
-from ..ops._attention_gradients import BiasGradient, KeyGradient, QueryGradient, SlopeGradient
+from ..ops._attention_gradients import (
+    BiasGradient, KeyGradient, QueryGradient, RowProducts, SlopeGradient)
 from ..ops._operand import constant_in_graphs
 from ..ops._paged_attention import PagedAttention
 from . import _training  # noqa: F401: it defines pit::run_all
@@ -52,6 +53,11 @@ def gradient_op(op, which):
     return _op.make(GRADIENTS[which], *values_of(_op.decode(op), with_lse=False)).encode()
 
 
+@constant_in_graphs
+def row_products_op():
+    return _op.make(RowProducts).encode()
+
+
 def over_batch(info, in_dims, inputs, op):
     """pit::run_all for each element of a batch."""
     found = [torch.ops.pit.run_all([x if dim is None else x.select(dim, i)
@@ -86,8 +92,10 @@ class Differentiated(torch.autograd.Function):
         *tensors, result, logs = ctx.saved_tensors
         needs = ctx.needs_input_grad[1:]
         wide = logs.dtype
-        delta = (grad.to(wide) * result.to(wide)).sum(-1) - of_logs
-        arrays = [*tensors, grad.to(result.dtype), torch.where(logs == -torch.inf, 0, logs), delta]
+        grad = grad.to(result.dtype)
+        products, = torch.ops.pit.run_all([grad, result], row_products_op())
+        delta = products - of_logs
+        arrays = [*tensors, grad, torch.where(logs == -torch.inf, 0, logs), delta]
         grads = [None] * len(tensors)
         if needs[0]:
             grads[0], = torch.ops.pit.run_all(arrays, gradient_op(ctx.op, "q"))
