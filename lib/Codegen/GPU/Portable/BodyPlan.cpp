@@ -291,7 +291,9 @@ static int64_t registersOfBlock(MainloopOp mainloop, const BodyPlan &plan) {
   for (Value tile : mainloop.getCarriedTiles())
     carried += registers(tile);
   mainloop.getCompute().walk([&](ContractOp op) {
-    if (op != plan.late) // is added to what is carried
+    // wgmma adds to the registers of what is carried.
+    bool addsToCarried = plan.wgmma && isa<BlockArgument>(op.getAcc());
+    if (op != plan.late && !addsToCarried)
       most = std::max(most, registers(op.getResult()));
   });
   // Elements of a late contraction's first factor come in pairs.
