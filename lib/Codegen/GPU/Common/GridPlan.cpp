@@ -185,15 +185,23 @@ static bool growsWith(ForallOp loop, Value value, bool &depends) {
          });
 }
 
-bool cuda::haveLaterMoreSteps(ForallOp loop) {
+LaterSteps cuda::compareLaterSteps(ForallOp loop) {
   bool depends = false, lowerDepends = false, grows = true;
   loop.walk([&](MainloopOp mainloop) {
-    for (Value upper : mainloop.getUpper())
-      grows &= growsWith(loop, upper, depends);
-    for (Value lower : mainloop.getLower())
+    for (auto [lower, upper] :
+         llvm::zip(mainloop.getLower(), mainloop.getUpper())) {
       grows &= growsWith(loop, lower, lowerDepends);
+      // An end that is the begin where there are no steps.
+      Value end = upper;
+      if (auto most = end.getDefiningOp<arith::MaxSIOp>();
+          most && most.getRhs() == lower)
+        end = most.getLhs();
+      grows &= growsWith(loop, end, depends);
+    }
   });
-  return grows && depends && !lowerDepends;
+  if (!grows || depends == lowerDepends)
+    return LaterSteps::Same;
+  return depends ? LaterSteps::More : LaterSteps::Fewer;
 }
 
 static bool dependsOn(ForallOp loop, Value value, Value variable) {

@@ -57,9 +57,11 @@ struct GridPlan {
 /// Looks at the ops of a kernel function.
 FailureOr<GridPlan> planGrid(func::FuncOp function);
 
-/// Do later iterations have mainloops of more steps, as causal attentions have?
-/// Then blocks should begin with these.
-bool haveLaterMoreSteps(ForallOp loop);
+/// How many steps the mainloops of later iterations have: more, as those of a
+/// causal attention, or fewer, as those of its gradients of keys. Blocks should
+/// begin with the most.
+enum class LaterSteps { Same, More, Fewer };
+LaterSteps compareLaterSteps(ForallOp loop);
 
 /// Do the steps of tiles read other things in each row of tiles, numbered by
 /// the last variable but one, as those of an attention do of each head? Then

@@ -37,15 +37,17 @@ MainloopSteps::MainloopSteps(Emitter &e, MainloopOp mainloop,
 
 void MainloopSteps::enter(Value s, ValueRange numbers) {
   mapping = IRMapping();
-  Value number = e.toIndex(e.div(s, stagesPerStep));
+  // Divisions of 32 bits: those of 64 are calls.
+  Value number = e.div(s, stagesPerStep);
   SmallVector<Value> ivs(trips.size());
   for (size_t i = trips.size(); i-- > 0;) {
     if (i == 0) {
-      ivs[i] = number;
+      ivs[i] = e.toIndex(number);
       continue;
     }
-    Value quotient = arith::DivUIOp::create(e.b, e.loc, number, trips[i]);
-    ivs[i] = e.sub(number, e.mul(quotient, trips[i]));
+    Value trip = e.toI32(trips[i]);
+    Value quotient = arith::DivUIOp::create(e.b, e.loc, number, trip);
+    ivs[i] = e.toIndex(e.sub(number, e.mul(quotient, trip)));
     number = quotient;
   }
   Block &load = mainloop.getLoad().front();

@@ -37,13 +37,13 @@ static Value createSpace(RewriterBase &rewriter, ForallOp loop,
     bySteps |= static_cast<bool>(mainloop.getIndex());
   });
   int64_t rank = extents.size();
-  bool isReversed = haveLaterMoreSteps(loop);
+  LaterSteps later = compareLaterSteps(loop);
   IntegerAttr rows, cols, band;
   auto order = pitgpu::TileOrder::Rows;
   if (hasMainloop && rank >= 2) {
     rows = rewriter.getI64IntegerAttr(rank - 2);
     cols = rewriter.getI64IntegerAttr(rank - 1);
-    bool isApart = readRowsApart(loop) && !isReversed;
+    bool isApart = readRowsApart(loop) && later == LaterSteps::Same;
     bool isOneBand = bySteps && !isApart;
     order = isOneBand ? pitgpu::TileOrder::Cols : pitgpu::TileOrder::Bands;
     if (!isOneBand)
@@ -52,7 +52,45 @@ static Value createSpace(RewriterBase &rewriter, ForallOp loop,
   return pitgpu::TileSpaceOp::create(rewriter, loop.getLoc(), extents, rows,
                                      cols, order, band, DenseI64ArrayAttr(),
                                      /*cluster=*/1, /*pairs=*/false,
-                                     isReversed);
+                                     later == LaterSteps::More);
+}
+
+/// The loop over the tiles that a block has, and the number of one in it,
+/// behind which the rewriter is left: blocks take them in turns. If later ones
+/// have fewer steps, every other round goes from the last block to the first: a
+/// block that had the most steps has the fewest of the next round.
+static std::pair<scf::ForOp, Value> createRounds(RewriterBase &rewriter,
+                                                 ForallOp loop, Value block,
+                                                 Value blocks, Value total,
+                                                 ValueRange carried) {
+  Location loc = loop.getLoc();
+  if (compareLaterSteps(loop) != LaterSteps::Fewer) {
+    auto strided =
+        scf::ForOp::create(rewriter, loc, block, total, blocks, carried);
+    rewriter.setInsertionPointToStart(strided.getBody());
+    return {strided, strided.getInductionVar()};
+  }
+  Value zero = constantIndex(rewriter, loc, 0);
+  Value one = constantIndex(rewriter, loc, 1);
+  auto placeIn = [&](Value round) -> Value {
+    Value odd = arith::AndIOp::create(rewriter, loc, round, one);
+    Value back = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                                       odd, one);
+    Value behind = arith::SubIOp::create(rewriter, loc, blocks, block);
+    behind = arith::SubIOp::create(rewriter, loc, behind, one);
+    return arith::SelectOp::create(rewriter, loc, back, behind, block);
+  };
+  Value whole = arith::DivUIOp::create(rewriter, loc, total, blocks);
+  Value rest = arith::RemUIOp::create(rewriter, loc, total, blocks);
+  Value hasMore = arith::CmpIOp::create(
+      rewriter, loc, arith::CmpIPredicate::ult, placeIn(whole), rest);
+  Value more = arith::SelectOp::create(rewriter, loc, hasMore, one, zero);
+  Value rounds = arith::AddIOp::create(rewriter, loc, whole, more);
+  auto made = scf::ForOp::create(rewriter, loc, zero, rounds, one, carried);
+  rewriter.setInsertionPointToStart(made.getBody());
+  Value round = made.getInductionVar();
+  Value first = arith::MulIOp::create(rewriter, loc, round, blocks);
+  return {made, arith::AddIOp::create(rewriter, loc, first, placeIn(round))};
 }
 
 scf::ForOp cuda::loopOverTiles(RewriterBase &rewriter, ForallOp loop,
@@ -66,12 +104,11 @@ scf::ForOp cuda::loopOverTiles(RewriterBase &rewriter, ForallOp loop,
     extents.push_back(constantIndex(rewriter, loc, 1));
   Value space = createSpace(rewriter, loop, extents);
   Value total = pitgpu::CountTilesOp::create(rewriter, loc, index, space);
-  auto strided =
-      scf::ForOp::create(rewriter, loc, block, total, blocks, carried);
-  rewriter.setInsertionPointToStart(strided.getBody());
-  auto tile = pitgpu::TileOfOp::create(
-      rewriter, loc, SmallVector<Type>(extents.size(), index),
-      strided.getInductionVar(), space, /*rank=*/Value());
+  auto [strided, number] =
+      createRounds(rewriter, loop, block, blocks, total, carried);
+  auto tile = pitgpu::TileOfOp::create(rewriter, loc,
+                                       SmallVector<Type>(extents.size(), index),
+                                       number, space, /*rank=*/Value());
   SmallVector<Value> ivs;
   for (auto [at, lower, step] :
        llvm::zip(tile.getResults(), bounds.lower, bounds.steps))

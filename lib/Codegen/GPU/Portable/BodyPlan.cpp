@@ -25,8 +25,10 @@ static constexpr int64_t kProducers = 4, kMostWorkers = 12;
 static constexpr int64_t kMostRegisters = 160;
 /// Registers that a worker has for what is no tile.
 static constexpr int64_t kOtherRegisters = 24;
-/// Registers that a worker has at least.
-static constexpr int64_t kFewestRegisters = 64;
+/// Registers that a worker has at least, and at most.
+static constexpr int64_t kFewestRegisters = 64, kMostOfWorker = 240;
+/// Registers of producers that only issue boxes, and rows that a box may cover.
+static constexpr int64_t kBoxRegisters = 24, kMaxBoxRows = 256;
 
 const StagedTile &BodyPlan::stagedOf(Value tile) const {
   return *llvm::find_if(
@@ -65,12 +67,29 @@ bool BodyPlan::takesIdsAhead(const StagedTile &tile,
          tile.operand.tile.chunks() == first->operand.tile.chunks();
 }
 
+bool StagedTile::isBox() const {
+  ViewOp from = view;
+  auto source = dyn_cast<BlockArgument>(from.getSrc());
+  auto type = cast<MemRefType>(from.getSrc().getType());
+  int64_t last = type.getRank() - 1;
+  if (!source || !isa<func::FuncOp>(source.getOwner()->getParentOp()) ||
+      last > 4 || operand.colDim != last || operand.tile.rows % 8 ||
+      operand.tile.rows > kMaxBoxRows ||
+      type.getStridesAndOffset().first.back() != 1)
+    return false;
+  return llvm::all_of(from.getSubscripts(), [](Value subscript) {
+    return subscript.getType().isIndex();
+  });
+}
+
 /// Registers are given out by eights.
 static int64_t eights(int64_t registers) { return registers / 8 * 8; }
 
 int64_t BodyPlan::producerRegisters() const {
-  // What does not fit goes to memory, and comes back behind all copies that are
-  // under way.
+  if (llvm::all_of(staged, [](const StagedTile &tile) { return tile.isBox(); }))
+    return kBoxRegisters;
+  // Where they copy rows, what does not fit goes to memory, and comes back
+  // behind all copies that are under way.
   switch (32 * workers() / kWarpgroup) {
   case 1:
     return 96;
@@ -82,7 +101,7 @@ int64_t BodyPlan::producerRegisters() const {
 }
 int64_t BodyPlan::workerRegisters() const {
   int64_t left = registers / blocks - 32 * producers * producerRegisters();
-  return std::min<int64_t>(240, eights(left / (32 * workers())));
+  return std::min(kMostOfWorker, eights(left / (32 * workers())));
 }
 
 void BodyPlan::layOutTiles() {

@@ -23,6 +23,9 @@ struct StagedTile {
   PortableOperand operand; ///< how it lies, without what k is
   bool once = false;       ///< loaded before the first step
   int64_t offset = 0;      ///< in a stage, or in what is loaded once (bytes)
+
+  /// Is it a box of an argument of the kernel? Then TMA can copy it.
+  bool isBox() const;
 };
 
 /// How an op of a body combines what it reduces.
@@ -58,8 +61,7 @@ struct BodyPlan : KernelPlan {
   int64_t sharedBytes() const {
     return onceBytes + stages * stageBytes + 8 * barriers();
   }
-  /// Registers of a thread, after the roles are known, where producers copy
-  /// rows.
+  /// Registers of a thread, after the roles are known.
   int64_t producerRegisters() const;
   int64_t workerRegisters() const;
   const StagedTile &stagedOf(Value tile) const;

@@ -102,15 +102,21 @@ static bool canShuffle(Type element) {
   return element.isIntOrFloat() && element.getIntOrFloatBitWidth() <= 32;
 }
 
+/// Are columns that are read spread over lanes?
+bool BodyTiles::isSpread(BlockArgument tile) const {
+  return plan.info.extent(tile, TileRole::Row) == 1 &&
+         plan.info.extent(tile, TileRole::Col) >= kSpread / 2 &&
+         canShuffle(cast<VectorType>(tile.getType()).getElementType());
+}
+
 RegisterTile BodyTiles::readElements(BlockArgument tile,
                                      const TileAccess &access) {
   RegisterTile registers = shapeOf(tile);
   ArrayRef<TileRole> roles = plan.info.rolesOf(tile);
   int64_t columns = plan.info.extent(tile, TileRole::Col);
   SmallVector<Value> cols = colsOf(columns);
-  registers.isSpread = !registers.hasRows && columns >= kSpread / 2 &&
-                       canShuffle(access.element);
-  if (registers.isSpread) {
+  if (isSpread(tile)) {
+    registers.isSpread = true;
     cols.clear();
     for (int64_t j = 0; j < columns; j += kSpread)
       for (int64_t c = 0; c < 2; ++c)
@@ -180,16 +186,35 @@ RegisterTile BodyTiles::take(Value tile, ValueRange &carried) {
   return registers;
 }
 
-void BodyTiles::enter(Value s, ValueRange carried) {
+SmallVector<Value> BodyTiles::readAhead(Value s) {
+  SmallVector<Value> values;
+  steps.enter(e.min(s, e.sub(steps.total(), e.i32(1))));
+  for (BlockArgument tile : mainloop.getLoadedTiles())
+    if (plan.info.has(tile) && isSpread(tile))
+      llvm::append_range(values, readDirectly(tile).values);
+  return values;
+}
+
+void BodyTiles::enter(Value s, ValueRange carried, ValueRange ahead) {
   steps.enter(s);
   numbers = IRMapping();
   auto loaded = mainloop.getLoad().front().getTerminator()->getOperands();
   for (auto [argument, value] : llvm::zip(
            mainloop.getNumbers(), loaded.drop_front(mainloop.getNumLoaded())))
     numbers.map(argument, steps.lookup(value));
-  for (BlockArgument tile : mainloop.getLoadedTiles())
-    if (plan.info.has(tile))
-      tiles[tile] = readDirectly(tile);
+  for (BlockArgument tile : mainloop.getLoadedTiles()) {
+    if (!plan.info.has(tile))
+      continue;
+    if (!ahead.empty() && isSpread(tile)) {
+      RegisterTile &registers = tiles[tile] = shapeOf(tile);
+      registers.isSpread = true;
+      registers.cols = 2 * llvm::divideCeil(4 * registers.cols, kSpread);
+      registers.values.assign(ahead.begin(), ahead.begin() + registers.cols);
+      ahead = ahead.drop_front(registers.cols);
+      continue;
+    }
+    tiles[tile] = readDirectly(tile);
+  }
   takeCarried(carried);
 }
 

@@ -93,8 +93,10 @@ public:
   /// Reads elements that all steps read alike.
   void readOnce();
   /// Reads what a step's ops take element by element, and takes what is
-  /// carried to it.
-  void enter(Value s, ValueRange carried);
+  /// carried to it. `ahead` is what readAhead() gave for it, or nothing.
+  void enter(Value s, ValueRange carried, ValueRange ahead = {});
+  /// Reads columns of a step that are spread: they may come a step before.
+  SmallVector<Value> readAhead(Value s);
   /// Takes what is carried, and gives it.
   void takeCarried(ValueRange values);
   SmallVector<Value> carried();
@@ -115,6 +117,7 @@ public:
 private:
   SmallVector<Value> colsOf(int64_t columns);
   RegisterTile take(Value tile, ValueRange &carried);
+  bool isSpread(BlockArgument tile) const;
   RegisterTile readDirectly(BlockArgument tile);
   RegisterTile readCoords(BlockArgument tile, Value ids);
   RegisterTile readElements(BlockArgument tile, const TileAccess &access);

@@ -28,11 +28,6 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// Rows that a box may cover.
-static constexpr int64_t kMaxBoxRows = 256;
-/// Registers of producers that only issue boxes, and the most of a worker.
-static constexpr int64_t kBoxRegisters = 24, kMostOfWorker = 240;
-
 namespace {
 
 class RolesKernel : RoleKernel {
@@ -48,41 +43,15 @@ public:
     info.earlyStart = true;
     createKernel(info);
     createRings();
-    bool onlyBoxes = llvm::all_of(
-        rings, [](const StagedRing &ring) { return ring.map != Value(); });
-    int64_t producers = onlyBoxes ? kBoxRegisters : plan.producerRegisters();
     createRoles(plan.blocks,
-                {{"workers", plan.workers(), workerRegisters(producers),
+                {{"workers", plan.workers(), plan.workerRegisters(),
                   [&] { lowerRole(/*isProducer=*/false); }},
-                 {"producers", plan.producers, producers,
+                 {"producers", plan.producers, plan.producerRegisters(),
                   [&] { lowerRole(/*isProducer=*/true); }}});
     return kernel;
   }
 
 private:
-  /// Registers that are left for a worker.
-  int64_t workerRegisters(int64_t producers) const {
-    int64_t left =
-        plan.registers / plan.blocks - 32 * plan.producers * producers;
-    return std::min(kMostOfWorker, left / (32 * plan.workers()) / 8 * 8);
-  }
-
-  /// Is a tile a box of a tensor? Then TMA copies it.
-  bool isBox(const StagedTile &staged) {
-    ViewOp view = staged.view;
-    auto source = dyn_cast<BlockArgument>(view.getSrc());
-    auto type = mlir::cast<MemRefType>(view.getSrc().getType());
-    const SharedTile &tile = staged.operand.tile;
-    int64_t last = type.getRank() - 1;
-    if (!source || source.getOwner() != &function.front() || last > 4 ||
-        staged.operand.colDim != last || tile.rows % 8 ||
-        tile.rows > kMaxBoxRows || type.getStridesAndOffset().first.back() != 1)
-      return false;
-    return llvm::all_of(view.getSubscripts(), [](Value subscript) {
-      return subscript.getType().isIndex();
-    });
-  }
-
   void createRings() {
     MLIRContext *context = rewriter.getContext();
     for (const StagedTile &staged : plan.staged) {
@@ -90,7 +59,7 @@ private:
       Type element = staged.operand.element;
       StagedRing ring;
       ring.tile = BodyProducts::typeOf(staged);
-      if (isBox(staged)) {
+      if (staged.isBox()) {
         ViewOp view = staged.view;
         auto source = mlir::cast<BlockArgument>(view.getSrc());
         SmallVector<int64_t> box(

@@ -41,6 +41,8 @@ public:
     MainloopEpilogue epilogue(e, body.mainloop, {plan.mDim, plan.nDim, 2},
                               plan.vectorAtomics, body.chunks);
     SmallVector<Value> initial = tiles.initial();
+    elements = initial.size();
+    llvm::append_range(initial, tiles.readAhead(e.i32(0)));
     tiles.readOnce();
     for (const StagedTile &staged : plan.staged)
       if (staged.once)
@@ -50,6 +52,7 @@ public:
              : loop(e.i32(0), initial, [&](Value s, ValueRange values) {
                  return step(s, values);
                });
+    carried.resize(elements);
     for (const StagedTile &staged : plan.staged)
       if (staged.once)
         release(staged);
@@ -217,7 +220,7 @@ private:
   /// A step; what is carried to the next one. If no contraction is late, a
   /// step whose comparisons of places all hold is one of its own.
   SmallVector<Value> step(Value s, ValueRange carried) {
-    tiles.enter(s, carried);
+    tiles.enter(s, carried.take_front(elements), carried.drop_front(elements));
     Value holds = late ? Value() : tiles.allHold();
     if (!holds)
       return computeStep(s);
@@ -263,9 +266,12 @@ private:
         multiply(s, contract);
       }
     }
+    // What the next step reads is on its way while products run.
+    SmallVector<Value> ahead = tiles.readAhead(e.add(s, 1));
     if (!running.empty())
       await(running.back().op);
     SmallVector<Value> next = tiles.next();
+    llvm::append_range(next, ahead);
     if (lateFactor)
       next.push_back(lateFactor);
     return next;
@@ -288,8 +294,9 @@ private:
       finishPending();
       return tiles.carried();
     };
-    return e.choose(e.lessThan(e.i32(0), total), run,
-                    [&] { return SmallVector<Value>(initial); });
+    return e.choose(e.lessThan(e.i32(0), total), run, [&] {
+      return SmallVector<Value>(initial.take_front(elements));
+    });
   }
 
   /// Waits for the late contraction of the step before, which may have to be
@@ -311,7 +318,8 @@ private:
   BodyTiles tiles;
   ContractOp late;
   BodyProducts products;
-  Value used; ///< steps of the block's tiles before (i32)
+  size_t elements = 0; ///< that a thread carries
+  Value used;          ///< steps of the block's tiles before (i32)
   DenseMap<const StagedTile *, Value> stages; ///< that the role has
   Value pending; ///< the step whose late contraction is not done
   Value factor;  ///< of that one
