@@ -6,6 +6,7 @@
 // RUN: sed -e 's/x128xf/x64xf/g' %s | pit-opt --pass-pipeline='builtin.module(func.func(pit-tile-online-reductions{target=sm_90a}))' | FileCheck %s --check-prefix=NARROW
 // RUN: sed -e 's/x128xf/x256xf/g' %s | pit-opt --pass-pipeline='builtin.module(func.func(pit-tile-online-reductions{target=sm_90a}))' | FileCheck %s --check-prefix=WIDE
 // RUN: pit-opt %s --pit-to-cuda="chip=sm_90a device-code=ptx" --mlir-print-ir-before=convert-pit-gpu-to-nvvm -o /dev/null 2>&1 | FileCheck %s
+// RUN: pit-opt %s --pass-pipeline='builtin.module(func.func(pit-tile-online-reductions{target=sm_80}))' | pit-opt --pit-to-cuda="chip=sm_90a device-code=ptx" --mlir-print-ir-after=pit-schedule-kernels -o /dev/null 2>&1 | FileCheck %s --check-prefix=TWO
 // RUN: pit-compile %s --emit=ptx --target=cuda --chip=sm_90a -o - | FileCheck %s --check-prefix=PTX
 
 // TILES: pit.forall {{.*}} step (1, 128)
@@ -17,6 +18,9 @@
 // Sums of 512 columns leave nothing.
 // WIDE: pit.forall {{.*}} step (1, 64)
 // WIDE: pit.for {{.*}} step (64) iter_args({{.*}}) -> (tensor<1x64x256xf32>, tensor<1x64x256xf32>)
+
+// Of tiles of 64 keys there are two blocks on a multiprocessor: producers of boxes alone leave each worker 232 registers.
+// TWO: hopper_schedule = #pit.portable_schedule<{{.*}}workers = [4, 1]{{.*}}blocks = 2{{.*}}producers = 4
 
 // Logarithms of sums are scaled once for a column, powers of 16-bit factors are one instruction.
 // TILES-NOT: math.exp{{ }}

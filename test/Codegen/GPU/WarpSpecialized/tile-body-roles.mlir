@@ -13,6 +13,23 @@
 // GAPS: pit_gpu.commit %{{.*}} after copies
 // GAPS: pit_gpu.commit %{{.*}} after writes
 
+// Tiles with fewer steps later: every other round goes from the last block to the first.
+// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %i to %n/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=ROUNDS
+// ROUNDS: role "workers"
+// ROUNDS: %[[SPACE:.*]] = pit_gpu.tile_space
+// ROUNDS: %[[TOTAL:.*]] = pit_gpu.count_tiles %[[SPACE]]
+// ROUNDS: %[[WHOLE:.*]] = arith.divui %[[TOTAL]], %[[BLOCKS:[^ ]*]]
+// ROUNDS: %[[REST:.*]] = arith.remui %[[TOTAL]], %[[BLOCKS]]
+// ROUNDS: arith.andi %[[WHOLE]], %c1
+// ROUNDS: %[[ROUNDS:.*]] = arith.addi %[[WHOLE]]
+// ROUNDS: scf.for %[[ROUND:[^ ]*]] = %{{.*}} to %[[ROUNDS]]
+// ROUNDS: %[[FIRST:.*]] = arith.muli %[[ROUND]], %[[BLOCKS]]
+// ROUNDS: arith.andi %[[ROUND]]
+// ROUNDS: %[[BEHIND:.*]] = arith.subi %[[BLOCKS]], %[[BLOCK:[^ ]*]]
+// ROUNDS: %[[PLACE:.*]] = arith.select %{{.*}}, %{{.*}}, %[[BLOCK]]
+// ROUNDS: %[[NUMBER:.*]] = arith.addi %[[FIRST]], %[[PLACE]]
+// ROUNDS: pit_gpu.tile_of %[[NUMBER]]
+
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
