@@ -22,6 +22,19 @@ SmallVector<Value> cuda::tilesAlong(RewriterBase &rewriter, Location loc,
   return counts;
 }
 
+/// Are all rows of tiles, of all outer dimensions, gone through for a column
+/// before the next one? If later columns have fewer steps, and rows are few,
+/// blocks get the same number of steps only so. Of many rows, whole ones do,
+/// and find in the L2 cache what blocks of the same row read.
+static bool takesColumnsFirst(ForallOp loop) {
+  constexpr int64_t kManyRows = 32;
+  size_t rank = loop.getUpper().size();
+  if (rank < 2 || compareLaterSteps(loop) != LaterSteps::Fewer)
+    return false;
+  std::optional<int64_t> rows = getConstantIntValue(loop.getUpper()[rank - 2]);
+  return !rows || *rows < kManyRows;
+}
+
 /// In which order the iterations of the outermost loop are gone through. Tiles
 /// of mainloops are taken in the order of a raster. If the steps of a mainloop
 /// are those of its row (an index), all rows are one band: the columns of the
@@ -43,8 +56,9 @@ static Value createSpace(RewriterBase &rewriter, ForallOp loop,
   if (hasMainloop && rank >= 2) {
     rows = rewriter.getI64IntegerAttr(rank - 2);
     cols = rewriter.getI64IntegerAttr(rank - 1);
-    bool isApart = readRowsApart(loop) && later == LaterSteps::Same;
-    bool isOneBand = bySteps && !isApart;
+    bool isApart = readRowsApart(loop) && later != LaterSteps::More &&
+                   !takesColumnsFirst(loop);
+    bool isOneBand = (bySteps || later == LaterSteps::Fewer) && !isApart;
     order = isOneBand ? pitgpu::TileOrder::Cols : pitgpu::TileOrder::Bands;
     if (!isOneBand)
       band = rewriter.getI64IntegerAttr(isApart ? 1 : kBand);
@@ -102,16 +116,29 @@ scf::ForOp cuda::loopOverTiles(RewriterBase &rewriter, ForallOp loop,
   SmallVector<Value> extents = tilesAlong(rewriter, loc, bounds);
   if (extents.empty()) // one tile
     extents.push_back(constantIndex(rewriter, loc, 1));
-  Value space = createSpace(rewriter, loop, extents);
+  SmallVector<Value> counts = extents;
+  if (takesColumnsFirst(loop)) {
+    counts = {extents[0], extents.back()};
+    for (Value extent : ArrayRef(extents).drop_front().drop_back())
+      counts[0] = arith::MulIOp::create(rewriter, loc, counts[0], extent);
+  }
+  Value space = createSpace(rewriter, loop, counts);
   Value total = pitgpu::CountTilesOp::create(rewriter, loc, index, space);
   auto [strided, number] =
       createRounds(rewriter, loop, block, blocks, total, carried);
   auto tile = pitgpu::TileOfOp::create(rewriter, loc,
-                                       SmallVector<Type>(extents.size(), index),
+                                       SmallVector<Type>(counts.size(), index),
                                        number, space, /*rank=*/Value());
+  SmallVector<Value> places(tile.getResults());
+  // The outer dimensions of a row that is one of all of them.
+  for (size_t d = extents.size() - 2; counts.size() < extents.size() && d > 0;
+       --d) {
+    Value rest = arith::RemUIOp::create(rewriter, loc, places[0], extents[d]);
+    places[0] = arith::DivUIOp::create(rewriter, loc, places[0], extents[d]);
+    places.insert(places.begin() + 1, rest);
+  }
   SmallVector<Value> ivs;
-  for (auto [at, lower, step] :
-       llvm::zip(tile.getResults(), bounds.lower, bounds.steps))
+  for (auto [at, lower, step] : llvm::zip(places, bounds.lower, bounds.steps))
     ivs.push_back(arith::AddIOp::create(
         rewriter, loc, lower,
         arith::MulIOp::create(rewriter, loc, at, step).getResult()));

@@ -30,6 +30,16 @@
 // ROUNDS: %[[NUMBER:.*]] = arith.addi %[[FIRST]], %[[PLACE]]
 // ROUNDS: pit_gpu.tile_of %[[NUMBER]]
 
+// Of few rows, and outer dimensions, all tiles of a column are taken before the next column's. The row that the
+// space has is one of both.
+// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %i to %n/;s/pit.forall (%i) = (%c0) to (%m) step (128)/pit.forall (%batch, %head, %i) = (%c0, %c0, %c0) to (%n, %m, %m) step (1, 1, 128)/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=COLUMNS
+// COLUMNS: role "workers"
+// COLUMNS: %[[ROWS:.*]] = arith.muli %[[BATCHES:.*]], %[[HEADS:.*]] : index
+// COLUMNS: %[[SPACE:.*]] = pit_gpu.tile_space(%[[ROWS]], %{{.*}}) rows 0 cols 1 by cols : index, index
+// COLUMNS: %[[TILE:.*]]:2 = pit_gpu.tile_of %{{.*}} in %[[SPACE]]
+// COLUMNS: arith.remui %[[TILE]]#0, %[[HEADS]]
+// COLUMNS: arith.divui %[[TILE]]#0, %[[HEADS]]
+
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
