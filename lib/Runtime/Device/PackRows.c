@@ -121,35 +121,36 @@ PIT_DEVICE void pack_as_columns(const pit_pack_columns_params *p,
     // Neighbouring blocks read neighbouring pieces of the same rows.
     uint64_t strip = tile / down, batch = strip / across;
     uint64_t row0 = tile % down * side, column0 = strip % across * side;
-    const char *from = (const char *)p->from + batch_offset(&p->batches, batch);
-#pragma unroll 16
-    for (uint32_t i = thread(); i < side << side_log2; i += PIT_INDEX_THREADS) {
-      uint32_t own_row = i & (side - 1), own_column = i >> side_log2;
-      uint64_t r = row0 + own_row, c = column0 + own_column;
-      uint64_t r_there = r < rows ? r : rows - 1;
-      uint64_t c_there = c < columns ? c : columns - 1;
-      uint32_t x = element_at(from + (int64_t)r_there * p->row_stride +
-                                  (int64_t)c_there * p->column_stride,
-                              size_log2);
-      // Rows that do not exist are not written; rows end in zeros.
-      put_element(c < columns ? x : 0,
-                  packed_tile + own_row * line + (own_column << size_log2),
-                  size_log2);
+    // Rows that do not exist are not written; rows end in zeros.
+    uint32_t own_row = thread() & (side - 1);
+    uint64_t r = row0 + own_row < rows ? row0 + own_row : rows - 1;
+    uint32_t inside =
+        columns - column0 < side ? (uint32_t)(columns - column0) : side;
+    const char *from =
+        (const char *)p->from + batch_offset(&p->batches, batch) +
+        (int64_t)r * p->row_stride + (int64_t)column0 * p->column_stride;
+    PIT_SHARED_POINTER char *to = packed_tile + own_row * line;
+#pragma unroll 8
+    for (uint32_t c = thread() >> side_log2; c < side;
+         c += PIT_INDEX_THREADS >> side_log2) {
+      uint32_t there = min_u32(c, inside - 1);
+      uint32_t x = element_at(from + there * p->column_stride, size_log2);
+      put_element(c < inside ? x : 0, to + (c << size_log2), size_log2);
     }
     barrier();
     for (uint32_t i = thread(); i < line_chunks * side;
          i += PIT_INDEX_THREADS) {
-      uint32_t own_row = i / line_chunks;
-      uint32_t own_byte = i % line_chunks * CHUNK;
-      uint64_t r = row0 + own_row;
-      int64_t at = (int64_t)(column0 << size_log2) + own_byte;
-      if (r >= rows || at >= p->pitch)
+      uint32_t line_row = i / line_chunks;
+      uint32_t line_byte = i % line_chunks * CHUNK;
+      uint64_t to_row = row0 + line_row;
+      int64_t at = (int64_t)(column0 << size_log2) + line_byte;
+      if (to_row >= rows || at >= p->pitch)
         continue;
       const PIT_SHARED_POINTER uint32_t *get =
-          (const PIT_SHARED_POINTER uint32_t *)(packed_tile + own_row * line +
-                                                own_byte);
+          (const PIT_SHARED_POINTER uint32_t *)(packed_tile + line_row * line +
+                                                line_byte);
       words4 words = {get[0], get[1], get[2], get[3]};
-      int64_t row = (int64_t)(batch * rows + r);
+      int64_t row = (int64_t)(batch * rows + to_row);
       *(words4 *)((char *)p->to + row * p->pitch + at) = words;
     }
     barrier();
