@@ -274,6 +274,21 @@ def activated(x: tile.f16["M", "K"], w: tile.f16["K", "N"], *, m, n, k
 
 
 @pit.jit
+def large(x: tile.f16["M", "K"], w: tile.f16["K", "N"], c: tile.f32["M", "N"], *, m, n, k, twice
+          ) -> tile.f32["M", "N"]:
+    """A product in tiles that no schedule takes, which is computed tile by tile."""
+    M, K = x.shape
+    N = w.shape[1]
+    y = tile.empty((M, N), tile.f32)
+    for i, j in tile.forall((0, M, m), (0, N, n)):
+        acc = tile.sread(c[i, j])
+        for r in tile.for_range(0, K, k):
+            acc += tile.dot(tile.sread(x[i, r]), tile.sread(w[r, j]))
+        tile.swrite(y[i, j], acc + tile.sread(c[i, j]) if twice else acc)
+    return y
+
+
+@pit.jit
 def gated(x: tile.f16["M", "K"], w: tile.f16["K", "N"], g: tile.f16["K", "G"], *, N, G, m, k
           ) -> tile.f32["M", "N"]:
     """A product whose steps are scaled by what is carried beside it, of other columns."""
@@ -477,6 +492,14 @@ class Cases:
         made = activated.specialize(tile.f16["M", "K"], tile.f16["K", "N"], m=m, n=n, k=k)
         return made, [x, w], (y, np.maximum(y, 0), (y * y).T), 3e-3
 
+    def large(self, m, n, k, twice):
+        rows, columns, inner = self.extent(m), self.extent(n), self.extent(3 * k)
+        (x, xw), (w, ww) = self.f16(rows, inner), self.f16(inner, columns)
+        c = self.draw.standard_normal((rows, columns)).astype(np.float32)
+        made = large.specialize(tile.f16["M", "K"], tile.f16["K", "N"], tile.f32["M", "N"],
+                                m=m, n=n, k=k, twice=twice)
+        return made, [x, w, c], xw @ ww + (1 + twice) * c.astype(np.float64), 3e-3
+
     def gated(self, n, g, m, k):
         rows, inner = self.extent(3 * m), self.extent(4 * k)
         (x, xw), (w, ww), (v, vw) = self.f16(rows, inner), self.f16(inner, n), self.f16(inner, g)
@@ -533,6 +556,8 @@ def main():
         "pages": lambda: cases.of_pages(32, 16, 16, 60),
         "roles, pages": lambda: cases.of_pages(64, 64, 64, 200),
         "products that end": lambda: cases.ended(64, 64, 64),
+        "large tiles": lambda: cases.large(512, 256, 32, False),
+        "large tiles, read twice": lambda: cases.large(512, 256, 32, True),
         "other columns": lambda: cases.gated(64, 32, 32, 32),
         "roles, other columns": lambda: cases.gated(64, 128, 64, 64),
         "perceptron": lambda: cases.perceptron(64, 80, 48, 32),

@@ -37,6 +37,7 @@ private:
                Block &scalars, ArrayRef<BlockArgument> order, Value yielded);
   void computeElements(Region &region, ValueRange ins, Value out,
                        unsigned result);
+  Value start(unsigned number);
   void step(ArrayRef<BlockArgument> arguments, ValueRange values);
   void loopOverSteps();
 
@@ -99,6 +100,27 @@ void Expansion::computeElements(Region &region, ValueRange ins, Value out,
   maps.push_back(identity);
   compute(ins, out, maps, block, llvm::to_vector(block.getArguments()),
           block.getTerminator()->getOperand(result));
+}
+
+/// An accumulator with its first values: the tile of an extra, if these are its
+/// elements and nothing else takes them.
+Value Expansion::start(unsigned number) {
+  Block &init = mainloop.getInit().front();
+  auto element =
+      dyn_cast<BlockArgument>(init.getTerminator()->getOperand(number));
+  ArrayRef<int64_t> shape = mainloop.getAccumulatorShape();
+  if (element && element.getOwner() == &init && element.hasOneUse()) {
+    unsigned extra = element.getArgNumber();
+    auto map = cast<AffineMapAttr>(mainloop.getExtraMaps()[extra]).getValue();
+    BlockArgument last =
+        mainloop.getFinish().getArgument(mainloop.getNumAccumulators() + extra);
+    if (map.isIdentity() && last.use_empty() &&
+        cast<MemRefType>(extras[extra].getType()).getShape() == shape)
+      return extras[extra];
+  }
+  Value sum = allocate(shape, mainloop.getAccumulatorType());
+  computeElements(mainloop.getInit(), extras, sum, number);
+  return sum;
 }
 
 /// What a step does, with `values` in the place of the load region's arguments.
@@ -182,17 +204,17 @@ void Expansion::run() {
   ArrayRef<int64_t> shape = mainloop.getAccumulatorShape();
   for (Value extra : mainloop.getExtras())
     extras.push_back(read(extra.getDefiningOp<ViewOp>()));
-  for (unsigned i = 0; i < mainloop.getNumAccumulators(); ++i) {
-    sums.push_back(allocate(shape, mainloop.getAccumulatorType()));
-    computeElements(mainloop.getInit(), extras, sums[i], i);
-  }
+  for (unsigned i = 0; i < mainloop.getNumAccumulators(); ++i)
+    sums.push_back(start(i));
   loopOverSteps();
   Block &finish = mainloop.getFinish().front();
-  Value result =
-      allocate(shape, finish.getTerminator()->getOperand(0).getType());
-  SmallVector<Value> ins = sums;
-  llvm::append_range(ins, extras);
-  computeElements(mainloop.getFinish(), ins, result, 0);
+  Value element = finish.getTerminator()->getOperand(0), result = sums.front();
+  if (element != finish.getArgument(0)) {
+    result = allocate(shape, element.getType());
+    SmallVector<Value> ins = sums;
+    llvm::append_range(ins, extras);
+    computeElements(mainloop.getFinish(), ins, result, 0);
+  }
   SWriteOp::create(b, loc, result, mainloop.getDest(), mainloop.getSubscripts(),
                    mainloop.getCombine());
   if (Value bits = mainloop.getBits())
