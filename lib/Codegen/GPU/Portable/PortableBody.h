@@ -84,8 +84,9 @@ public:
   Value warpOrigin() const { return origin; }
   RegisterTile shapeOf(Value tile);
   RegisterTile &of(Value tile) { return tiles.at(tile); }
-  void set(Value tile, const RegisterTile &registers) {
-    tiles[tile] = registers;
+  /// `registers` may be those of another tile, which move as the map grows.
+  void set(Value tile, RegisterTile registers) {
+    tiles[tile] = std::move(registers);
   }
 
   /// First values of what is carried, all in a row.

@@ -248,7 +248,9 @@ private:
       // free.
       if (op == packed && packed->hasOneUse())
         continue;
-      awaitOperands(op == late ? packed : op);
+      awaitOperands(op);
+      if (op == late) // its sums may be those of another one
+        awaitOperands(packed);
       if (pending &&
           (op == packed || op == late ||
            llvm::is_contained(op->getOperands(), Value(plan.lateSums))))
