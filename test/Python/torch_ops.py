@@ -191,6 +191,30 @@ class Gradients(Base):
             index = pit.build_index(mask, tile, axis, source="mask")
             self.check(lambda a, b: pit.matmul(a, b, index=index), dense(6, 8), dense(8, 3))
 
+    def test_dense_gradient(self):
+        """As on a GPU, where blocks along a dim that is summed up are not skipped: that of x for blocks of
+        rows of a weight."""
+        from pit.torch import _gradients
+        real, taken = _gradients.takes_dense, []
+
+        def on_gpu(op, i, selectors, _):
+            taken.append(real(op, i, selectors, True))
+            return taken[-1]
+
+        mask = torch.rand(8, 6) < 0.5
+        blocks = mask[::4].repeat_interleave(4, 0), mask[:, :1].expand(8, 6).contiguous()
+        for kept, tile, axis, wanted in ((blocks[0], (4, 1), 1, True), (blocks[1], (1, None), 0, False)):
+            index = pit.build_index(kept, tile, axis, source="mask")
+            x, w = dense(2, 3, 6), (dense(8, 6) * kept).detach().requires_grad_()
+            with mock.patch.object(_gradients, "takes_dense", on_gpu):
+                y = pit.linear(x, w, sparse="weight", index=index, assume=True)
+                found = torch.autograd.grad(y, (x, w), torch.ones_like(y))
+            y = torch.nn.functional.linear(x, w * kept)
+            for each, right in zip(found, torch.autograd.grad(y, (x, w), torch.ones_like(y))):
+                torch.testing.assert_close(each, right)
+            self.assertEqual(taken, [wanted, False])
+            taken.clear()
+
     def test_index_built_again(self):
         """Between a call and its gradients."""
         mask = torch.rand(6, 8) < 0.5

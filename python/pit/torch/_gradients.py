@@ -150,6 +150,10 @@ class EinsumRule:
     def of_operand(op, i, inputs, selectors, grad, shape):
         rule, others, ones = einsum_gradient(op, i)
         letters = op.inputs[i]
+        if rule is not None and takes_dense(op, i, selectors, grad.is_cuda):
+            factors = ",".join([op.output, *(op.inputs[j] for j in others)])
+            return torch.einsum(f"{factors}->{letters}", grad.to(inputs[others[0]].dtype),
+                                *(inputs[j] for j in others))
         if any([mark.packed and mark.operand == i for mark in op.marks]):
             shape = selectors[0].shape
         if rule is None:
@@ -184,6 +188,20 @@ class EinsumRule:
         for gradient, (rule, _) in zip(found, joint.parts):
             yield gradient
             yield rule.output
+
+
+def takes_dense(op, i, selectors, on_gpu):
+    """Whether a gradient is a dense product, as an index says what of another operand is there, in blocks
+    along a dim that is summed up. A program would add a part for each block, which takes a GPU ten times as
+    long. The other operand is promised to be 0 elsewhere."""
+    mark = selector_of(op)
+    if not on_gpu or mark is None or mark.source != "index" or mark.packed or not mark.assume:
+        return False
+    if mark.operand < 0 or mark.operand == i:
+        return False
+    index, letters = selectors[0], op.inputs[mark.operand]
+    return any(size and d != index.axis and letters[d] not in op.inputs[i]
+               for d, size in enumerate(index.micro_tile))
 
 
 def spread(found, have, letters, shape):
