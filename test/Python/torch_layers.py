@@ -118,6 +118,8 @@ class Compressed(Case):
             pit.compress(torch.randn(3, 3), torch.ones(2, 3))
         with self.assertRaisesRegex(pit.Error, "compress: a weight of shape"):
             pit.compress(torch.randn(3))
+        self.assertEqual(repr(pit.compress(torch.eye(16, 64))),
+                         "Compressed(16 x 64, 16 values of torch.float32, 256 bytes)")
         with self.assertRaisesRegex(pit.Error, "weight must be what pit.compress makes, not Tensor"):
             pit.compressed_linear(torch.randn(3, 3), torch.randn(3, 3))
         with self.assertRaisesRegex(pit.Error, r"values has shape \(0,\); it is a vector of one element at least"):

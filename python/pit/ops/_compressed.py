@@ -47,6 +47,10 @@ class Compressed:
     def nbytes(self):
         return int(self.words.nbytes) + int(self.values.nbytes)
 
+    def __repr__(self):
+        n, k = self.shape
+        return f"Compressed({n} x {k}, {len(self.values)} values of {self.values.dtype}, {self.nbytes} bytes)"
+
     def dense(self):
         """The weight, with zeros."""
         n, k = self.shape
