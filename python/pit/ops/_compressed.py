@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from .._library import Error
 from ._activations import ACTIVATIONS, check_activation
 from ._einsum import read_type
@@ -56,29 +54,38 @@ class Compressed:
         n, k = self.shape
         a, b = self.words.shape[:2]
         words = self.words.reshape(a, b, SQUARES, FIELDS)
-        is_numpy = isinstance(words, np.ndarray)
-        lanes = np.arange(LANES, dtype=np.int32)[:, None]
-        bits = (words[..., None, :2] >> (lanes if is_numpy else words.new_tensor(lanes))) & 1
+        np = numpy_of(words)
+        lanes = [[lane] for lane in range(LANES)]
+        bits = (words[..., None, :2] >> (np.array(lanes, np.int32) if np else words.new_tensor(lanes))) & 1
         counts = bits.reshape(a, b, SQUARES, 2 * LANES)
         places = (words[..., 2:] + counts.cumsum(-1) - counts).reshape(bits.shape)
         live = bits != 0
-        whole = np.zeros(bits.shape, self.values.dtype) if is_numpy else self.values.new_zeros(bits.shape)
+        whole = np.zeros(bits.shape, self.values.dtype) if np else self.values.new_zeros(bits.shape)
         whole[live] = self.values[places[live]]
         whole = whole.reshape(a, b, 2, 8, 8, 8)
-        whole = whole.transpose(0, 2, 4, 1, 3, 5) if is_numpy else whole.permute(0, 2, 4, 1, 3, 5)
-        return contiguous(whole.reshape(a * ROWS, b * BLOCK)[:n, :k])
+        whole = whole.transpose(0, 2, 4, 1, 3, 5) if np else whole.permute(0, 2, 4, 1, 3, 5)
+        whole = whole.reshape(a * ROWS, b * BLOCK)[:n, :k]
+        return np.ascontiguousarray(whole) if np else whole.contiguous()
+
+
+def numpy_of(x):
+    """The module, if an array is one of numpy's; None: it is a tensor of torch."""
+    if hasattr(x, "new_zeros"):
+        return None
+    import numpy
+
+    return numpy
 
 
 def squares_of(x):
     """An array (n, k) with zeros behind it, as (n / 16, k / 64, 16, 32, 2): by squares of its tiles, and pairs."""
     n, k = x.shape
     a, b = -(-n // ROWS), -(-k // BLOCK)
-    is_numpy = isinstance(x, np.ndarray)
-    shape = (a * ROWS, b * BLOCK)
-    whole = np.zeros(shape, x.dtype) if is_numpy else x.new_zeros(shape)
+    np, shape = numpy_of(x), (a * ROWS, b * BLOCK)
+    whole = np.zeros(shape, x.dtype) if np else x.new_zeros(shape)
     whole[:n, :k] = x
     whole = whole.reshape(a, 2, 8, b, 8, 8)
-    whole = whole.transpose(0, 3, 1, 4, 2, 5) if is_numpy else whole.permute(0, 3, 1, 4, 2, 5)
+    whole = whole.transpose(0, 3, 1, 4, 2, 5) if np else whole.permute(0, 3, 1, 4, 2, 5)
     return whole.reshape(a, b, SQUARES, LANES, 2)
 
 
@@ -91,7 +98,8 @@ def compress(weight, mask=None):
 
     With p of the weights left it takes p + 0.094 of the bytes of one of f16 or bf16.
     """
-    weight = weight.detach() if hasattr(weight, "detach") else np.asarray(weight)
+    np = numpy_of(weight)
+    weight = np.asarray(weight) if np else weight.detach()
     if len(weight.shape) != 2:
         raise Error(f"compress: a weight of shape {tuple(weight.shape)}; it must be (n, k)")
     if mask is not None and tuple(mask.shape) != tuple(weight.shape):
@@ -100,22 +108,17 @@ def compress(weight, mask=None):
     live = squares_of(weight != 0 if mask is None else mask != 0)
     values = squares_of(weight)[live]
     if len(values) == 0:  # programs read one
-        values = (np.zeros if isinstance(live, np.ndarray) else weight.new_zeros)(1, dtype=weight.dtype)
+        values = (np.zeros if np else weight.new_zeros)(1, dtype=weight.dtype)
     if len(values) >= 2 ** 31:
         raise Error(f"compress: {len(values)} values; places are of i32, so there may be {2 ** 31 - 1}")
     counts = live.sum((-2, -1))
     starts = counts.reshape(-1).cumsum(0).reshape(counts.shape) - counts
-    is_numpy = isinstance(live, np.ndarray)
-    powers = 1 << np.arange(LANES, dtype=np.int64)[:, None]
-    bits = (live * (powers if is_numpy else starts.new_tensor(powers))).sum(-2)
-    words = (np.zeros if is_numpy else starts.new_zeros)((*starts.shape, FIELDS), dtype=starts.dtype)
+    powers = [[1 << lane] for lane in range(LANES)]
+    bits = (live * (np.array(powers, np.int64) if np else starts.new_tensor(powers))).sum(-2)
+    words = (np.zeros if np else starts.new_zeros)((*starts.shape, FIELDS), dtype=starts.dtype)
     words[..., :2], words[..., 2] = bits, starts
     words = words.reshape(*words.shape[:2], SQUARES * FIELDS)
-    return Compressed(words.astype(np.int32) if is_numpy else words.int(), values, weight.shape)
-
-
-def contiguous(x):
-    return np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x.contiguous()
+    return Compressed(words.astype(np.int32) if np else words.int(), values, weight.shape)
 
 
 @kind
