@@ -119,7 +119,8 @@ def draw(rng, tokens, width, hidden, experts, slots, type_):
     for token in range(tokens):
         chosen = rng.permutation(experts)[:rng.integers(0, slots + 1)]
         assigned[token, :len(chosen)] = chosen
-    arrays = [rng.random((tokens, experts)), assigned, rng.standard_normal((tokens, width))]
+    # Products of three small weights would be f16's smallest numbers, which have few digits.
+    arrays = [rng.uniform(0.25, 1, (tokens, experts)), assigned, rng.standard_normal((tokens, width))]
     arrays += [rng.standard_normal(shape) / np.sqrt(shape[1])
                for shape in ((experts, width, hidden), (experts, width, hidden),
                              (experts, hidden, width))]
