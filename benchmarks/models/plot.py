@@ -3,7 +3,7 @@
 
     plot.py models.jsonl... --out docs/models.svg        (needs matplotlib)
 
-Of several lines of one case the last counts. A bar is torch's time over that with pit, a mark the time of the best
+The last one of several lines of a case counts. A bar is torch's time over that with pit, a mark the time of the best
 drop-in over it, where there is one.
 """
 

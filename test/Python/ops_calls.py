@@ -278,7 +278,7 @@ class Calls(unittest.TestCase):
         self.product(a, b)
 
     def test_again(self):
-        """What was planned for a call serves the next one, also of ops that ask about sizes."""
+        """A plan of a call serves the next one, also of ops that ask about sizes."""
         q = draw(1, 2, 128, 16)
         blocks, x, w = np.ones((2, 2, 2), bool), draw(1, 4, 6, 6), draw(40, 40)
         experts, up, down = random.integers(0, 3, (40, 2)), draw(3, 40, 8), draw(3, 8, 40)

@@ -192,9 +192,9 @@ int64_t getBlockSize(AffineExpr coordinate);
 /// tensor of one number. Null if it is none.
 Attribute getScalarConstant(linalg::LinalgOp op, Value value);
 
-/// What a power is of, if that is the difference of something and a number of
-/// the row, as probabilities of an attention are powers of scores and the
-/// logarithms of sums. Null if it is of something else: the power of an
+/// The exponent of a power, if it is the difference of something and a number
+/// of the row, as probabilities of an attention are powers of scores and the
+/// logarithms of sums. Null if it is something else: the power of an
 /// activation has no such number.
 arith::SubFOp findRelativeExponent(linalg::LinalgOp op, Operation *scalar);
 

@@ -351,7 +351,7 @@ FailureOr<Value> TileBodyBuilder::contract(linalg::LinalgOp op) {
   }
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   SmallVector<unsigned> inputs = {0, 1};
-  // What is computed is the first factor.
+  // The computed factor is the first one.
   if (isa<BlockArgument>(operands[0]) && !isa<BlockArgument>(operands[1])) {
     std::swap(operands[0], operands[1]);
     std::swap(maps[0], maps[1]);

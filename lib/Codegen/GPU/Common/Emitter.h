@@ -57,7 +57,7 @@ public:
   void barrier();
   /// Orders memory accesses for all threads of the device.
   void deviceFence();
-  /// What this thread has written to shared memory is there for wgmma and TMA.
+  /// Writes of this thread to shared memory are there for wgmma and TMA.
   void asyncProxyFence();
   /// The value (i32) that a lane has, for all: what depends on it is the same
   /// in a warp, and ptxas knows it.

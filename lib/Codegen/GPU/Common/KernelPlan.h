@@ -1,4 +1,4 @@
-//===- KernelPlan.h - What plans of all schedules have ----------*- C++ -*-===//
+//===- KernelPlan.h - The part that plans of schedules share ----*- C++ -*-===//
 
 #ifndef PIT_LIB_CODEGEN_GPU_COMMON_KERNELPLAN_H
 #define PIT_LIB_CODEGEN_GPU_COMMON_KERNELPLAN_H
@@ -8,7 +8,7 @@
 
 namespace mlir::pit::cuda {
 
-/// What the chip has (GpuTarget), and how a block runs.
+/// Facts about the chip (GpuTarget), and how a block runs.
 struct KernelPlan {
   KernelPlan() = default;
   explicit KernelPlan(const GpuTarget &target)

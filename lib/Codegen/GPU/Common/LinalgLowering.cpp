@@ -66,7 +66,7 @@ static std::optional<int64_t> mostOf(Value value) {
     return small(*x + *y);
   if (isa<arith::MulIOp>(op))
     return small(*x * *y);
-  // What is shifted by is a constant, or its most.
+  // The distance of a shift is a constant, or its most.
   if (isa<arith::ShLIOp>(op))
     return *y < 31 ? small(*x << *y) : std::nullopt;
   return std::nullopt;

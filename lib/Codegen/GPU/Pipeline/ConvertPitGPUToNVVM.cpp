@@ -151,7 +151,7 @@ struct ConvertPitGPUToNVVMPass
     if (failed(checkChip(kernel)))
       return failure();
     int64_t planned = info.sharedBytes, placed = placeShared(kernel);
-    // What a kernel without rings and places has is not the pipeline's.
+    // Shared memory of a kernel without rings and places is not the pipeline's.
     if (placed)
       info.sharedBytes = placed;
     if (failed(

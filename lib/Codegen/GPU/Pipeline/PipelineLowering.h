@@ -139,9 +139,9 @@ SmallVector<Value> runAssembly(cuda::Emitter &e, const std::string &text,
                                ArrayRef<Value> registers,
                                ArrayRef<Value> others = {});
 
-/// Of the descriptor of a factor, in units of 16 bytes: the distance of blocks
-/// (without meaning where k runs along lines: there is one block) and of groups
-/// of 8 lines.
+/// Fields of the descriptor of a factor, in units of 16 bytes: the distance of
+/// blocks (without meaning where k runs along lines: there is one block) and of
+/// groups of 8 lines.
 int64_t distancesOfFactor(TileType tile, bool kIsCol);
 
 /// A factor in shared memory, as tensor cores read it: `kIsCol` if k runs along

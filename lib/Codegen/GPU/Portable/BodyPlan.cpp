@@ -88,8 +88,8 @@ static int64_t eights(int64_t registers) { return registers / 8 * 8; }
 int64_t BodyPlan::producerRegisters() const {
   if (llvm::all_of(staged, [](const StagedTile &tile) { return tile.isBox(); }))
     return kBoxRegisters;
-  // Where they copy rows, what does not fit goes to memory, and comes back
-  // behind all copies that are under way.
+  // Values of producers that copy rows go to memory if they do not fit, and
+  // come back behind all copies that are under way.
   switch (32 * workers() / kWarpgroup) {
   case 1:
     return 96;

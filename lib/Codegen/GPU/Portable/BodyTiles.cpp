@@ -272,7 +272,7 @@ void BodyTiles::finish(MainloopEpilogue &epilogue, Value number,
   Fragment all{rows, colsOf(plan.columns)};
   epilogue.setRows(all.rows, /*withDest=*/true);
   epilogue.setCols(all.cols);
-  // Those of each row and column of the result; of tiles that are not used
+  // Elements of each row and column of the result; of tiles that are not used
   // there any element.
   SmallVector<Value> elements;
   for (auto [tile, element] : llvm::zip(mainloop.getCarriedTiles(),

@@ -105,7 +105,7 @@ public:
   /// Whether all comparisons of places hold for all elements of the step's
   /// tiles, as far as one can ask that; null if there are none.
   Value allHold();
-  /// What is known of it where a step's ops are computed. Else each of them
+  /// Says whether it holds where a step's ops are computed. Else each of them
   /// asks.
   void assumeHolds(std::optional<bool> holds) { stepHolds = holds; }
   /// What the step carries to the next one.
@@ -153,8 +153,8 @@ private:
   /// Columns that an op has from other lanes, where it is computed.
   DenseMap<std::pair<Value, size_t>, Value> columns;
   IRMapping numbers; ///< of the step
-  /// Where vectors begin of which ops load elements from places that they
-  /// compute (i64).
+  /// Addresses (i64) of vectors of which ops load elements from places that
+  /// they compute.
   DenseMap<Value, Value> bases;
   std::optional<bool> stepHolds;
   /// Of an op that is computed: rows times `rows` plus columns times `cols` are

@@ -268,7 +268,7 @@ private:
         multiply(s, contract);
       }
     }
-    // What the next step reads is on its way while products run.
+    // Loads of the next step are on their way while products run.
     SmallVector<Value> ahead = tiles.readAhead(e.add(s, 1));
     if (!running.empty())
       await(running.back().op);

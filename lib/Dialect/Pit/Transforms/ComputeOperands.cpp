@@ -37,7 +37,7 @@ static constexpr int64_t kRows = 64, kMostDepth = 64;
 /// The most rows of the other operand. More of them are worth an operand in
 /// memory.
 static constexpr int64_t kMostOthers = 64;
-/// What a tile's extents are multiples of, for tensor cores.
+/// Extents of a tile are multiples of this, for tensor cores.
 static constexpr int64_t kBlock = 16;
 
 /// Is an op's result computed element by element, from other tensors? [K1]

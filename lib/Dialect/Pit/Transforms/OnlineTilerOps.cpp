@@ -200,8 +200,8 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
   for (const Power &power : op.dependence.powers)
     if (power.op == number)
       powers.push_back(&power);
-  // Of 16 bits, powers relative to what is read are as those relative to what
-  // the chain reduces.
+  // In 16 bits, powers relative to the operand that is read equal those
+  // relative to the operand that the chain reduces.
   llvm::DenseMap<Operation *, arith::SubFOp> relatives;
   for (Operation &inner : computed.getBlock()->without_terminator())
     if (auto of = findRelativeExponent(computed, &inner);

@@ -612,7 +612,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     /// Does a step add a contraction of what it loads to each accumulator, and compute
     /// nothing else? If not, what is said below of contractions is of no use.
     bool isProduct();
-    /// What `compute` takes.
+    /// The arguments of `compute`.
     Block::BlockArgListType getLoadedTiles();
     Block::BlockArgListType getOnceTiles();
     Block::BlockArgListType getNumbers();
