@@ -80,13 +80,13 @@ def run(kind, *ways, wait=nothing):
     return kinds[kind].run(ways, wait)
 
 
-def run_trained(kind, *ways, step, wait=nothing):
+def run_trained(kind, *ways, step, wait=nothing, among=kinds):
     """The same of a call with gradients, which its backward takes the longer part of: `step` computes
     the result and its gradients in one way, 0 or 1, of copies. Checkpoints, which compute a call twice and
     have to find the same tensors both times, take the first way."""
-    found = kinds[kind]
     if top_hooks(True) is not None:
         return ways[0]()
+    found = among[kind]
     if found.faster is None:
         if wait is not nothing and torch.cuda.is_current_stream_capturing():
             return ways[0]()
@@ -151,18 +151,12 @@ def of_layer(ways, x, parameters, by_pit, by_torch, step):
         return by_pit()
     trained = torch.is_grad_enabled() and any(
         each is not None and each.requires_grad for each in (x, *parameters))
-    if trained and top_hooks(True) is not None:
-        # Checkpoints compute a layer twice, and have to find the same tensors both times.
-        return by_pit()
     kind = ((x.numel() // x.shape[-1]).bit_length(), trained, x.dtype, x.device, torch.get_num_threads(),
             is_any_autocast())
-    found = ways[kind]
     wait = torch.cuda.synchronize if x.is_cuda else nothing
-    if trained and found.faster is None:
-        if wait is not nothing and torch.cuda.is_current_stream_capturing():
-            return by_pit()
-        found.measure(step, wait)
-    return found.run((by_pit, by_torch), wait)
+    if trained:
+        return run_trained(kind, by_pit, by_torch, step=step, wait=wait, among=ways)
+    return ways[kind].run((by_pit, by_torch), wait)
 
 
 def of_gradient(ways, rows, wanted, by_pit, by_torch):
