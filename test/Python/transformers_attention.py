@@ -242,6 +242,30 @@ class Attention(unittest.TestCase):
                 self.assertEqual(counted.others, 2 * training)
             self.close(*found)
 
+    def test_others_without_a_mask(self):
+        """torch's attention gets no tensor for a mask that is_causal says."""
+        module, known = torch.nn.Module(), 0
+        real = torch.nn.functional.scaled_dot_product_attention
+        places = itertools.product((1, 4, 9), (1, 4, 9), (0, 3), (False, True), (None, 5))
+        for queries, keys, offset, causal, window in places:
+            if offset + queries > keys:
+                continue
+            mask = _masks.Mask(queries, keys, offset, causal, window)
+            q, k, v = (torch.randn(1, 2, n, 8, dtype=torch.float64) for n in (queries, keys, keys))
+            taken = []
+
+            def recorded(*given, attn_mask, **options):
+                taken.append(attn_mask)
+                return real(*given, attn_mask=attn_mask, **options)
+
+            with mock.patch.object(torch.nn.functional, "scaled_dot_product_attention", recorded):
+                found, _ = _attend.others(module, q, k, v, mask, {})
+            scores = (q @ k.mT * 8 ** -0.5).masked_fill(~mask.dense(), -torch.inf)
+            self.close(found, (scores.softmax(-1) @ v).transpose(1, 2), 1e-12)
+            self.assertEqual(taken[0] is None, mask.as_is_causal() is not None)
+            known += taken[0] is None
+        self.assertEqual(known, 13)
+
     def test_measured(self):
         """Calls without gradients take turns with torch's attention."""
         _choice.kinds.clear()

@@ -1,6 +1,7 @@
 """Padded batches whose rows are computed packed: what is there of a batch, one sequence after another."""
 
 import functools
+import itertools
 
 import torch
 
@@ -20,17 +21,25 @@ class Padding:
                         f"where a position is there; this one is {tuple(mask.shape)} of {mask.dtype}")
         self.shape = tuple(mask.shape)
         there = mask != 0
-        self.index = there.flatten().nonzero().flatten()
-        self.columns = self.index % max(1, self.shape[1])
         self.lengths = there.sum(1)
+        # The host waits once, for the number of positions; the lengths have arrived by then.
+        self.on_host = self.lengths.to("cpu", non_blocking=True)
+        self.index = there.flatten().nonzero().flatten()
         self.calls = 0  # of attentions that took it from a model's arguments
         self.shown = None  # keys that attentions see instead of those that lie here
-        self.offsets = torch.nn.functional.pad(self.lengths.cumsum(0), (1, 0)).to(torch.int32)
+
+    @functools.cached_property
+    def columns(self):
+        return self.index % max(1, self.shape[1])
+
+    @functools.cached_property
+    def offsets(self):
+        return torch.nn.functional.pad(self.lengths.cumsum(0), (1, 0)).to(torch.int32)
 
     @functools.cached_property
     def bounds(self):
         """Begins and ends of the sequences that have a position, as numbers of Python."""
-        ends = self.offsets.tolist()
+        ends = list(itertools.accumulate(self.on_host.tolist(), initial=0))
         return [(a, b) for a, b in zip(ends, ends[1:]) if a < b]
 
     @functools.cached_property

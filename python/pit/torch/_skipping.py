@@ -87,9 +87,11 @@ def packed(x, padding):
     """An argument that has something for each position, packed."""
     if isinstance(x, (tuple, list)):
         return type(x)(packed(each, padding) for each in x)
-    if isinstance(x, torch.Tensor) and x.dim() >= 2 and x.shape[1] == padding.shape[1] and x.shape[0] in (
-            1, padding.shape[0]):
-        return pack(x.expand(padding.shape[0], *x.shape[1:]), padding)[None]
+    if isinstance(x, torch.Tensor) and x.dim() >= 2 and x.shape[1] == padding.shape[1]:
+        if x.shape[0] == padding.shape[0]:
+            return pack(x, padding)[None]
+        if x.shape[0] == 1:
+            return x.index_select(1, padding.columns.to(x.device))
     return x
 
 

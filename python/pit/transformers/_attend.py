@@ -21,7 +21,7 @@ IGNORED = {"use_cache", "position_ids", "cache_position", "output_attentions", "
            "max_length_k"}
 KNOWN = IGNORED | {"dropout", "scaling", "softcap", "s_aux", "position_bias"}
 LOWEST = -1e5  # number that is added to a score
-TRIED = 1 << 26  # elements of a mask, or of scores, that are computed to compare times
+TRIED = 1 << 26  # elements of a mask, or of scores, that are stored to compare times
 
 
 def own_forward(module):
@@ -43,13 +43,29 @@ def as_added(mask, dtype):
 
 def others(module, query, key, value, mask, options):
     """The result of torch's attention where that has what a call asks for, else of the model's own."""
-    dense = _masks.dense(mask)
     if is_plain(module, options):
-        return sdpa_attention_forward(module, query, key, value, dense, **options)
+        if is_causal_alone(mask):  # with a tensor for a mask, torch has no FlashAttention
+            mask, options = None, options | {"is_causal": mask.as_is_causal()}
+        return sdpa_attention_forward(module, query, key, value, _masks.dense(mask), **options)
+    dense = _masks.dense(mask)
     if dense is None:
         found = implied(module, query, key, options)
         dense = found and found.dense()
     return own_forward(module)(module, query, key, value, as_added(dense, query.dtype), **options)
+
+
+def is_causal_alone(mask):
+    """Whether `is_causal` of torch's attention says all of a mask."""
+    return isinstance(mask, Mask) and mask.as_is_causal() is not None
+
+
+def stored(module, query, key, mask, options):
+    """How many elements of a mask, or of scores, the other attention stores."""
+    if not is_plain(module, options):
+        return query.shape[0] * query.shape[1] * query.shape[2] * key.shape[2]
+    if mask is None or is_causal_alone(mask):
+        return 0
+    return query.shape[0] * query.shape[2] * key.shape[2]
 
 
 def is_plain(module, options):
@@ -156,9 +172,9 @@ def forward(module, query, key, value, attention_mask, **options):
         return others(module, *given)
     if not _experts.is_made_at_once(query):
         return by_pit(module, *given)
-    batch, heads, queries, keys = (*query.shape[:3], key.shape[2])
-    if batch * queries * keys * (1 if is_plain(module, options) else heads) > TRIED:
+    if stored(module, query, key, attention_mask, options) > TRIED:
         return by_pit(module, *given)
+    batch, queries, keys = query.shape[0], query.shape[2], key.shape[2]
     trained = torch.is_grad_enabled() and any(x.requires_grad for x in (query, key, value))
     kind = (type(module), query.shape[1], key.shape[1], query.shape[3], query.dtype, query.device,
             batch.bit_length(), queries.bit_length(), keys.bit_length(), form_of(attention_mask),

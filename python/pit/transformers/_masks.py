@@ -91,6 +91,14 @@ class Mask:
         is_end = self.offset + self.queries == self.keys if self.causal else self.queries == 1
         return is_end and self.kept is None and self.lengths is None
 
+    def as_is_causal(self):
+        """`is_causal` of torch's attention where that says all of the mask; None: it does not."""
+        if any(x is not None for x in (self.window, self.chunk, self.lengths, self.kept)):
+            return None
+        # torch gives the first query the first key alone, and takes a lone query for the last one.
+        of_torch = self.offset == 0 and (self.queries > 1 or self.keys == 1)
+        return self.causal if of_torch or not self.causal else None
+
     # -- what models do with masks before attentions get them ------------------
 
     def __getitem__(self, at):
