@@ -121,10 +121,11 @@ def padding_of(module, given):
         return None
     if module.training and any(getattr(m, "gradient_checkpointing", False) for m in module.modules()):
         return None  # layers run again when nobody says that they are packed
-    if module.right_alone and not (mask[:, :-1].ne(0) >= mask[:, 1:].ne(0)).all():
-        return None
+    is_right = True
+    if module.right_alone:  # Padding waits for the device, and so for this
+        is_right = (mask[:, :-1].ne(0) >= mask[:, 1:].ne(0)).all().to("cpu", non_blocking=True)
     padding = Padding(mask)
-    return None if padding.is_full else padding
+    return padding if is_right and not padding.is_full else None
 
 
 def keeps_cache(module, given):
