@@ -8,6 +8,7 @@ import os
 import pickle
 import sys
 import unittest
+import unittest.mock
 from pathlib import Path
 
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
@@ -215,6 +216,23 @@ class Caches(unittest.TestCase):
         one = dict(input_ids=IDS[:1], attention_mask=LEFT[:1])
         found = model.generate(**one, **options, assistant_model=made("GPT2", kind="ForCausalLM"))
         self.assertTrue(torch.equal(found, model.generate(**one, **options)))
+
+    def test_as_many(self):
+        """Routers that take the best tokens of each text, of which perhaps one text has none."""
+        mask = torch.ones_like(LEFT)
+        for texts in (3, 2):
+            def best(number, x, texts=texts):
+                found = (x @ ROUTERS[number]).argsort(1).argsort(1) >= 7
+                return found & (torch.arange(len(x)) < texts)[:, None]
+
+            for name in MODELS:
+                with self.subTest(name, texts=texts), unittest.mock.patch.dict(globals(), where=best):
+                    expected, grad = all_at_once(name, mask)
+                    model = skipping(name)
+                    y = model(input_ids=IDS, attention_mask=mask, use_cache=False).last_hidden_state
+                    self.close(y, expected, 1e-12 if name == "GPT2" else 1e-6)
+                    found, = torch.autograd.grad(y.square().sum(), model.get_input_embeddings().weight)
+                    self.close(found, grad, 1e-10 if name == "GPT2" else 1e-5)
 
     def test_nobody(self):
         """Calls that all tokens skip count as positions; results of a tuple stay one."""

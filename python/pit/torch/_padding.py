@@ -20,7 +20,7 @@ class Padding:
             raise Error(f"a mask of padding is (batch, positions), of integers or bool, which are not 0 "
                         f"where a position is there; this one is {tuple(mask.shape)} of {mask.dtype}")
         self.shape = tuple(mask.shape)
-        there = mask != 0
+        there = mask if mask.dtype == torch.bool else mask != 0
         self.lengths = there.sum(1)
         # The host waits once, for the number of positions; the lengths have arrived by then.
         self.on_host = self.lengths.to("cpu", non_blocking=True)

@@ -39,7 +39,7 @@ class Skipping:
         if not isinstance(kept, torch.Tensor):
             raise Error(f"{name}: `where` gives {type(kept).__name__} {kept!r:.40}; it gives a tensor of "
                         "(batch, positions)")
-        kept = kept != 0
+        kept = kept if kept.dtype == torch.bool else kept != 0
         if tuple(kept.shape) != tuple(x.shape[:2]):
             raise Error(f"{name}: `where` gives {tuple(kept.shape)} for {tuple(x.shape)}; it says of each of "
                         "(batch, positions) whether it is kept")

@@ -93,6 +93,13 @@ def by_sequences(function, padding, module, query, key, value, window, **kwargs)
     causal = getattr(module, "is_causal", True) if causal is None else causal
     if padding.shown is not None:
         return with_earlier(function, padding, module, query, window, causal, **kwargs)
+    counts = {end - start for start, end in padding.bounds}
+    if len(counts) == 1 and window is None and knows_order(function):
+        # As many positions of each sequence, as a router that takes the best of each has: a batch.
+        shape = len(padding.bounds), *counts
+        q, k, v = (x[0].unflatten(1, shape).transpose(0, 1) for x in (query, key, value))
+        y = function(module, q, k, v, None, **kwargs | {"is_causal": causal})[0]
+        return y.flatten(0, 1)[None], None
     found = varlen(padding, module, query, key, value, window, causal, **kwargs)
     if found is not None:
         return found, None
