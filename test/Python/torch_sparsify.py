@@ -10,6 +10,7 @@ import functools
 import io
 import os
 import sys
+import threading
 import unittest
 import warnings
 from pathlib import Path
@@ -21,6 +22,7 @@ from torch.nn.utils import prune
 
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
+from pit import _cache  # noqa: E402
 from pit.torch import _pruned, _run, _sparsify  # noqa: E402
 
 DEVICE = os.environ.get("PIT_TEST_DEVICE", "cpu")
@@ -227,6 +229,42 @@ class Sparsify(unittest.TestCase):
         self.close(torch.autograd.grad(model(x).square().sum(), list(model.parameters())),
                    expected, 1e-4)
         self.assertIsNone(model.up.weight.grad)
+
+    def test_compiled_ahead(self):
+        """Programs of layers that differ are compiled by threads, in forms that are measured then."""
+        model = nn.Sequential(nn.Linear(24, 40), nn.ReLU(), nn.Linear(40, 56), nn.ReLU(), nn.Dropout(0.1),
+                              nn.Linear(56, 24), nn.ReLU(), nn.Linear(24, 8))
+        for layer in model[::2]:
+            if isinstance(layer, nn.Linear):
+                nn.init.constant_(layer.bias, -0.5)
+        compiled, measured = [], []
+        real_read, real_caller = _cache.read_or_compile, _sparsify.caller
+
+        def read_or_compile(*given):
+            compiled.append(threading.get_ident())
+            return real_read(*given)
+
+        def caller(*given):
+            measured.append(threading.get_ident())
+            return real_caller(*given)
+
+        for training in (False, True):
+            model.train(training)
+            compiled.clear(), measured.clear()
+            x = torch.randn(16, 24)
+            state = torch.get_rng_state()
+            with (mock.patch.object(_cache, "read_or_compile", read_or_compile),
+                  mock.patch.object(_sparsify, "caller", caller),
+                  mock.patch.object(_sparsify.os, "cpu_count", lambda: 4)):
+                table = pit.torch.sparsify(model, [x], verbose=False)
+            here = threading.get_ident()
+            self.assertTrue(compiled)
+            self.assertNotIn(here, compiled)
+            self.assertIn(here, measured)
+            self.assertTrue(torch.equal(torch.get_rng_state(), state))
+            self.assertFalse([row.why for row in table if "differ" in row.why])
+            pit.torch.densify(model)
+            self.assertEqual({type(layer) for layer in model}, {nn.Linear, nn.ReLU, nn.Dropout})
 
     def test_statistics_stay(self):
         model = nn.Sequential(nn.BatchNorm1d(32), Mlp())

@@ -1,9 +1,12 @@
 """sparsify: layers of a model that skip zeros where that is faster on samples."""
 
 import collections
+import concurrent.futures
 import contextlib
+import contextvars
 import functools
 import gc
+import os
 import statistics
 import time
 
@@ -60,6 +63,7 @@ def sparsify(model, samples, *, verbose=True):
         rows, taken = [], []
         held = tuple(f"{layer.name}." if layer.name else "" for layer in layers
                      if layer.kind.holds and layer.kind.shows(layer))
+        compile_ahead(layers, training)
         done = ()  # of those whose layers need no line, as they were taken
         for layer in layers:
             if not layer.kind.shows(layer) or layer.kind is LINEAR and layer.name and (
@@ -244,25 +248,81 @@ def copied(x):
 # --------------------------------------------------------------------------
 
 
-def judge(model, layer, training):
-    """The row of a layer, and the function that replaces it, or None."""
+def row_of(layer):
+    """The row of a layer, with what the samples told."""
     kind = layer.kind
     row = Row(layer.name, kind.name, kind.shape(layer.module), layer.rows // max(1, layer.calls))
-    if not layer.calls:
-        row.why = why_not_called(model, layer)
-        return row, None
     if layer.elements:
         row.zeros = layer.part
-    if kind in (LINEAR, CONV):
+    if layer.calls and kind in (LINEAR, CONV):
         row.weight_zeros = part_of_zeros(layer.module.weight)
     if layer.grad_elements:
         row.grad_zeros = layer.grad_part
-    row.why = kind.why_not(layer) or kind.unknown(layer, training) or (
+    return row
+
+
+def why_not(layer, training):
+    """Why a layer that the samples reach is not measured, or ""."""
+    return layer.kind.why_not(layer) or layer.kind.unknown(layer, training) or (
         "" if layer.inputs else "not reached by the first samples")
+
+
+def compile_ahead(layers, training):
+    """Compiles the programs of layers that differ side by side: one after another they take most of the
+    time, and compilers hold no lock of Python. Layers in another one that is measured wait for its
+    result. What goes wrong here goes wrong again in `judge`, which says so."""
+    workers = os.cpu_count() or 1
+    if workers == 1 or _choice.is_any_autocast():  # which is a state of this thread
+        return
+    held, differing = [], {}
+    for layer in layers:
+        if not layer.calls or any(layer.name.startswith(name) for name in held):
+            continue
+        if why_not(layer, training):
+            continue
+        if layer.kind.holds:
+            held.append(f"{layer.name}." if layer.name else "")
+        forms = layer.kind.forms(layer, row_of(layer))
+        inputs = [(x.dtype, None if x.is_nested else tuple(x.shape)) for x in flat(layer.inputs)]
+        key = layer.kind.name, layer.kind.shape(layer.module), len(forms), *inputs
+        differing.setdefault(key, (layer, forms))
+    if len(differing) < 2:
+        return
+
+    def compile_forms(layer, forms):
+        for take in forms:
+            try:
+                with torch.set_grad_enabled(training), _choice.first_way():
+                    take()
+                    for i, (args, kwargs) in enumerate(layer.inputs):
+                        caller(layer.module, args, kwargs, training, layer.grads.get(i))()
+            except Exception:
+                pass
+            finally:
+                _modules.make_dense(layer.module)
+
+    devices = sorted({x.device.index for layer, _ in differing.values() for x in flat(layer.inputs)
+                      if x.is_cuda})
+    wait_for(devices)  # threads have a stream of their own
+    with torch.random.fork_rng(devices=devices), concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        for each in differing.values():
+            pool.submit(contextvars.copy_context().run, compile_forms, *each)
+    wait_for(devices)
+
+
+def wait_for(devices):
+    for each in devices:
+        torch.cuda.synchronize(each)
+
+
+def judge(model, layer, training):
+    """The row of a layer, and the function that replaces it, or None."""
+    row = row_of(layer)
+    row.why = why_not(layer, training) if layer.calls else why_not_called(model, layer)
     if row.why:
         return row, None
     best = None
-    for take in kind.forms(layer, row):
+    for take in layer.kind.forms(layer, row):
         try:
             with _choice.first_way():
                 found = compare(layer, take, training)
