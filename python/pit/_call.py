@@ -9,7 +9,7 @@ import importlib.machinery
 import importlib.util
 import os
 
-from . import _arrays, _context, _library
+from . import _arrays, _context, _library, _locks
 from ._library import Error
 
 
@@ -30,9 +30,18 @@ def folder_of(library):
     return os.path.dirname(os.path.abspath(os.fsdecode(info.path)))
 
 
+loading = _locks.lock()
+
+
 @functools.lru_cache(maxsize=None)
 def extension():
-    """_pit_call, loaded once."""
+    """_pit_call, loaded by the first of several threads: the types of two modules would not mix."""
+    with loading:
+        return load()
+
+
+@functools.lru_cache(maxsize=None)
+def load():
     from . import _index, _program  # which use this module
     library = _library.runtime()
     path = os.path.join(folder_of(library), "_pit_call.abi3.so")

@@ -4,6 +4,7 @@
 float64: what was planned for some arrays has to fit those that it is taken for."""
 
 import gc
+import subprocess
 import sys
 import threading
 import tracemalloc
@@ -348,6 +349,24 @@ class Calls(unittest.TestCase):
         for each in threads:
             each.join()
         self.assertEqual(wrong, [])
+
+    def test_first_threads(self):
+        """The first calls of several threads load one extension module."""
+        subprocess.run([sys.executable, "-c", """
+import importlib.util, threading, time
+from pit import _call
+real, found = importlib.util.module_from_spec, []
+def slow(spec):
+    time.sleep(0.05)
+    return real(spec)
+importlib.util.module_from_spec = slow
+threads = [threading.Thread(target=lambda: found.append(_call.extension())) for _ in range(4)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+assert len(found) == 4 and len(set(map(id, found))) == 1, found
+"""], check=True)
 
     def test_nothing_is_left(self):
         a, b, x, w = draw(5, 8), np.asfortranarray(draw(8, 4)), draw(2, 3, 8), draw(6, 8)
