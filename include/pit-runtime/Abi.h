@@ -94,11 +94,27 @@ typedef struct pit_manifest {
   const pit_shape_program *sizes;
 } pit_manifest;
 
-/// The words of a description of a build (pit_rt_build), in order:
-///   dtype, background (the element's bits in the low bits), flags, chunk_size,
-///   data_rank, data_shape[data_rank], data_strides[data_rank] (in elements),
-///   index_rank, axis, shape[index_rank], micro_tile[index_rank],
-///   step[index_rank].
+/// What a program knows of the build of an index, constant data that comes from
+/// the compiler: calls rely on it. The fields are as those of pit_index_spec.
+typedef struct pit_build {
+  int32_t source;      ///< pit_source
+  DLDataType dtype;    ///< of the data
+  uint64_t background; ///< bits of an element of values, in the low bits
+  uint32_t flags;      ///< PIT_INDEX_*
+  int32_t data_rank;
+  int32_t rank;
+  int32_t axis; ///< or, of a variant, PIT_VARIANT_DENSE
+  int64_t micro_tile[PIT_MAX_RANK];
+  int64_t step[PIT_MAX_RANK];
+} pit_build;
+
+/// A tensor of a call, of a rank that whoever reads it knows; strides count
+/// elements.
+typedef struct pit_view {
+  const void *data; ///< the first element
+  int64_t shape[PIT_MAX_RANK];
+  int64_t strides[PIT_MAX_RANK];
+} pit_view;
 
 /// Memory of one call.
 typedef struct pit_frame pit_frame;
@@ -246,41 +262,59 @@ PIT_RT_EXPORT int32_t pit_rt_omp_dispatch_next_8u(const void *place,
 /// them calls this first.
 PIT_RT_EXPORT int32_t pit_rt_request_amx(pit_frame *frame);
 
-/// Builds an index from data of the layout in `desc`; it lives until
-/// pit_rt_leave, or, if `place` is not NULL, until that place builds again,
-/// which takes the same memory. An index of constant memory (Constant.h) is
-/// built once and kept. A CUDA program's data is in device memory, and so are
-/// the index's arrays (PIT_INDEX_DEVICE). If `bitmap` is not NULL, it is that
-/// of the same data, which then is not read: what pit_rt_choose made, whose
-/// place may be the same, or pit_rt_bitmap described.
-PIT_RT_EXPORT int32_t pit_rt_build(pit_frame *frame, int32_t source,
-                                   const void *data, const int64_t *desc,
+/// Builds an index of `data`, for a tensor of the given shape (of build->rank
+/// dimensions); it lives until pit_rt_leave, or, if `place` is not NULL, until
+/// that place builds again, which takes the same memory. An index of constant
+/// memory (Constant.h) is built once and kept. A CUDA program's data is in
+/// device memory, and so are the index's arrays (PIT_INDEX_DEVICE). If `bitmap`
+/// is not NULL, it is that of the same data, which then is not read: what
+/// pit_rt_choose made, whose place may be the same, or pit_rt_bitmap described.
+PIT_RT_EXPORT int32_t pit_rt_build(pit_frame *frame, const pit_build *build,
+                                   const pit_view *data, const int64_t *shape,
                                    const pit_bitmap *bitmap, pit_place *place,
                                    const pit_index **index);
 
-/// As pit_rt_build, of values; and the build may write what the micro-tiles
-/// hold while it has them at hand. Then `*done` is 1, and row p of `packed`, of
-/// `width` elements, has those of the micro-tile at position p. There is room
-/// for `rows` of them, all that there may be; where the tensor ends within a
-/// micro-tile, zeros. If the build cannot do it in one pass, `*done` is 0, and
+/// As pit_rt_build, of values of the tensor's shape; and the build may write
+/// what the micro-tiles hold while it has them at hand. Then `*done` is 1, and
+/// row p of `packed`, of micro_tile[0] elements, has those of the micro-tile at
+/// position p. There is room for `rows` of them, all that there may be; where
+/// the tensor ends within a micro-tile, zeros. If the build cannot do it in one
+/// pass, `*done` is 0, and
 /// nothing was written: on the CPU, of constant memory, on devices without
 /// clusters of blocks (before sm_90), of elements that do not have 2 bytes, of
 /// micro-tiles other than [width, 1] with a width of 8, 16, or 32, 64, 128 or
 /// 256, of rows that are not aligned to 16 bytes, and of rows that do not fit
 /// in the registers of a cluster: 16384 elements, or from 64 rows on 524288 for
 /// all rows of a micro-tile.
-PIT_RT_EXPORT int32_t pit_rt_build_packed(pit_frame *frame, const void *data,
-                                          const int64_t *desc, void *packed,
-                                          int64_t rows, int64_t width,
-                                          pit_place *place,
+PIT_RT_EXPORT int32_t pit_rt_build_packed(pit_frame *frame,
+                                          const pit_build *build,
+                                          const pit_view *data, void *packed,
+                                          int64_t rows, pit_place *place,
                                           const pit_index **index,
                                           int32_t *done);
 
-/// The words of a table of variants (pit_rt_choose): their number, 1 to
-/// PIT_MAX_VARIANTS, then for each its axis, or PIT_VARIANT_DENSE; and if it
-/// has an axis, micro_tile[rank], step[rank] of the index that it needs.
 #define PIT_MAX_VARIANTS 16
 #define PIT_VARIANT_DENSE (-1)
+
+/// The variants of a program among which it chooses by a value that is marked,
+/// constant data.
+typedef struct pit_variants {
+  uint64_t identity; ///< a hash of the rest
+  int32_t mark;      ///< tells the marks of a program apart
+  int32_t flags;     ///< PIT_CHOOSE_*
+  int32_t count;     ///< of variants, 1 to PIT_MAX_VARIANTS
+  int32_t reserved;
+  /// The index that each needs, and of none its axis alone; the data of all is
+  /// that of the first. A program has no more than `count` of them.
+  pit_build variants[PIT_MAX_VARIANTS];
+} pit_variants;
+
+/// The time of a variant, in a unit that all have: with an index
+///   fixed + live * micro-tiles + fullest * micro-tiles of the fullest group,
+/// for those that are live; of a dense variant `fixed` alone.
+typedef struct pit_cost {
+  double fixed, live, fullest;
+} pit_cost;
 
 /// Look in each call, so that the choice depends on nothing but the data and
 /// the costs.
@@ -295,15 +329,10 @@ PIT_RT_EXPORT int32_t pit_rt_bitmap(pit_frame *frame, int32_t rank,
                                     const int64_t *shape, const void *words,
                                     pit_bitmap *bitmap);
 
-/// Chooses the variant of a program that is to run on a value that is marked:
-/// the one with the least cost. `mark` tells the marks of a program apart;
-/// source, data and `desc` are those of the build of any of the variants'
-/// indices. The cost of variant v is
-///   costs[3 * v] + costs[3 * v + 1] * live + costs[3 * v + 2] * fullest
-/// for the live micro-tiles and those of the fullest group; of a dense variant
-/// it is the first term alone. The cost of reading the data belongs into that
-/// of the variants that need an index. A cost that is no number is not chosen,
-/// of equal ones the first is.
+/// Chooses the variant that is to run: the one with the least cost, of
+/// `costs[count]`. The cost of reading the data belongs into that of the
+/// variants that need an index. A cost that is no number is not chosen, of
+/// equal ones the first is.
 ///
 /// If a look is needed, this makes a bitmap of the data (Coverage.h) and
 /// `bitmap` tells it, for pit_rt_build; it lives until pit_rt_leave, or
@@ -316,19 +345,18 @@ PIT_RT_EXPORT int32_t pit_rt_bitmap(pit_frame *frame, int32_t rank,
 /// 2, 4, ... 64 calls after looks one after the other that ended dense: these
 /// run dense, too. That is remembered by the context for each program, mark and
 /// shape. For a program for the CPU.
-PIT_RT_EXPORT int32_t pit_rt_choose(pit_frame *frame, int32_t mark,
-                                    int32_t flags, int32_t source,
-                                    const void *data, const int64_t *desc,
-                                    const int64_t *variants,
-                                    const double *costs, pit_place *place,
-                                    const pit_bitmap **bitmap,
+PIT_RT_EXPORT int32_t pit_rt_choose(pit_frame *frame,
+                                    const pit_variants *variants,
+                                    const pit_view *data, const pit_cost *costs,
+                                    pit_place *place, const pit_bitmap **bitmap,
                                     int32_t *variant);
+
 /// Counts the live micro-tiles of all candidates of what a mark selects, and
-/// adds them to the context's profile. `desc` is that of an index of single
-/// elements. `mark` is three texts, each with its NUL: the label, what else
+/// adds them to the context's profile; micro-tile and step of `build` do not
+/// matter. `mark` is three texts, each with its NUL: the label, what else
 /// identifies the mark, and where it was in the source.
-PIT_RT_EXPORT int32_t pit_rt_record(pit_frame *frame, int32_t source,
-                                    const void *data, const int64_t *desc,
+PIT_RT_EXPORT int32_t pit_rt_record(pit_frame *frame, const pit_build *build,
+                                    const pit_view *data, const int64_t *shape,
                                     const char *mark, pit_place *place);
 
 /// The choice of a device. If the host does not know (`known` is -1), it starts
@@ -357,18 +385,18 @@ typedef struct pit_device_choice {
 /// that of the data (pit_rt_bitmap), which then is not read; PIT_CHOOSE_SEEN is
 /// not a flag here.
 PIT_RT_EXPORT int32_t pit_rt_choose_on_device(
-    pit_frame *frame, const pit_device_choice *after,
-    const pit_device_choice *seen, int32_t mark, int32_t flags, int32_t source,
-    const void *data, const int64_t *desc, const pit_bitmap *bitmap,
-    const int64_t *variants, const double *costs, pit_place *place,
+    pit_frame *frame, const pit_variants *variants, const pit_view *data,
+    const pit_cost *costs, const pit_device_choice *after,
+    const pit_device_choice *seen, const pit_bitmap *bitmap, pit_place *place,
     const pit_device_choice **choice);
 
 /// As pit_rt_build, of the index of one of the variants of a choice, in the
 /// same call and of the same data. Only kernels of the variant may read it, if
 /// it is chosen; where the host knows another one, it is empty.
 PIT_RT_EXPORT int32_t pit_rt_build_if_chosen(
-    pit_frame *frame, int32_t source, const void *data, const int64_t *desc,
-    const pit_device_choice *choice, pit_place *place, const pit_index **index);
+    pit_frame *frame, const pit_build *build, const pit_view *data,
+    const int64_t *shape, const pit_device_choice *choice, pit_place *place,
+    const pit_index **index);
 
 /// Builds the transpose (pit_index_transpose) of an index that this call built
 /// or was given; it lives until pit_rt_leave, or until the `place`, if it is
@@ -432,25 +460,33 @@ PIT_RT_EXPORT int32_t pit_rt_counters(pit_frame *frame, void **counters);
 /// The number of multiprocessors of the call's device; 1 on the CPU.
 PIT_RT_EXPORT int32_t pit_rt_multiprocessors(pit_frame *frame);
 
-/// Writes a TMA descriptor of a tensor in device memory into `map`: 128 bytes,
-/// aligned to 64, to be passed to a kernel by value. The words of `desc`:
-///   dtype, rank (1 to 5), swizzle (0, 32, 64 or 128 bytes), L2 promotion (0,
-///   64, 128 or 256 bytes), shape[rank], strides[rank] (in elements; the last
-///   is 1), box[rank].
+/// The form of a TMA descriptor, constant data.
+#define PIT_TMA_MAX_RANK 5
+typedef struct pit_tensor_map {
+  DLDataType dtype;
+  int32_t rank;         ///< 1 to PIT_TMA_MAX_RANK
+  int32_t swizzle;      ///< 0, 32, 64 or 128 bytes
+  int32_t l2_promotion; ///< 0, 64, 128 or 256 bytes
+  int64_t box[PIT_TMA_MAX_RANK];
+} pit_tensor_map;
+
+/// Writes a TMA descriptor of a tensor in device memory, whose last stride is
+/// 1, into `map`: 128 bytes, aligned to 64, to be passed to a kernel by value.
 /// Elements outside of the tensor read as 0.
 PIT_RT_EXPORT int32_t pit_rt_tensor_map(pit_frame *frame, void *map,
-                                        const void *data, const int64_t *desc);
+                                        const pit_tensor_map *form,
+                                        const pit_view *data);
 
 /// Copies a tensor in device memory to `to`, on the call's stream, so that rows
 /// (what the last dimension numbers) lie without gaps between dimensions but
 /// start at multiples of 16 bytes; `to` does. Elements behind the end of a row
-/// are 0. The words of `desc`:
-///   bytes of an element (1, 2 or 4), rank (1 to 5), the address of a word in
-///   device memory or 0, a number, shape[rank], strides[rank] of `from` (in
-///   elements).
-/// With the address, nothing is copied unless the word is the number by then.
+/// are 0. An element has `bytes`, 1, 2 or 4; the rank is 1 to PIT_TMA_MAX_RANK.
+/// Nothing is copied unless the word at `word`, in device memory, is `number`
+/// by then; NULL: it always is.
 PIT_RT_EXPORT int32_t pit_rt_pack_rows(pit_frame *frame, void *to,
-                                       const void *from, const int64_t *desc);
+                                       const pit_view *from, int32_t bytes,
+                                       int32_t rank, const int32_t *word,
+                                       int32_t number);
 
 /// Checks a dimension of a result that the manifest does not tell: the program
 /// computed the size `computed`, the caller's tensor has `given`.

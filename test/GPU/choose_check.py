@@ -7,6 +7,7 @@ import argparse
 import ctypes as ct
 import sys
 import time
+import zlib
 
 import numpy as np
 
@@ -23,6 +24,22 @@ class Shown(ct.Structure):  # pit_device_choice
     _fields_ = [("variant", ct.c_void_p), ("known", ct.c_int32)]
 
 
+class Build(ct.Structure):  # pit_build
+    _fields_ = [("source", ct.c_int32), ("code", ct.c_uint8), ("bits", ct.c_uint8),
+                ("lanes", ct.c_uint16), ("background", ct.c_uint64), ("flags", ct.c_uint32),
+                ("data_rank", ct.c_int32), ("rank", ct.c_int32), ("axis", ct.c_int32),
+                ("micro_tile", ct.c_int64 * 8), ("step", ct.c_int64 * 8)]
+
+
+class Variants(ct.Structure):  # pit_variants
+    _fields_ = [("identity", ct.c_uint64), ("mark", ct.c_int32), ("flags", ct.c_int32),
+                ("count", ct.c_int32), ("reserved", ct.c_int32), ("variants", Build * 16)]
+
+
+class View(ct.Structure):  # pit_view
+    _fields_ = [("data", ct.c_void_p), ("shape", ct.c_int64 * 8), ("strides", ct.c_int64 * 8)]
+
+
 class Call:
     """One call of a program, which chooses once."""
 
@@ -36,34 +53,38 @@ class Call:
         if status:
             raise RuntimeError(self.runtime.message())
 
-    def describe(self, case, axis, micro_tile):
+    def build(self, case, axis, micro_tile):
         tensor, rank = case.data.tensor, len(case.shape)
         background = 0 if case.background is None else int(case.background)
-        words = [tensor.code | tensor.bits << 8, background, 0, 0, rank, *case.shape,
-                 *tensor.strides[:rank], rank, axis, *case.shape, *micro_tile, *micro_tile]
-        return (ct.c_int64 * len(words))(*(w - (1 << 64) if w >= 1 << 63 else w for w in words))
+        tile = (*micro_tile, *[0] * (8 - rank))
+        return Build(case.source, tensor.code, tensor.bits, 1, background, 0, rank, rank, axis,
+                     tile, tile)
 
     def choose(self, case, variants, costs, flags=0, after=None, bitmap=None, seen=None):
         """`variants` are (axis, micro_tile), beside the dense one; `after` and `seen` are what
         another choice has shown. With a bitmap the data must not be read."""
         self.case, self.variants = case, variants
-        words = [1 + len(variants), DENSE]
-        for axis, micro_tile in variants:
-            words += [axis, *micro_tile, *micro_tile]
+        builds = [self.build(case, DENSE, variants[0][1]),
+                  *(self.build(case, *variant) for variant in variants)]
+        # The runtime reads it until the call ends.
+        self.described = Variants(0, 0, flags, len(builds), 0, (Build * 16)(*builds))
+        self.described.identity = zlib.crc32(bytes(self.described))
+        tensor, pad = case.data.tensor, [0] * (8 - len(case.shape))
+        view = View(bitmap.words if bitmap else tensor.data, (*case.shape, *pad),
+                    (*tensor.strides[:len(case.shape)], *pad))
         numbers = [number for fixed, live in costs for number in (fixed, live, 0)]
         self.shown = ct.POINTER(Shown)()
         self.check(self.lib.pit_rt_choose_on_device(
-            self.frame, after, seen, 0, flags, case.source,
-            ct.c_void_p(bitmap.words if bitmap else case.data.tensor.data),
-            self.describe(case, *variants[0]), ct.byref(bitmap) if bitmap else None, (ct.c_int64 * len(words))(*words),
-            (ct.c_double * len(numbers))(*numbers), None, ct.byref(self.shown)))
+            self.frame, ct.byref(self.described), ct.byref(view),
+            (ct.c_double * len(numbers))(*numbers), after, seen,
+            ct.byref(bitmap) if bitmap else None, None, ct.byref(self.shown)))
         self.word = self.shown.contents.variant
         self.mirrors = []
-        for axis, micro_tile in variants:
+        for build in builds[1:]:
             mirror = ct.POINTER(rt.Index)()
             self.check(self.lib.pit_rt_build_if_chosen(
-                self.frame, case.source, ct.c_void_p(case.data.tensor.data),
-                self.describe(case, axis, micro_tile), self.shown, None, ct.byref(mirror)))
+                self.frame, ct.byref(build), ct.byref(view), view.shape, self.shown, None,
+                ct.byref(mirror)))
             self.mirrors.append(rt.Index.from_buffer_copy(mirror.contents))
         return self
 

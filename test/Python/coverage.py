@@ -130,15 +130,19 @@ def choose(context, x, calls):
     """Chooses between dense and 1x1, as a compiled program would; returns
     whether each call has looked."""
     library, looked = pit._library.runtime(), []
-    desc = words(2 | 32 << 8, 0, 0, 0, 2, 4, 4, 4, 1, 2, 1, 4, 4, 1, 1, 1, 1)
-    variants = words(2, -1, 1, 1, 1, 1, 1)
+    def build(axis):  # pit_build: f32, data and index of rank 2, micro-tiles of 1x1
+        tile = [1, 1, 0, 0, 0, 0, 0, 0]
+        return [(2 | 32 << 8 | 1 << 16) << 32, 0, 2 << 32, 2 | (axis & 0xFFFFFFFF) << 32, *tile, *tile]
+
+    variants = words(0, 7, 2, *build(-1), *build(1))  # of mark 7
+    view = words(x.ctypes.data, *x.shape, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0, 0, 0)
     costs = (c_double * 6)(10, 0, 0, 0, 1, 0)
     for _ in range(calls):
         frame, bitmap, variant = c_void_p(), c_void_p(), c_int32()
         context.check(library.pit_rt_enter(c_void_p(context.handle), MANIFEST, None, None, None,
                                            None, byref(frame)))
-        status = library.pit_rt_choose(frame, 7, 0, 0, c_void_p(x.ctypes.data), desc, variants,
-                                       costs, None, byref(bitmap), byref(variant))
+        status = library.pit_rt_choose(frame, variants, view, costs, None, byref(bitmap),
+                                       byref(variant))
         looked.append(bool(bitmap))
         context.check(library.pit_rt_leave(frame, status))
     return looked

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pit-runtime/Abi.h"
+#include "Builds.h"
 
 #include "CudaFixture.h"
 
@@ -102,23 +102,11 @@ static void test_call(void **state) {
   (void)state;
   static const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
                                         .device = kDLCPU};
-  const int64_t desc[] = {PIT_DTYPE_FLOAT | 32 << 8,
-                          0,
-                          0,
-                          16,
-                          2,
-                          ROWS,
-                          COLUMNS,
-                          COLUMNS,
-                          1,
-                          2,
-                          0,
-                          ROWS,
-                          COLUMNS,
-                          1,
-                          32,
-                          1,
-                          32};
+  const pit_build build = build_of(32, 0, 1, 32);
+  pit_variants variants =
+      variants_of(build_of(32, 1, 1, 1), build_of(32, 1, 32, 1));
+  variants.flags = PIT_CHOOSE_DETERMINISTIC;
+  const pit_view view = view_of(x, ROWS, COLUMNS);
   pit_context *context;
   assert_int_equal(pit_context_create(NULL, &context), PIT_OK);
   rng r = {8};
@@ -133,21 +121,19 @@ static void test_call(void **state) {
     pit_frame *frame;
     assert_ok(context,
               pit_rt_enter(context, &manifest, NULL, NULL, NULL, NULL, &frame));
-    static const int64_t variants[] = {3, -1, 1, 1, 1, 1, 1, 1, 32, 1, 32, 1};
-    static const double costs[] = {1e5, 0, 0, 0, 1, 0, 0, 10, 0};
+    static const pit_cost costs[] = {{1e5, 0, 0}, {0, 1, 0}, {0, 10, 0}};
     const pit_bitmap *bitmap;
     const pit_index *chosen;
     int32_t variant;
-    assert_ok(context, pit_rt_choose(frame, 0, PIT_CHOOSE_DETERMINISTIC,
-                                     PIT_SOURCE_VALUES, x, desc, variants,
-                                     costs, NULL, &bitmap, &variant));
+    assert_ok(context, pit_rt_choose(frame, &variants, &view, costs, NULL,
+                                     &bitmap, &variant));
     assert_non_null(bitmap);
-    assert_ok(context, pit_rt_build(frame, PIT_SOURCE_VALUES, x, desc, bitmap,
+    assert_ok(context, pit_rt_build(frame, &build, &view, view.shape, bitmap,
                                     NULL, &chosen));
     for (int i = 0; i < 6; ++i) {
       const pit_index *index;
       void *memory;
-      assert_ok(context, pit_rt_build(frame, PIT_SOURCE_VALUES, x, desc, NULL,
+      assert_ok(context, pit_rt_build(frame, &build, &view, view.shape, NULL,
                                       NULL, &index));
       // Sizes differ from call to call, up to some 300 KB.
       assert_ok(
@@ -169,23 +155,8 @@ static pit_status call_on_constant(pit_context *context) {
   static const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
                                         .device = kDLCPU};
   static const int64_t layout[] = {1, 5};
-  static const int64_t desc[] = {PIT_DTYPE_FLOAT | 32 << 8,
-                                 0,
-                                 0,
-                                 0,
-                                 2,
-                                 4,
-                                 64,
-                                 64,
-                                 1,
-                                 2,
-                                 1,
-                                 4,
-                                 64,
-                                 4,
-                                 1,
-                                 4,
-                                 1};
+  const pit_build build = build_of(32, 1, 4, 1);
+  const pit_view view = view_of(x, 4, 64);
   pit_frame *frame;
   int32_t status =
       pit_rt_enter(context, &manifest, NULL, NULL, NULL, NULL, &frame);
@@ -202,8 +173,7 @@ static pit_status call_on_constant(pit_context *context) {
   }
   const pit_index *index;
   if (status == PIT_OK)
-    status =
-        pit_rt_build(frame, PIT_SOURCE_VALUES, x, desc, NULL, NULL, &index);
+    status = pit_rt_build(frame, &build, &view, view.shape, NULL, NULL, &index);
   if (status == PIT_OK)
     assert_int_equal(index->total, 2);
   return (pit_status)pit_rt_leave(frame, status);

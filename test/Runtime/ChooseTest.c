@@ -1,7 +1,6 @@
 //===- ChooseTest.c - Which variant of a program runs ---------------------===//
 
-#include "pit-runtime/Abi.h"
-
+#include "Builds.h"
 #include "Reference.h"
 
 #include <math.h>
@@ -13,20 +12,17 @@ static const pit_manifest no_args = {.version = PIT_MANIFEST_WORD0,
 static const pit_manifest other = {.version = PIT_MANIFEST_WORD0,
                                    .device = kDLCPU};
 
-enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, N = 64, DENSE = 0, FINE = 1, TALL = 2 };
+enum { N = 64, DENSE = 0, FINE = 1, TALL = 2 };
 
-/// x: NxN f32, axis 1, micro-tiles of 1x1.
-static const int64_t x_desc[] = {F32, 0, 0, 0, 2, N, N, N, 1,
-                                 2,   1, N, N, 1, 1, 1, 1};
-/// Dense, 1x1, 32x1.
-static const int64_t variants[] = {3, -1, 1, 1, 1, 1, 1, 1, 32, 1, 32, 1};
-/// 1000 for the dense one; 1 for each element, or 10 for each column of 32.
-static const double costs[] = {1000, 7, 7, 100, 1, 0, 100, 10, 0};
+/// 1000 for the dense variant; 1 for each element, or 10 for each column of 32.
+static const pit_cost costs[] = {{1000, 7, 7}, {100, 1, 0}, {100, 10, 0}};
 
 typedef struct fixture {
   pit_context *context;
   pit_frame *frame;
   float x[N * N];
+  pit_view view;         ///< of x
+  pit_variants variants; ///< dense, 1x1, 32x1
   const pit_bitmap *bitmap;
   int32_t variant;
 } fixture;
@@ -38,7 +34,9 @@ static void enter_as(fixture *f, const pit_manifest *manifest) {
 
 static int set_up_with(void **state, int32_t deterministic) {
   static fixture f;
-  f = (fixture){0};
+  f = (fixture){.variants =
+                    variants_of(build_of(32, 1, 1, 1), build_of(32, 1, 32, 1))};
+  f.view = view_of(f.x, N, N);
   pit_context_options options = {.deterministic = deterministic};
   assert_int_equal(pit_context_create(&options, &f.context), PIT_OK);
   enter_as(&f, &no_args);
@@ -65,31 +63,29 @@ static void fill(fixture *f, int rows, int count) {
       f->x[r * N + j] = 1;
 }
 
-static int32_t choose_with(fixture *f, int32_t mark, int32_t flags,
-                           const int64_t *table, const double *table_costs) {
+static int32_t choose_with(fixture *f, int32_t mark,
+                           const pit_cost *its_costs) {
   f->bitmap = (const pit_bitmap *)f;
   f->variant = 77;
-  return pit_rt_choose(f->frame, mark, flags, PIT_SOURCE_VALUES, f->x, x_desc,
-                       table, table_costs, NULL, &f->bitmap, &f->variant);
+  pit_variants variants = f->variants;
+  variants.mark = mark;
+  return pit_rt_choose(f->frame, &variants, &f->view, its_costs, NULL,
+                       &f->bitmap, &f->variant);
 }
 
-static int32_t choose(fixture *f) {
-  return choose_with(f, 0, 0, variants, costs);
-}
+static int32_t choose(fixture *f) { return choose_with(f, 0, costs); }
 
 /// The index of a variant, from the bitmap and from the data, are the same.
 static void check_index_of(fixture *f, int64_t tile) {
-  int64_t desc[17];
-  memcpy(desc, x_desc, sizeof(desc));
-  desc[13] = desc[15] = tile;
+  const pit_build build = build_of(32, 1, tile, 1);
   const pit_index *a, *b;
-  assert_ok(f->context, pit_rt_build(f->frame, PIT_SOURCE_VALUES, f->x, desc,
+  assert_ok(f->context, pit_rt_build(f->frame, &build, &f->view, f->view.shape,
                                      NULL, NULL, &b));
   // The bitmap alone is read.
   float x[N * N];
   memcpy(x, f->x, sizeof(x));
   memset(f->x, 0, sizeof(f->x));
-  assert_ok(f->context, pit_rt_build(f->frame, PIT_SOURCE_VALUES, f->x, desc,
+  assert_ok(f->context, pit_rt_build(f->frame, &build, &f->view, f->view.shape,
                                      f->bitmap, NULL, &a));
   memcpy(f->x, x, sizeof(x));
   assert_int_equal(a->total, b->total);
@@ -102,7 +98,7 @@ static void check_index_of(fixture *f, int64_t tile) {
   assert_memory_equal(a->offsets, b->offsets,
                       (size_t)b->groups * sizeof(*b->offsets));
   // Without a bitmap the data is.
-  assert_ok(f->context, pit_rt_build(f->frame, PIT_SOURCE_VALUES, f->x, desc,
+  assert_ok(f->context, pit_rt_build(f->frame, &build, &f->view, f->view.shape,
                                      NULL, NULL, &a));
   assert_int_equal(a->total, b->total);
 }
@@ -126,15 +122,15 @@ static void test_choice(void **state) {
   assert_int_equal(f->variant, DENSE);
   // The fullest group counts, too: 2 of 50 here.
   fill(f, 2, 50);
-  const double fullest[] = {1000, 0, 0, 100, 1, 16, 1000, 10, 0};
-  assert_ok(f->context, choose_with(f, 1, 0, variants, fullest));
+  const pit_cost fullest[] = {{1000, 0, 0}, {100, 1, 16}, {1000, 10, 0}};
+  assert_ok(f->context, choose_with(f, 1, fullest));
   assert_int_equal(f->variant, DENSE); // 100 + 100 + 800, and the first wins
-  const double less[] = {1000, 0, 0, 100, 1, 15, 1000, 10, 0};
-  assert_ok(f->context, choose_with(f, 2, 0, variants, less));
+  const pit_cost less[] = {{1000, 0, 0}, {100, 1, 15}, {1000, 10, 0}};
+  assert_ok(f->context, choose_with(f, 2, less));
   assert_int_equal(f->variant, FINE);
   // A cost that is no number is not chosen.
-  const double some[] = {NAN, 0, 0, NAN, 0, 0, 5000, 1, 0};
-  assert_ok(f->context, choose_with(f, 3, 0, variants, some));
+  const pit_cost some[] = {{NAN, 0, 0}, {NAN, 0, 0}, {5000, 1, 0}};
+  assert_ok(f->context, choose_with(f, 3, some));
   assert_int_equal(f->variant, TALL);
 }
 
@@ -177,22 +173,19 @@ static void test_keys(void **state) {
   fill(f, N, N);
   assert_ok(f->context, choose(f));
   assert_non_null(f->bitmap);
-  assert_ok(f->context, choose_with(f, 1, 0, variants, costs));
+  assert_ok(f->context, choose_with(f, 1, costs));
   assert_non_null(f->bitmap);
-  int64_t two[12];
-  memcpy(two, variants, sizeof(two));
-  two[8] = two[10] = 16;
-  assert_ok(f->context, choose_with(f, 0, 0, two, costs));
+  const pit_variants before = f->variants;
+  f->variants = variants_of(build_of(32, 1, 1, 1), build_of(32, 1, 16, 1));
+  assert_ok(f->context, choose(f));
   assert_non_null(f->bitmap);
-  int64_t half[17];
-  memcpy(half, x_desc, sizeof(half));
-  half[5] = half[11] = N / 2;
-  const double cheap[] = {100, 0, 0, 0, 1, 0, 0, 10, 0};
-  assert_ok(f->context,
-            pit_rt_choose(f->frame, 0, 0, PIT_SOURCE_VALUES, f->x, half,
-                          variants, cheap, NULL, &f->bitmap, &f->variant));
+  f->variants = before;
+  f->view.shape[0] = N / 2;
+  const pit_cost cheap[] = {{100, 0, 0}, {0, 1, 0}, {0, 10, 0}};
+  assert_ok(f->context, choose_with(f, 0, cheap));
   assert_non_null(f->bitmap);
   assert_int_equal(f->bitmap->shape[0], N / 2);
+  f->view.shape[0] = N;
   pit_rt_leave(f->frame, 0);
   enter_as(f, &other);
   assert_ok(f->context, choose(f));
@@ -208,9 +201,9 @@ static void test_keys(void **state) {
 static void test_deterministic_flag(void **state) {
   fixture *f = *state;
   fill(f, N, N);
+  f->variants.flags = PIT_CHOOSE_DETERMINISTIC;
   for (int i = 0; i < 5; ++i) {
-    assert_ok(f->context,
-              choose_with(f, 0, PIT_CHOOSE_DETERMINISTIC, variants, costs));
+    assert_ok(f->context, choose(f));
     assert_non_null(f->bitmap);
     assert_int_equal(f->variant, DENSE);
   }
@@ -229,17 +222,18 @@ static void test_deterministic_context(void **state) {
 static void test_foregone(void **state) {
   fixture *f = *state;
   fill(f, 1, 1);
-  const double dense_wins[] = {99, 0, 0, 100, 1, 0, 100, 10, 0};
-  assert_ok(f->context, choose_with(f, 0, 0, variants, dense_wins));
+  const pit_cost dense_wins[] = {{99, 0, 0}, {100, 1, 0}, {100, 10, 0}};
+  assert_ok(f->context, choose_with(f, 0, dense_wins));
   assert_int_equal(f->variant, DENSE);
   assert_null(f->bitmap);
   // More micro-tiles make it cheaper: that takes a look.
-  const double odd[] = {99, 0, 0, 100, -2, 0, 100, 10, 0};
-  assert_ok(f->context, choose_with(f, 1, 0, variants, odd));
+  const pit_cost odd[] = {{99, 0, 0}, {100, -2, 0}, {100, 10, 0}};
+  assert_ok(f->context, choose_with(f, 1, odd));
   assert_int_equal(f->variant, FINE);
   assert_non_null(f->bitmap);
-  const int64_t alone[] = {1, 1, 4, 1, 4, 1};
-  assert_ok(f->context, choose_with(f, 0, 0, alone, costs));
+  f->variants.variants[0] = build_of(32, 1, 4, 1);
+  f->variants.count = 1;
+  assert_ok(f->context, choose(f));
   assert_int_equal(f->variant, 0);
   assert_null(f->bitmap);
 }
@@ -252,13 +246,13 @@ static void test_constant(void **state) {
   DLTensor tensor = tensor_of(f->x, PIT_DTYPE_FLOAT, 32, 2, shape);
   pit_constant *constant;
   assert_ok(f->context, pit_constant_create(f->context, &tensor, &constant));
-  const double other_costs[] = {150, 0, 0, 100, 1, 0, 100, 10, 0};
+  const pit_cost other_costs[] = {{150, 0, 0}, {100, 1, 0}, {100, 10, 0}};
   for (int i = 0; i < 4; ++i) {
     assert_ok(f->context, choose(f));
     assert_int_equal(f->variant, FINE);
     assert_int_equal(f->bitmap != NULL, i == 0);
     check_index_of(f, 1);
-    assert_ok(f->context, choose_with(f, 0, 0, variants, other_costs));
+    assert_ok(f->context, choose_with(f, 0, other_costs));
     assert_int_equal(f->variant, DENSE);
     assert_null(f->bitmap);
     pit_rt_leave(f->frame, 0);
@@ -281,14 +275,14 @@ static void test_place(void **state) {
   const pit_bitmap *first = NULL;
   for (int i = 0; i < 20; ++i) {
     fill(f, 2, i + 1);
-    assert_ok(f->context,
-              pit_rt_choose(f->frame, 0, 0, PIT_SOURCE_VALUES, f->x, x_desc,
-                            variants, costs, &place, &f->bitmap, &f->variant));
+    assert_ok(f->context, pit_rt_choose(f->frame, &f->variants, &f->view, costs,
+                                        &place, &f->bitmap, &f->variant));
     assert_true(!first || f->bitmap == first);
     first = f->bitmap;
     const pit_index *index;
-    assert_ok(f->context, pit_rt_build(f->frame, PIT_SOURCE_VALUES, f->x,
-                                       x_desc, f->bitmap, &place, &index));
+    assert_ok(f->context,
+              pit_rt_build(f->frame, &f->variants.variants[FINE], &f->view,
+                           f->view.shape, f->bitmap, &place, &index));
     assert_int_equal(index->total, 2 * (i + 1));
   }
 }
@@ -297,74 +291,39 @@ static void test_errors(void **state) {
   fixture *f = *state;
   pit_context *context = f->context;
   fill(f, 2, 50);
-  int64_t wrong[12];
-  memcpy(wrong, variants, sizeof(wrong));
-  wrong[0] = 0;
-  check_error(context, choose_with(f, 0, 0, wrong, costs),
-              PIT_ERROR_INVALID_ARGUMENT,
-              "choice: 0 variants; there can be 1 to 16");
-  assert_null(f->bitmap);
-  assert_int_equal(f->variant, -1);
-  wrong[0] = 17;
-  check_error(context, choose_with(f, 0, 0, wrong, costs),
-              PIT_ERROR_INVALID_ARGUMENT, "choice: 17 variants");
-  wrong[0] = 3;
-  wrong[2] = 2;
-  check_error(context, choose_with(f, 0, 0, wrong, costs),
-              PIT_ERROR_INVALID_ARGUMENT,
-              "choice: variant 1 has axis 2 of a tensor of rank 2; it must be "
-              "in [0, 2), or -1 if it is dense");
-  wrong[2] = 1;
-  wrong[3] = -4;
-  check_error(context, choose_with(f, 0, 0, wrong, costs),
-              PIT_ERROR_INVALID_ARGUMENT, "micro_tile[0] is -4");
-  double none[9];
-  for (int i = 0; i < 9; ++i)
-    none[i] = NAN;
-  check_error(context, choose_with(f, 0, 0, variants, none),
-              PIT_ERROR_INVALID_ARGUMENT,
+  pit_build *fine = &f->variants.variants[FINE];
+  fine->micro_tile[0] = -4;
+  check_error(context, choose(f), PIT_ERROR_INVALID_ARGUMENT,
+              "micro_tile[0] is -4");
+  fine->micro_tile[0] = 1;
+  const pit_cost none[] = {{NAN, 0, 0}, {NAN, 0, 0}, {NAN, 0, 0}};
+  check_error(context, choose_with(f, 0, none), PIT_ERROR_INVALID_ARGUMENT,
               "choice: the costs of all 3 variants are NaN");
-  check_error(context,
-              pit_rt_choose(f->frame, 0, 0, PIT_SOURCE_BLOCKS, f->x, x_desc,
-                            variants, costs, NULL, &f->bitmap, &f->variant),
-              PIT_ERROR_INVALID_ARGUMENT,
+  f->variants.variants[0].source = PIT_SOURCE_BLOCKS;
+  check_error(context, choose(f), PIT_ERROR_INVALID_ARGUMENT,
               "bitmap: the source is a list of blocks");
-  check_error(context,
-              pit_rt_choose(f->frame, 0, 0, PIT_SOURCE_VALUES, NULL, x_desc,
-                            variants, costs, NULL, &f->bitmap, &f->variant),
-              PIT_ERROR_INVALID_ARGUMENT, "index: data is NULL");
-  check_error(context,
-              pit_rt_choose(f->frame, 0, 0, PIT_SOURCE_VALUES, f->x, NULL,
-                            variants, costs, NULL, &f->bitmap, &f->variant),
-              PIT_ERROR_INVALID_ARGUMENT, "index: the description is NULL");
-  assert_int_equal(pit_rt_choose(NULL, 0, 0, 0, f->x, x_desc, variants, costs,
-                                 NULL, &f->bitmap, &f->variant),
-                   PIT_ERROR_INVALID_ARGUMENT);
-  assert_int_equal(choose_with(f, 0, 0, NULL, costs),
-                   PIT_ERROR_INVALID_ARGUMENT);
-  assert_int_equal(choose_with(f, 0, 0, variants, NULL),
+  f->variants.variants[0].source = PIT_SOURCE_VALUES;
+  assert_int_equal(pit_rt_choose(NULL, &f->variants, &f->view, costs, NULL,
+                                 &f->bitmap, &f->variant),
                    PIT_ERROR_INVALID_ARGUMENT);
 
-  assert_ok(context, choose_with(f, 9, 0, variants, costs));
+  assert_ok(context, choose_with(f, 9, costs));
   const pit_index *index;
-  int64_t desc[17];
-  memcpy(desc, x_desc, sizeof(desc));
-  desc[6] = desc[12] = N - 1;
-  check_error(context,
-              pit_rt_build(f->frame, PIT_SOURCE_VALUES, f->x, desc, f->bitmap,
-                           NULL, &index),
-              PIT_ERROR_SHAPE,
-              "index: the bitmap has shape 64x64; it must be "
-              "64x63");
+  const int64_t shape[] = {N, N - 1};
+  check_error(
+      context,
+      pit_rt_build(f->frame, fine, &f->view, shape, f->bitmap, NULL, &index),
+      PIT_ERROR_SHAPE,
+      "index: the bitmap has shape 64x64; it must be "
+      "64x63");
   assert_null(index);
+  fine->source = PIT_SOURCE_MASK;
   check_error(context,
-              pit_rt_build(f->frame, PIT_SOURCE_MASK, f->x, x_desc, f->bitmap,
+              pit_rt_build(f->frame, fine, &f->view, f->view.shape, f->bitmap,
                            NULL, &index),
               PIT_ERROR_INVALID_ARGUMENT,
               "the bitmap was made of source 0 on the CPU, the index is to be "
               "of source 1");
-  assert_int_equal(pit_rt_build(NULL, 0, f->x, x_desc, NULL, NULL, &index),
-                   PIT_ERROR_INVALID_ARGUMENT);
 }
 
 /// A program that computed the data has written the bits, too: neither the
@@ -383,9 +342,9 @@ static void test_written_bits(void **state) {
   assert_int_equal(written.source, PIT_SOURCE_VALUES);
   assert_int_equal(written.on_device, 0);
   f->bitmap = &written;
-  assert_ok(f->context, pit_rt_choose(f->frame, 0, PIT_CHOOSE_SEEN,
-                                      PIT_SOURCE_VALUES, f->x, x_desc, variants,
-                                      costs, NULL, &f->bitmap, &f->variant));
+  f->variants.flags = PIT_CHOOSE_SEEN;
+  assert_ok(f->context, pit_rt_choose(f->frame, &f->variants, &f->view, costs,
+                                      NULL, &f->bitmap, &f->variant));
   assert_int_equal(f->variant, TALL);
   assert_ptr_equal(f->bitmap, &written);
   fill(f, 32, 50); // for check_index_of, which compares with the data
@@ -425,13 +384,14 @@ static int32_t pick(pit_context *context, const pit_value *ins,
       pit_rt_enter(context, &pick_manifest, ins, outs, stream, views, &frame);
   if (status)
     return status;
-  const int64_t desc[] = {F32,      0,        0, 0, 2, views[1],
-                          views[2], views[2], 1, 2, 1, views[1],
-                          views[2], 1,        1, 1, 1};
+  pit_variants variants =
+      variants_of(build_of(32, 1, 1, 1), build_of(32, 1, 32, 1));
+  variants.mark = 5;
+  const pit_view view =
+      view_of((const void *)(intptr_t)views[0], views[1], views[2]);
   const pit_bitmap *bitmap;
-  status = pit_rt_choose(frame, 5, 0, PIT_SOURCE_VALUES,
-                         (const void *)(intptr_t)views[0], desc, variants,
-                         costs, NULL, &bitmap, (int32_t *)(intptr_t)views[3]);
+  status = pit_rt_choose(frame, &variants, &view, costs, NULL, &bitmap,
+                         (int32_t *)(intptr_t)views[3]);
   return pit_rt_leave(frame, status);
 }
 

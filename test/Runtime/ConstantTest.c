@@ -1,7 +1,6 @@
 //===- ConstantTest.c - What calls keep of constant memory ----------------===//
 
-#include "pit-runtime/Abi.h"
-
+#include "Builds.h"
 #include "Reference.h"
 
 #include <pthread.h>
@@ -11,12 +10,15 @@
 static const pit_manifest no_args = {.version = PIT_MANIFEST_WORD0,
                                      .device = kDLCPU};
 
-enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, ROWS = 4, COLUMNS = 6, COUNT = 24 };
+enum { ROWS = 4, COLUMNS = 6, COUNT = 24 };
 
-/// ROWS x COLUMNS of f32, axis 1, micro-tiles of 2x1.
-static const int64_t desc[] = {F32,     0,       0, 0, 2, ROWS,
-                               COLUMNS, COLUMNS, 1, 2, 1, ROWS,
-                               COLUMNS, 2,       1, 2, 1};
+static int32_t build_index(pit_frame *frame, const float *x, int64_t height,
+                           int64_t rows, const pit_index **index) {
+  const pit_build build = build_of(32, 1, height, 1);
+  const pit_view view = view_of(x, ROWS, COLUMNS);
+  const int64_t shape[] = {rows, COLUMNS};
+  return pit_rt_build(frame, &build, &view, shape, NULL, NULL, index);
+}
 
 typedef struct fixture {
   pit_context *context;
@@ -235,8 +237,7 @@ static void test_bound(void **state) {
   assert_int_equal(call(&g, 1, &first), PIT_KEEP_READY);
   pit_frame *frame = enter(context);
   const pit_index *index;
-  assert_ok(context, pit_rt_build(frame, PIT_SOURCE_VALUES, g.x, desc, NULL,
-                                  NULL, &index));
+  assert_ok(context, build_index(frame, g.x, 2, ROWS, &index));
   assert_int_equal(index->total, 0);
   pit_rt_leave(frame, 0);
   pit_kept_stats stats = stats_of(&g);
@@ -293,15 +294,13 @@ static void test_index(void **state) {
   const pit_index *kept = NULL, *index;
   for (int i = 0; i < 3; ++i) {
     pit_frame *frame = enter(f->context);
-    assert_ok(f->context, pit_rt_build(frame, PIT_SOURCE_VALUES, f->x, desc,
-                                       NULL, NULL, &index));
+    assert_ok(f->context, build_index(frame, f->x, 2, ROWS, &index));
     assert_true(i == 0 || index == kept);
     kept = index;
     assert_memory_equal(index->ids, ((int32_t[]){1, 4, 0}), 12);
     // Another index, of memory that may change.
     float other[COUNT] = {[3] = 1, [9] = 1, [12] = 1, [23] = 1};
-    assert_ok(f->context, pit_rt_build(frame, PIT_SOURCE_VALUES, other, desc,
-                                       NULL, NULL, &index));
+    assert_ok(f->context, build_index(frame, other, 2, ROWS, &index));
     assert_ptr_not_equal(index, kept);
     pit_rt_leave(frame, 0);
   }
@@ -319,23 +318,14 @@ static void test_index(void **state) {
   assert_int_equal(stats.reused, 2);
 
   // Another micro-tile is another index.
-  int64_t rows[sizeof(desc) / sizeof(*desc)];
-  memcpy(rows, desc, sizeof(desc));
-  rows[13] = rows[15] = 4;
   assert_ok(f->context, pit_context_observe(f->context, NULL, NULL));
   pit_frame *frame = enter(f->context);
-  assert_ok(f->context, pit_rt_build(frame, PIT_SOURCE_VALUES, f->x, rows, NULL,
-                                     NULL, &index));
+  assert_ok(f->context, build_index(frame, f->x, 4, ROWS, &index));
   assert_int_equal(index->groups, 1);
   assert_int_equal(stats_of(f).pieces, 2);
   // An index that cannot be built is not kept.
-  int64_t wrong[sizeof(desc) / sizeof(*desc)];
-  memcpy(wrong, desc, sizeof(desc));
-  wrong[11] = ROWS + 1;
-  check_error(
-      f->context,
-      pit_rt_build(frame, PIT_SOURCE_VALUES, f->x, wrong, NULL, NULL, &index),
-      PIT_ERROR_SHAPE, "must be 5x6");
+  check_error(f->context, build_index(frame, f->x, 2, ROWS + 1, &index),
+              PIT_ERROR_SHAPE, "must be 5x6");
   assert_null(index);
   pit_rt_leave(frame, 0);
   assert_int_equal(stats_of(f).pieces, 2);
@@ -448,8 +438,12 @@ static void *work(void *argument) {
   worker *w = argument;
   pit_context *context = w->context;
   layout l = layout_of(1);
-  const int64_t index_desc[] = {
-      PIT_DTYPE_INT | 64 << 8, 0, 0, 0, 1, WORDS, 1, 1, 0, WORDS, 1, 1};
+  const pit_build build = {.dtype = {PIT_DTYPE_INT, 64, 1},
+                           .data_rank = 1,
+                           .rank = 1,
+                           .micro_tile = {1},
+                           .step = {1}};
+  const pit_view view = {w->data, {WORDS}, {1}};
   for (int round = 0; round < ROUNDS; ++round) {
     if (w->disturbs && round % 5 == 0)
       pit_constant_changed(w->constant);
@@ -465,8 +459,8 @@ static void *work(void *argument) {
       packed[i] = w->data[WORDS - 1 - i];
     pit_rt_kept(frame, packed);
     const pit_index *index = NULL;
-    w->failures += pit_rt_build(frame, PIT_SOURCE_VALUES, w->data, index_desc,
-                                NULL, NULL, &index) != PIT_OK;
+    w->failures += pit_rt_build(frame, &build, &view, view.shape, NULL, NULL,
+                                &index) != PIT_OK;
     for (int i = 0; i < WORDS; ++i)
       w->failures += packed[i] != w->data[WORDS - 1 - i];
     w->failures += !index || index->total != WORDS - 1 || index->ids[3] != 4;

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pit-runtime/Abi.h"
+#include "Builds.h"
 #include "pit-runtime/Runtime.h"
 
 #include <stdio.h>
@@ -160,13 +160,14 @@ static void run(pit_context *context, pit_index_builder *builder,
 /// nothing else; `dense` is the cost of the dense one.
 static double choice_us(pit_context *context, const float *x, double dense,
                         int32_t flags) {
-  enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, CALLS = 1000 };
+  enum { CALLS = 1000 };
   static const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
                                         .device = kDLCPU};
-  static const int64_t variants[] = {3, -1, 1, 1, 1, 1, 1, 1, 32, 1, 32, 1};
-  static const int64_t desc[] = {F32, 0, 0,   0,   2, 599, 512, 512, 1,
-                                 2,   1, 599, 512, 1, 1,   1,   1};
-  const double costs[] = {dense, 0, 0, 10, 1, 0, 10, 1, 0};
+  pit_variants variants =
+      variants_of(build_of(32, 1, 1, 1), build_of(32, 1, 32, 1));
+  variants.flags = flags;
+  const pit_view view = view_of(x, 599, 512);
+  const pit_cost costs[] = {{dense, 0, 0}, {10, 1, 0}, {10, 1, 0}};
   double best = 0;
   for (int call = 0; call < CALLS; ++call) {
     pit_frame *frame;
@@ -175,8 +176,7 @@ static double choice_us(pit_context *context, const float *x, double dense,
     if (pit_rt_enter(context, &manifest, NULL, NULL, NULL, NULL, &frame))
       stop(context);
     double start = now_us();
-    if (pit_rt_choose(frame, 0, flags, PIT_SOURCE_VALUES, x, desc, variants,
-                      costs, NULL, &bitmap, &variant))
+    if (pit_rt_choose(frame, &variants, &view, costs, NULL, &bitmap, &variant))
       stop(context);
     keep_least(&best, start);
     pit_rt_leave(frame, PIT_OK);

@@ -6,64 +6,79 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Builds.h"
 #include "CudaFixture.h"
 
 #include "pit-runtime/Program.h"
 
 #include <string.h>
 
-enum { ROWS = 256, COLUMNS = 128, F32 = PIT_DTYPE_FLOAT | 32 << 8 };
+enum { ROWS = 256, COLUMNS = 128 };
+
+static const pit_cost costs[] = {{100, 0, 0}, {10, 1, 0}, {20, 1, 0}};
+
+/// An index along that axis, in micro-tiles of h x w.
+static pit_build index_of(int axis, int64_t h, int64_t w) {
+  return build_of(32, axis, h, w);
+}
+
+/// Variants live as long as a program.
+static pit_variants *keep(pit_variants variants) {
+  static pit_variants kept[256];
+  static int next;
+  pit_variants *place = &kept[next++ % 256];
+  *place = variants;
+  return place;
+}
+
+/// A dense variant, and one with this index.
+static pit_variants *one_of(int axis, int64_t h, int64_t w) {
+  return keep(
+      variants_of(index_of(axis, h, w), index_of(PIT_VARIANT_DENSE, 1, 1)));
+}
 
 /// Variant 1 has micro-tiles of 16x1, variant 2 whole rows.
-static const int64_t table[] = {
-    3, PIT_VARIANT_DENSE, 1, 16, 1, 16, 1, 0, 1, 0, 1, 0};
-static const double costs[] = {100, 0, 0, 10, 1, 0, 20, 1, 0};
-
-/// The words of a build (Abi.h) of an index of these micro-tiles.
-typedef struct description {
-  int64_t words[17];
-} description;
-
-static description describe(int64_t axis, int64_t h, int64_t w) {
-  return (description){{F32, 0, 0, 0, 2, ROWS, COLUMNS, COLUMNS, 1, 2, axis,
-                        ROWS, COLUMNS, h, w, h, w}};
+static pit_variants *table(void) {
+  return keep(variants_of(index_of(1, 16, 1), index_of(0, 1, 0)));
 }
 
 typedef struct call {
   cuda_fixture *f;
   pit_frame *frame;
   void *data;
+  pit_view view;
 } call;
 
 static call begin(cuda_fixture *f, void *stream) {
   call c = {.f = f, .frame = cuda_enter(f, stream)};
   assert_ok(f->context, pit_rt_alloc(c.frame, 4 * ROWS * COLUMNS, &c.data));
+  c.view = view_of(c.data, ROWS, COLUMNS);
   return c;
 }
 
-static int32_t choose_by(const call *c, const int64_t *variants,
-                         const double *times, int32_t flags,
+static int32_t choose_by(const call *c, const pit_variants *variants,
+                         const pit_cost *times,
                          const pit_device_choice **choice) {
-  const description d = describe(1, 16, 1);
-  return pit_rt_choose_on_device(c->frame, NULL, NULL, 0, flags,
-                                 PIT_SOURCE_VALUES, c->data, d.words, NULL,
-                                 variants, times, NULL, choice);
+  return pit_rt_choose_on_device(c->frame, variants, &c->view, times, NULL,
+                                 NULL, NULL, NULL, choice);
 }
 
 static const pit_device_choice *choose(const call *c, int32_t flags) {
   const pit_device_choice *choice = NULL;
-  assert_ok(c->f->context, choose_by(c, table, costs, flags, &choice));
+  pit_variants *variants = table();
+  variants->flags = flags;
+  assert_ok(c->f->context, choose_by(c, variants, costs, &choice));
   assert_non_null(choice);
   return choice;
 }
 
 static const pit_index *build(const call *c, const pit_device_choice *choice,
-                              int64_t axis, int64_t h, int64_t w) {
-  const description d = describe(axis, h, w);
+                              int axis, int64_t h, int64_t w) {
+  const pit_build its = index_of(axis, h, w);
   const pit_index *index = NULL;
   assert_ok(c->f->context,
-            pit_rt_build_if_chosen(c->frame, PIT_SOURCE_VALUES, c->data,
-                                   d.words, choice, NULL, &index));
+            pit_rt_build_if_chosen(c->frame, &its, &c->view, c->view.shape,
+                                   choice, NULL, &index));
   assert_non_null(index);
   return index;
 }
@@ -117,11 +132,11 @@ static void test_kernels(void **state) {
 }
 
 /// How many launches a choice takes, and with how many blocks the last.
-static void check_launches(const call *c, const int64_t *variants,
+static void check_launches(const call *c, const pit_variants *variants,
                            int32_t launches, int64_t blocks) {
   int32_t before = c->f->fake->launches;
   const pit_device_choice *choice = NULL;
-  assert_ok(c->f->context, choose_by(c, variants, costs, 0, &choice));
+  assert_ok(c->f->context, choose_by(c, variants, costs, &choice));
   assert_int_equal(c->f->fake->launches - before, launches);
   assert_string_equal(c->f->fake->last.kernel, "pit_choose_list");
   assert_int_equal(c->f->fake->last.blocks, blocks);
@@ -132,30 +147,20 @@ static void check_launches(const call *c, const int64_t *variants,
 static void test_reads(void **state) {
   cuda_fixture *f = *state;
   call c = begin(f, NULL);
-  enum { DENSE = PIT_VARIANT_DENSE };
-  const int64_t columns[] = {2, DENSE, 1, 128, 1, 128, 1};
-  check_launches(&c, columns, 2, ROWS / 128);
-  const int64_t rows[] = {2, DENSE, 0, 1, 0, 1, 0};
-  check_launches(&c, rows, 2, 1);
-  const int64_t low[] = {2, DENSE, 1, 4, 1, 4, 1};
-  check_launches(&c, low, 4, ROWS / 4);
-  const int64_t odd[] = {2, DENSE, 1, 20, 1, 20, 1};
-  check_launches(&c, odd, 4, (ROWS + 19) / 20);
-  const int64_t overlapping[] = {2, DENSE, 1, 16, 1, 8, 1};
+  check_launches(&c, one_of(1, 128, 1), 2, ROWS / 128);
+  check_launches(&c, one_of(0, 1, 0), 2, 1);
+  check_launches(&c, one_of(1, 4, 1), 4, ROWS / 4);
+  check_launches(&c, one_of(1, 20, 1), 4, (ROWS + 19) / 20);
+  pit_variants *overlapping = one_of(1, 16, 1);
+  overlapping->variants[1].step[0] = 8;
   check_launches(&c, overlapping, 4, (ROWS - 16) / 8 + 1);
-  const int64_t two[] = {3, DENSE, 1, 16, 1, 16, 1, 1, 32, 1, 32, 1};
-  check_launches(&c, two, 5, ROWS / 16);
-  const int64_t parts[] = {2, DENSE, 0, 1, 64, 1, 64};
-  check_launches(&c, parts, 4, COLUMNS / 64);
+  check_launches(&c, keep(variants_of(index_of(1, 16, 1), index_of(1, 32, 1))),
+                 5, ROWS / 16);
+  check_launches(&c, one_of(0, 1, 64), 4, COLUMNS / 64);
   // Rows of the matrix that do not begin at multiples of 16 bytes.
-  description d = describe(1, 16, 1);
-  d.words[7] = COLUMNS + 1;
-  const pit_device_choice *choice = NULL;
+  c.view.strides[0] = COLUMNS + 1;
   int32_t before = f->fake->launches;
-  assert_ok(f->context,
-            pit_rt_choose_on_device(c.frame, NULL, NULL, 0, 0,
-                                    PIT_SOURCE_VALUES, c.data, d.words, NULL,
-                                    table, costs, NULL, &choice));
+  (void)choose(&c, 0);
   assert_int_equal(f->fake->launches - before, 5);
   leave(&c);
 }
@@ -163,10 +168,10 @@ static void test_reads(void **state) {
 /// The costs alone tell that nothing can beat the dense variant.
 static void test_foregone(void **state) {
   cuda_fixture *f = *state;
-  const double dear[] = {10, 0, 0, 10, 1, 0, 20, 1, 0};
+  const pit_cost dear[] = {{10, 0, 0}, {10, 1, 0}, {20, 1, 0}};
   call c = begin(f, NULL);
   const pit_device_choice *choice = NULL;
-  assert_ok(f->context, choose_by(&c, table, dear, 0, &choice));
+  assert_ok(f->context, choose_by(&c, table(), dear, &choice));
   assert_int_equal(choice->known, 0);
   assert_null(choice->variant);
   const pit_index *index = build(&c, choice, 1, 16, 1);
@@ -175,9 +180,9 @@ static void test_foregone(void **state) {
   assert_true(index->flags & PIT_INDEX_DEVICE);
   leave(&c);
   // Fewer micro-tiles are no better: nothing is foregone.
-  const double odd[] = {10, 0, 0, 10, -1, 0, 20, 1, 0};
+  const pit_cost odd[] = {{10, 0, 0}, {10, -1, 0}, {20, 1, 0}};
   c = begin(f, NULL);
-  assert_ok(f->context, choose_by(&c, table, odd, 0, &choice));
+  assert_ok(f->context, choose_by(&c, table(), odd, &choice));
   assert_int_equal(choice->known, -1);
   leave(&c);
 }
@@ -186,41 +191,42 @@ static void test_foregone(void **state) {
 /// whatever the host knows of it alone.
 static void test_after(void **state) {
   cuda_fixture *f = *state;
-  const double dear[] = {10, 0, 0, 10, 1, 0, 20, 1, 0};
-  const description d = describe(1, 16, 1);
+  const pit_cost dear[] = {{10, 0, 0}, {10, 1, 0}, {20, 1, 0}};
   call c = begin(f, NULL);
+  pit_variants *marked = table();
+  marked->mark = 1;
   const pit_device_choice *first = choose(&c, 0), *second = NULL;
-  assert_ok(f->context, pit_rt_choose_on_device(
-                            c.frame, first, NULL, 1, 0, PIT_SOURCE_VALUES,
-                            c.data, d.words, NULL, table, dear, NULL, &second));
+  assert_ok(f->context,
+            pit_rt_choose_on_device(c.frame, marked, &c.view, dear, first, NULL,
+                                    NULL, NULL, &second));
   assert_int_equal(second->known, -1);
   assert_non_null(second->variant);
   assert_ptr_not_equal(second->variant, first->variant);
   leave(&c);
   // The host knows that the first one is dense.
   c = begin(f, NULL);
-  assert_ok(f->context, choose_by(&c, table, dear, 0, &first));
+  assert_ok(f->context, choose_by(&c, table(), dear, &first));
   assert_int_equal(first->known, 0);
-  assert_ok(f->context, pit_rt_choose_on_device(
-                            c.frame, first, NULL, 1, 0, PIT_SOURCE_VALUES,
-                            c.data, d.words, NULL, table, dear, NULL, &second));
+  assert_ok(f->context,
+            pit_rt_choose_on_device(c.frame, marked, &c.view, dear, first, NULL,
+                                    NULL, NULL, &second));
   assert_int_equal(second->known, 0);
   leave(&c);
 }
 
 /// Another choice, by data with such a row stride, where `seen` has looked.
-static const pit_device_choice *choose_again(const call *c,
+static const pit_device_choice *choose_again(call *c,
                                              const pit_device_choice *seen,
-                                             const int64_t *variants,
+                                             pit_variants *variants,
                                              int64_t stride) {
-  description d = describe(1, 16, 1);
-  d.words[7] = stride;
+  pit_view view = c->view;
+  view.strides[0] = stride;
+  variants->mark = 1;
+  variants->flags = PIT_CHOOSE_DETERMINISTIC;
   const pit_device_choice *choice = NULL;
   assert_ok(c->f->context,
-            pit_rt_choose_on_device(c->frame, NULL, seen, 1,
-                                    PIT_CHOOSE_DETERMINISTIC, PIT_SOURCE_VALUES,
-                                    c->data, d.words, NULL, variants, costs,
-                                    NULL, &choice));
+            pit_rt_choose_on_device(c->frame, variants, &view, costs, NULL,
+                                    seen, NULL, NULL, &choice));
   return choice;
 }
 
@@ -228,9 +234,7 @@ static const pit_device_choice *choose_again(const call *c,
 /// and lists, and has the same indices.
 static void test_seen(void **state) {
   cuda_fixture *f = *state;
-  enum { DENSE = PIT_VARIANT_DENSE };
-  const int64_t rows[] = {2, DENSE, 0, 1, 0, 1, 0};
-  const int64_t others[] = {2, DENSE, 1, 32, 1, 32, 1};
+  pit_variants *rows = one_of(0, 1, 0), *others = one_of(1, 32, 1);
   call c = begin(f, NULL);
   const pit_device_choice *seen = choose(&c, 0);
   const pit_index *index = build(&c, seen, 0, 1, 0);
@@ -319,31 +323,26 @@ static void test_errors(void **state) {
   cuda_fixture *f = *state;
   const pit_device_choice *choice = NULL;
   call c = begin(f, NULL);
-  const double fullest[] = {100, 0, 0, 10, 1, 2, 20, 1, 0};
-  check_error(f->context, choose_by(&c, table, fullest, 0, &choice),
+  const pit_cost fullest[] = {{100, 0, 0}, {10, 1, 2}, {20, 1, 0}};
+  check_error(f->context, choose_by(&c, table(), fullest, &choice),
               PIT_ERROR_UNSUPPORTED,
               "choice: variant 1 costs 2 for each micro-tile of the fullest "
               "group; on a device that must be 0");
-  const int64_t no_dense[] = {1, 1, 16, 1, 16, 1};
-  check_error(f->context, choose_by(&c, no_dense, costs, 0, &choice),
+  pit_variants *no_dense = table();
+  no_dense->variants[0].axis = 1;
+  check_error(f->context, choose_by(&c, no_dense, costs, &choice),
               PIT_ERROR_UNSUPPORTED,
               "choice: variant 0 has an index; on a device it must be the "
               "dense one");
-  const int64_t many[] = {PIT_MAX_VARIANTS + 1};
-  check_error(f->context, choose_by(&c, many, costs, 0, &choice),
-              PIT_ERROR_INVALID_ARGUMENT, "there can be 1 to 16");
-  const description lengths = describe(1, 16, 1);
-  check_error(f->context,
-              pit_rt_choose_on_device(c.frame, NULL, NULL, 0, 0,
-                                      PIT_SOURCE_LENGTHS, c.data, lengths.words,
-                                      NULL, table, costs, NULL, &choice),
+  pit_variants *lengths = table();
+  lengths->variants[0].source = PIT_SOURCE_LENGTHS;
+  check_error(f->context, choose_by(&c, lengths, costs, &choice),
               PIT_ERROR_UNSUPPORTED,
               "a device chooses by values (0) or by a mask (1)");
   assert_null(choice);
   // A bitmap of another shape, and one that is not on the device.
   pit_bitmap bitmap;
   const int64_t other[] = {ROWS, COLUMNS + 64};
-  const description values = describe(1, 16, 1);
   for (int32_t on_device = 1; on_device >= 0; --on_device) {
     const int64_t shape[] = {ROWS, COLUMNS};
     assert_ok(f->context, pit_rt_bitmap(c.frame, 2, on_device ? other : shape,
@@ -351,27 +350,26 @@ static void test_errors(void **state) {
     bitmap.on_device = on_device;
     check_error(
         f->context,
-        pit_rt_choose_on_device(c.frame, NULL, NULL, 0, 0, PIT_SOURCE_VALUES,
-                                c.data, values.words, &bitmap, table, costs,
-                                NULL, &choice),
+        pit_rt_choose_on_device(c.frame, table(), &c.view, costs, NULL, NULL,
+                                &bitmap, NULL, &choice),
         PIT_ERROR_INVALID_ARGUMENT,
         "the bitmap is not one on a device, of source 0 and of the data's "
         "shape");
     assert_null(choice);
   }
   choice = choose(&c, 0);
-  const description d = describe(1, 8, 1);
+  const pit_build low = index_of(1, 8, 1);
   const pit_index *index = NULL;
   check_error(f->context,
-              pit_rt_build_if_chosen(c.frame, PIT_SOURCE_VALUES, c.data,
-                                     d.words, choice, NULL, &index),
+              pit_rt_build_if_chosen(c.frame, &low, &c.view, c.view.shape,
+                                     choice, NULL, &index),
               PIT_ERROR_INVALID_ARGUMENT,
               "index: none of the 3 variants of the choice has an index of "
               "these micro-tiles along axis 1");
   const pit_device_choice none = {NULL, -1};
   check_error(f->context,
-              pit_rt_build_if_chosen(c.frame, PIT_SOURCE_VALUES, c.data,
-                                     d.words, &none, NULL, &index),
+              pit_rt_build_if_chosen(c.frame, &low, &c.view, c.view.shape,
+                                     &none, NULL, &index),
               PIT_ERROR_INVALID_ARGUMENT,
               "index: this call has made no such choice on a device");
   assert_null(index);
@@ -385,7 +383,7 @@ static void test_failures(void **state) {
   call c = begin(f, NULL);
   const pit_device_choice *choice = NULL;
   cuda_fail(f, "cuMemAlloc_v2", 2, 0, 8);
-  assert_int_not_equal(choose_by(&c, table, costs, 0, &choice), PIT_OK);
+  assert_int_not_equal(choose_by(&c, table(), costs, &choice), PIT_OK);
   f->fake->fail_count = 0;
   cuda_fail(f, "cuMemHostRegister_v2", 801, 0, 1);
   assert_int_equal(choose(&c, 0)->known, -1);
@@ -398,7 +396,7 @@ static void test_failures(void **state) {
 static void test_loop(void **state) {
   cuda_fixture *f = *state;
   call c = begin(f, NULL);
-  const description d = describe(1, 16, 1);
+  const pit_variants *variants = table();
   pit_place of_choice = {.index = 0}, of_index = {.index = 0};
   const int32_t *word = NULL;
   int before = 0, looks = 0;
@@ -408,12 +406,11 @@ static void test_loop(void **state) {
     if (i % 8 == 7)
       tell(f, i, 0, 0);
     assert_ok(f->context,
-              pit_rt_choose_on_device(c.frame, NULL, NULL, 0, 0,
-                                      PIT_SOURCE_VALUES, c.data, d.words, NULL,
-                                      table, costs, &of_choice, &choice));
+              pit_rt_choose_on_device(c.frame, variants, &c.view, costs, NULL,
+                                      NULL, NULL, &of_choice, &choice));
     assert_ok(f->context,
-              pit_rt_build_if_chosen(c.frame, PIT_SOURCE_VALUES, c.data,
-                                     d.words, choice, &of_index, &index));
+              pit_rt_build_if_chosen(c.frame, &variants->variants[1], &c.view,
+                                     c.view.shape, choice, &of_index, &index));
     looks += choice->known < 0;
     if (choice->known < 0 && !word)
       word = choice->variant;
@@ -429,15 +426,15 @@ static void test_loop(void **state) {
 /// A runtime without device code knows what the costs alone tell.
 static void test_without_code(void **state) {
   cuda_fixture *f = *state;
-  const double dear[] = {10, 0, 0, 10, 1, 0, 20, 1, 0};
+  const pit_cost dear[] = {{10, 0, 0}, {10, 1, 0}, {20, 1, 0}};
   const pit_device_choice *choice = NULL;
   call c = begin(f, NULL);
-  check_error(f->context, choose_by(&c, table, costs, 0, &choice),
+  check_error(f->context, choose_by(&c, table(), costs, &choice),
               PIT_ERROR_UNSUPPORTED,
               "index: this runtime was built without the compiler, and so "
               "without device code");
   assert_null(choice);
-  assert_ok(f->context, choose_by(&c, table, dear, 0, &choice));
+  assert_ok(f->context, choose_by(&c, table(), dear, &choice));
   assert_int_equal(choice->known, 0);
   assert_int_equal(build(&c, choice, 1, 16, 1)->total, 0);
   leave(&c);
@@ -446,23 +443,22 @@ static void test_without_code(void **state) {
 /// What is on a device is not known to the host.
 static void test_host_choice(void **state) {
   cuda_fixture *f = *state;
-  const int64_t desc[] = {
-      PIT_DTYPE_FLOAT | 32 << 8, 0, 0, 0, 1, 64, 1, 1, 0, 64, 1, 1};
-  const int64_t variants[] = {1, PIT_VARIANT_DENSE};
-  const double costs[] = {1, 0, 0};
+  const pit_variants *variants = table();
+  const pit_view view = view_of(f, ROWS, COLUMNS);
   pit_frame *frame = cuda_enter(f, NULL);
   const pit_bitmap *bitmap;
   int32_t variant;
-  check_error(f->context,
-              pit_rt_choose(frame, 0, 0, PIT_SOURCE_VALUES, f, desc, variants,
-                            costs, NULL, &bitmap, &variant),
-              PIT_ERROR_UNSUPPORTED, "choice: the program runs on a device");
-  const pit_bitmap made = {.source = PIT_SOURCE_VALUES, .rank = 1};
-  const pit_index *index;
   check_error(
       f->context,
-      pit_rt_build(frame, PIT_SOURCE_VALUES, f, desc, &made, NULL, &index),
-      PIT_ERROR_INVALID_ARGUMENT, "the index is to be of source 0 on a device");
+      pit_rt_choose(frame, variants, &view, costs, NULL, &bitmap, &variant),
+      PIT_ERROR_UNSUPPORTED, "choice: the program runs on a device");
+  const pit_bitmap made = {.source = PIT_SOURCE_VALUES, .rank = 1};
+  const pit_index *index;
+  check_error(f->context,
+              pit_rt_build(frame, &variants->variants[1], &view, view.shape,
+                           &made, NULL, &index),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "the index is to be of source 0 on a device");
   pit_rt_leave(frame, 0);
 }
 

@@ -338,21 +338,16 @@ static void check_errors(void) {
 
 static void check_tensor_map(CUdeviceptr x) {
   _Alignas(64) char map[128] = {0};
-  const int64_t desc[] = {PIT_DTYPE_WORD(PIT_DTYPE_FLOAT, 32),
-                          2,
-                          128,
-                          128,
-                          1024,
-                          1024,
-                          1024,
-                          1,
-                          64,
-                          32};
+  const pit_tensor_map form = {.dtype = {PIT_DTYPE_FLOAT, 32, 1},
+                               .rank = 2,
+                               .swizzle = 128,
+                               .l2_promotion = 128,
+                               .box = {64, 32}};
+  const pit_view view = {(const void *)(uintptr_t)x, {1024, 1024}, {1024, 1}};
   pit_frame *frame;
   if (pit_rt_enter(context, &no_args, NULL, NULL, NULL, NULL, &frame))
     return say(false, "enter", message());
-  int32_t status =
-      pit_rt_tensor_map(frame, map, (const void *)(uintptr_t)x, desc);
+  int32_t status = pit_rt_tensor_map(frame, map, &form, &view);
   bool written = false;
   for (size_t i = 0; i < sizeof(map); ++i)
     written |= map[i] != 0;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Builds.h"
 #include "CudaFixture.h"
 
 #include <string.h>
@@ -355,17 +356,18 @@ static void test_import(void **state) {
   assert_int_equal(pit_rt_leave(frame, 0), 0);
 }
 
-/// Builds an index of f16 values in micro-tiles of `width` x 1, and packs.
-static bool build_packed(cuda_fixture *f, const int64_t *desc, int64_t rows,
-                         int64_t width) {
+/// Builds an index of a matrix of 96 rows, and packs.
+static bool build_packed(cuda_fixture *f, const pit_build *build,
+                         int64_t columns, int64_t rows) {
   _Alignas(16) static char memory[64];
+  const pit_view view = view_of(memory, 96, columns);
   const pit_index *index = NULL;
   int32_t done = -1;
   pit_frame *frame = cuda_enter(f, NULL);
-  assert_ok(f->context, pit_rt_build_packed(frame, memory, desc, memory, rows,
-                                            width, NULL, &index, &done));
+  assert_ok(f->context, pit_rt_build_packed(frame, build, &view, memory, rows,
+                                            NULL, &index, &done));
   assert_non_null(index);
-  assert_int_equal(index->micro_tile[0], desc[13]);
+  assert_int_equal(index->micro_tile[0], build->micro_tile[0]);
   assert_int_equal(pit_rt_leave(frame, 0), 0);
   assert_true(done == 0 || done == 1);
   return done;
@@ -374,36 +376,27 @@ static bool build_packed(cuda_fixture *f, const int64_t *desc, int64_t rows,
 /// Which builds pack, and by which kernels.
 static void test_packed(void **state) {
   cuda_fixture *f = *state;
-  enum { TYPE, COLUMNS = 6, STRIDE, ALL_COLUMNS = 12, WIDTH, STEP = 15 };
-  const int64_t desc[] = {F16, 0, 0,  0,    2,  96, 4096, 4096, 1,
-                          2,   1, 96, 4096, 32, 1,  32,   1};
+  pit_build build = build_of(16, 1, 32, 1);
   const int64_t room = 3 * 4096;
-  assert_true(build_packed(f, desc, room, 32));
+  assert_true(build_packed(f, &build, 4096, room));
   assert_int_equal(f->fake->launches, 2);
   assert_string_equal(f->fake->last.kernel, "pit_index_packed_32");
   assert_int_equal(f->fake->last.blocks, 3 * 4);
   assert_int_equal(f->fake->last.cluster, 4);
-  // Without room for all, and with rows of another width.
-  assert_false(build_packed(f, desc, room - 1, 32));
+  // Without room for all.
+  assert_false(build_packed(f, &build, 4096, room - 1));
   assert_string_equal(f->fake->last.kernel, "pit_index_lists");
-  assert_false(build_packed(f, desc, room, 16));
-  int64_t other[sizeof(desc) / sizeof(desc[0])];
-  memcpy(other, desc, sizeof(desc));
-  other[WIDTH] = other[STEP] = 16;
-  assert_true(build_packed(f, other, 2 * room, 16));
+  assert_true(build_packed(f, &build, 16384, 4 * room));
+  assert_int_equal(f->fake->last.blocks, 3 * 8);
+  assert_false(build_packed(f, &build, 16384 + 8, 5 * room));
+  build = build_of(16, 1, 16, 1);
+  assert_true(build_packed(f, &build, 4096, 2 * room));
   assert_string_equal(f->fake->last.kernel, "pit_index_packed_16");
   // Windows that overlap.
-  other[STEP] = 8;
-  assert_false(build_packed(f, other, 4 * room, 16));
-  memcpy(other, desc, sizeof(desc));
-  other[TYPE] = PIT_DTYPE_FLOAT | 32 << 8;
-  assert_false(build_packed(f, other, room, 32));
-  memcpy(other, desc, sizeof(desc));
-  other[COLUMNS] = other[STRIDE] = other[ALL_COLUMNS] = 16384;
-  assert_true(build_packed(f, other, 4 * room, 32));
-  assert_int_equal(f->fake->last.blocks, 3 * 8);
-  other[COLUMNS] = other[STRIDE] = other[ALL_COLUMNS] = 16384 + 8;
-  assert_false(build_packed(f, other, 5 * room, 32));
+  build.step[0] = 8;
+  assert_false(build_packed(f, &build, 4096, 4 * room));
+  build = build_of(32, 1, 32, 1);
+  assert_false(build_packed(f, &build, 4096, room));
 }
 
 /// Before sm_90 there are no clusters.
@@ -411,9 +404,8 @@ static void test_packed_before_sm_90(void **state) {
   cuda_fixture *f = *state;
   f->fake->capability_major = 8;
   assert_ok(NULL, cuda_create(f, 0, ""));
-  const int64_t desc[] = {F16, 0, 0,  0,    2,  96, 4096, 4096, 1,
-                          2,   1, 96, 4096, 32, 1,  32,   1};
-  assert_false(build_packed(f, desc, 3 * 4096, 32));
+  const pit_build build = build_of(16, 1, 32, 1);
+  assert_false(build_packed(f, &build, 4096, 3 * 4096));
   assert_string_equal(f->fake->last.kernel, "pit_index_lists");
 }
 
@@ -544,31 +536,31 @@ static void test_index_arguments(void **state) {
 /// An index that a loop builds again takes the memory of the one before.
 static void test_rebuild(void **state) {
   cuda_fixture *f = *state;
-  enum { ROWS = 4096, COLUMNS = 4096, F32 = PIT_DTYPE_FLOAT | 32 << 8 };
-  const int64_t desc[] = {F32, 0, 0,    0,       2,  ROWS, COLUMNS, COLUMNS, 1,
-                          2,   1, ROWS, COLUMNS, 32, 1,    32,      1};
+  enum { ROWS = 4096, COLUMNS = 4096 };
+  const pit_build build = build_of(32, 1, 32, 1);
   pit_frame *frame = cuda_enter(f, f->stream());
   void *data;
   assert_ok(f->context, pit_rt_alloc(frame, ROWS * COLUMNS * 4L, &data));
+  const pit_view view = view_of(data, ROWS, COLUMNS);
   const pit_index *index, *other;
   const void *seen[3] = {0};
   pit_place place = {0};
   for (int i = 0; i < 3; ++i) {
-    assert_ok(f->context,
-              pit_rt_build(frame, 0, data, desc, NULL, &place, &index));
+    assert_ok(f->context, pit_rt_build(frame, &build, &view, view.shape, NULL,
+                                       &place, &index));
     seen[i] = index->ids;
   }
   assert_ptr_equal(seen[1], seen[2]);
   const size_t allocated = f->fake->allocated;
   for (int i = 0; i < 100; ++i)
-    assert_ok(f->context,
-              pit_rt_build(frame, 0, data, desc, NULL, &place, &index));
+    assert_ok(f->context, pit_rt_build(frame, &build, &view, view.shape, NULL,
+                                       &place, &index));
   assert_int_equal(f->fake->allocated, allocated);
   assert_ptr_equal(index->ids, seen[1]);
   // Others have memory of their own.
   for (int i = 0; i < 3; ++i) {
-    assert_ok(f->context,
-              pit_rt_build(frame, 0, data, desc, NULL, NULL, &other));
+    assert_ok(f->context, pit_rt_build(frame, &build, &view, view.shape, NULL,
+                                       NULL, &other));
     assert_ptr_not_equal(other->ids, index->ids);
   }
   pit_rt_leave(frame, 0);

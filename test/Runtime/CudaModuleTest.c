@@ -414,68 +414,71 @@ static void test_cache_folder(void **state) {
 // TMA descriptors
 //===----------------------------------------------------------------------===//
 
-enum { BF16 = PIT_DTYPE_BFLOAT | 16 << 8, F32 = PIT_DTYPE_FLOAT | 32 << 8 };
-
 static void test_tensor_map(void **state) {
   cuda_fixture *f = *state;
   pit_frame *frame = cuda_enter(f, NULL);
   _Alignas(64) uint64_t map[16] = {0};
   _Alignas(16) char data[16];
   // 100x4096 bf16, rows 8192 apart; boxes of 64x64, 128-byte swizzle.
-  const int64_t sound[] = {BF16, 2, 128, 256, 100, 4096, 8192, 1, 64, 64};
-  int64_t desc[10];
-  memcpy(desc, sound, sizeof(sound));
-#define MAP() pit_rt_tensor_map(frame, map, data, desc)
+  const pit_tensor_map sound = {.dtype = {PIT_DTYPE_BFLOAT, 16, 1},
+                                .rank = 2,
+                                .swizzle = 128,
+                                .l2_promotion = 256,
+                                .box = {64, 64}};
+  const pit_view whole = {data, {100, 4096}, {8192, 1}};
+  pit_tensor_map form = sound;
+  pit_view view = whole;
+#define MAP() pit_rt_tensor_map(frame, map, &form, &view)
   assert_ok(f->context, MAP());
   assert_int_equal(map[0], 9 | 2 << 8 | 3 << 16 | 3 << 24);
   assert_ptr_equal((void *)(uintptr_t)map[1], data);
   const uint64_t rest[] = {4096, 100, 16384, 64, 64};
   assert_memory_equal(map + 2, rest, sizeof(rest));
-  static const struct {
-    int word;
-    int64_t value;
+  form.swizzle = form.l2_promotion = 0;
+  assert_ok(f->context, MAP());
+  assert_int_equal(map[0], 9 | 2 << 8);
+  form.swizzle = 32;
+  form.l2_promotion = 64;
+  form.box[1] = 16;
+  assert_ok(f->context, MAP());
+  assert_int_equal(map[0], 9 | 2 << 8 | 1 << 16 | 1 << 24);
+  form = sound;
+  const struct {
+    int64_t *word, value;
     pit_status status;
     const char *part;
   } cases[] = {
-      {0, 8 << 8 | 5, PIT_ERROR_DTYPE, "tensor map: element type (code 5"},
-      {1, 6, PIT_ERROR_SHAPE, "tensor map: rank 6; ranks 1 to 5"},
-      {1, 0, PIT_ERROR_SHAPE, "tensor map: rank 0; ranks 1 to 5"},
-      {2, 16, PIT_ERROR_INVALID_ARGUMENT,
-       "tensor map: swizzle is 16; it must be 0, 32, 64 or 128 bytes"},
-      {3, 512, PIT_ERROR_INVALID_ARGUMENT,
-       "tensor map: L2 promotion is 512; it must be 0, 64, 128 or 256 bytes"},
-      {4, 0, PIT_ERROR_SHAPE, "tensor map: dimension 0 is 0"},
-      {5, INT64_C(1) << 32, PIT_ERROR_SHAPE,
+      {&view.shape[0], 0, PIT_ERROR_SHAPE, "tensor map: dimension 0 is 0"},
+      {&view.shape[1], INT64_C(1) << 32, PIT_ERROR_SHAPE,
        "tensor map: dimension 1 is 4294967296"},
-      {6, 8191, PIT_ERROR_LAYOUT,
+      {&view.strides[0], 8191, PIT_ERROR_LAYOUT,
        "tensor map: stride 0 is 8191 elements of 2 bytes; it must be a "
        "multiple of 16 bytes below 2^40"},
-      {6, INT64_C(1) << 62, PIT_ERROR_LAYOUT, "below 2^40"},
-      {7, 2, PIT_ERROR_LAYOUT,
+      {&view.strides[0], INT64_C(1) << 62, PIT_ERROR_LAYOUT, "below 2^40"},
+      {&view.strides[1], 2, PIT_ERROR_LAYOUT,
        "tensor map: the innermost stride is 2; it must be 1"},
-      {8, 257, PIT_ERROR_INVALID_ARGUMENT,
-       "tensor map: box[0] is 257; it must be in [1, 256]"},
-      {9, 128, PIT_ERROR_INVALID_ARGUMENT,
-       "tensor map: the box has rows of 256 bytes; they must be a multiple of "
-       "16 and at most the swizzle's 128"},
-      {9, 9, PIT_ERROR_INVALID_ARGUMENT, "rows of 18 bytes"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
-    memcpy(desc, sound, sizeof(sound));
-    desc[cases[i].word] = cases[i].value;
+    view = whole;
+    *cases[i].word = cases[i].value;
     check_error(f->context, MAP(), cases[i].status, cases[i].part);
   }
-  memcpy(desc, sound, sizeof(sound));
+  view = whole;
+  form.dtype = (DLDataType){5, 8, 1};
+  check_error(f->context, MAP(), PIT_ERROR_DTYPE,
+              "tensor map: element type (code 5");
+  form = sound;
   cuda_fail(f, "cuTensorMapEncodeTiled", 1, 0, 1);
   check_error(f->context, MAP(), PIT_ERROR_DRIVER,
               "cuda: cuTensorMapEncodeTiled failed");
-  check_error(f->context, pit_rt_tensor_map(frame, map, data + 8, desc),
-              PIT_ERROR_ALIGNMENT,
+  view.data = data + 8;
+  check_error(f->context, MAP(), PIT_ERROR_ALIGNMENT,
               "tensor map: the data must be aligned to 16 bytes");
-  check_error(f->context, pit_rt_tensor_map(frame, map + 1, data, desc),
-              PIT_ERROR_ALIGNMENT,
-              "tensor map: the map must be aligned to 64 bytes");
-  check_error(f->context, pit_rt_tensor_map(frame, map, data, NULL),
+  view = whole;
+  check_error(
+      f->context, pit_rt_tensor_map(frame, (char *)map + 8, &form, &view),
+      PIT_ERROR_ALIGNMENT, "tensor map: the map must be aligned to 64 bytes");
+  check_error(f->context, pit_rt_tensor_map(frame, NULL, &form, &view),
               PIT_ERROR_INVALID_ARGUMENT, "tensor map: an argument is NULL");
   pit_rt_leave(frame, 0);
   pit_context_destroy(f->context);

@@ -1,7 +1,6 @@
 //===- FrameTest.c - Memory and indices of a call -------------------------===//
 
-#include "pit-runtime/Abi.h"
-
+#include "Builds.h"
 #include "Reference.h"
 
 #include <stdio.h>
@@ -10,18 +9,12 @@
 static const pit_manifest no_args = {.version = PIT_MANIFEST_WORD0,
                                      .device = kDLCPU};
 
-enum { F32 = PIT_DTYPE_FLOAT | 32 << 8 };
-
-/// x: 4x6 f32, axis 1, micro-tiles of 2x1.
-static const int64_t sound[] = {F32, 0, 0, 2, 2, 4, 6, 6, 1,
-                                2,   1, 4, 6, 2, 1, 2, 1};
-enum { WORDS = sizeof(sound) / sizeof(*sound) };
-
 typedef struct fixture {
   pit_context *context;
   pit_frame *frame;
   float x[24];
-  int64_t desc[WORDS];
+  pit_build build; ///< axis 1, micro-tiles of 2x1
+  pit_view view;   ///< of x, 4x6
   const pit_index *index;
   int seen; ///< by the observer
 } fixture;
@@ -34,7 +27,8 @@ static void enter(fixture *f) {
 static int set_up(void **state) {
   static fixture f;
   f = (fixture){.x = {[1] = 1, [4] = 2, [10] = 3, [18] = 4}};
-  memcpy(f.desc, sound, sizeof(sound));
+  f.build = build_of(32, 1, 2, 1);
+  f.view = view_of(f.x, 4, 6);
   assert_int_equal(pit_context_create(NULL, &f.context), PIT_OK);
   enter(&f);
   *state = &f;
@@ -91,7 +85,7 @@ static void test_nested(void **state) {
 
 static int32_t build(fixture *f) {
   f->index = (const pit_index *)f;
-  return pit_rt_build(f->frame, PIT_SOURCE_VALUES, f->x, f->desc, NULL, NULL,
+  return pit_rt_build(f->frame, &f->build, &f->view, f->view.shape, NULL, NULL,
                       &f->index);
 }
 
@@ -135,7 +129,6 @@ static void test_build(void **state) {
       assert_int_equal(indices[i]->total, 3);
       assert_int_equal(indices[i]->counts[0], 2);
       assert_memory_equal(indices[i]->ids, ((int32_t[]){1, 4, 0}), 12);
-      assert_int_equal(indices[i]->num_chunks, 2);
       assert_true(i == 0 || indices[i] != indices[i - 1]);
     }
     pit_rt_leave(f->frame, 0);
@@ -149,40 +142,29 @@ static void test_build(void **state) {
 
 static void test_build_errors(void **state) {
   fixture *f = *state;
-  struct {
-    int word;
-    int64_t value;
-    pit_status status;
-    const char *part;
-  } cases[] = {
-      {0, 5 | 64 << 8, PIT_ERROR_DTYPE, "index: data has dtype word 0x4005"},
-      {2, 8, PIT_ERROR_INVALID_ARGUMENT, "index: flags 0x8; known are 0x5"},
-      {3, -1, PIT_ERROR_INVALID_ARGUMENT, "index: chunk_size is -1"},
-      {4, 9, PIT_ERROR_SHAPE, "index: data of rank 9"},
-      {5, -4, PIT_ERROR_SHAPE, "index: dimension 0 of the data is -4"},
-      {9, 0, PIT_ERROR_SHAPE, "index: rank 0; ranks 1 to 8 are supported"},
-      {10, 2, PIT_ERROR_INVALID_ARGUMENT,
-       "index: axis 2 of a tensor of rank 2; it must be in [0, 2)"},
-      {11, 5, PIT_ERROR_SHAPE,
-       "index: the tensor of values has shape 4x6; it must be 5x6"},
-      {14, 2, PIT_ERROR_INVALID_ARGUMENT, "on the axis both must be 1"},
-  };
-  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
-    memcpy(f->desc, sound, sizeof(sound));
-    f->desc[cases[i].word] = cases[i].value;
-    check_error(f->context, build(f), cases[i].status, cases[i].part);
-    assert_null(f->index);
-  }
-  memcpy(f->desc, sound, sizeof(sound));
-  check_error(f->context,
-              pit_rt_build(f->frame, 17, f->x, f->desc, NULL, NULL, &f->index),
-              PIT_ERROR_INVALID_ARGUMENT, "index: source 17");
-  check_error(f->context,
-              pit_rt_build(f->frame, 0, NULL, f->desc, NULL, NULL, &f->index),
-              PIT_ERROR_INVALID_ARGUMENT, "index: data is NULL");
-  check_error(f->context,
-              pit_rt_build(f->frame, 0, f->x, NULL, NULL, NULL, &f->index),
-              PIT_ERROR_INVALID_ARGUMENT, "index: the description is NULL");
+  const pit_build sound = f->build;
+  f->build.flags = 8;
+  check_error(f->context, build(f), PIT_ERROR_INVALID_ARGUMENT,
+              "index: flags 0x8; known are 0x5");
+  assert_null(f->index);
+  f->build = sound;
+  f->build.micro_tile[1] = 2;
+  check_error(f->context, build(f), PIT_ERROR_INVALID_ARGUMENT,
+              "on the axis both must be 1");
+  f->build = sound;
+  f->build.source = 17;
+  check_error(f->context, build(f), PIT_ERROR_INVALID_ARGUMENT,
+              "index: source 17");
+  f->build = sound;
+  const int64_t shape[] = {5, 6};
+  check_error(
+      f->context,
+      pit_rt_build(f->frame, &f->build, &f->view, shape, NULL, NULL, &f->index),
+      PIT_ERROR_SHAPE,
+      "index: the tensor of values has shape 4x6; it must be 5x6");
+  assert_int_equal(
+      pit_rt_build(NULL, &f->build, &f->view, shape, NULL, NULL, &f->index),
+      PIT_ERROR_INVALID_ARGUMENT);
 }
 
 static void test_check_dim(void **state) {
@@ -327,13 +309,13 @@ static void test_rebuild(void **state) {
   fixture *f = *state;
   pit_place place = {0};
   const pit_index *other, *first = NULL;
-  assert_ok(f->context,
-            pit_rt_build(f->frame, 0, f->x, f->desc, NULL, NULL, &other));
+  assert_ok(f->context, pit_rt_build(f->frame, &f->build, &f->view,
+                                     f->view.shape, NULL, NULL, &other));
   const int64_t total = other->total;
   for (int i = 0; i < 100; ++i) {
     f->x[0] = (float)(i % 2);
-    assert_ok(f->context, pit_rt_build(f->frame, 0, f->x, f->desc, NULL, &place,
-                                       &f->index));
+    assert_ok(f->context, pit_rt_build(f->frame, &f->build, &f->view,
+                                       f->view.shape, NULL, &place, &f->index));
     assert_int_equal(f->index->total, total + i % 2);
     assert_ptr_not_equal(f->index, other);
     if (i > 0)
@@ -341,7 +323,8 @@ static void test_rebuild(void **state) {
     first = f->index;
   }
   assert_int_equal(other->total, total);
-  assert_int_equal(pit_rt_build(f->frame, 0, f->x, f->desc, NULL, &place, NULL),
+  assert_int_equal(pit_rt_build(f->frame, &f->build, &f->view, f->view.shape,
+                                NULL, &place, NULL),
                    PIT_ERROR_INVALID_ARGUMENT);
 }
 

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Builds.h"
 #include "DeviceCheck.h"
 
 #include <stdbool.h>
@@ -166,23 +167,10 @@ static bool check(int number, int *count_done) {
   device_check_write(&device, from, values,
                      (size_t)(m.rows * m.stride) * sizeof(*values));
   device_check_write(&device, to, packed, MAX_PACKED * sizeof(*packed));
-  const int64_t desc[] = {PIT_DTYPE_FLOAT | 16 << 8,
-                          m.background,
-                          0,
-                          0,
-                          2,
-                          m.rows,
-                          m.columns,
-                          m.stride,
-                          1,
-                          2,
-                          1,
-                          m.rows,
-                          m.columns,
-                          m.width,
-                          1,
-                          m.width,
-                          1};
+  pit_build build = build_of(16, 1, m.width, 1);
+  build.background = m.background;
+  pit_view view = view_of((const void *)(uintptr_t)from, m.rows, m.columns);
+  view.strides[0] = m.stride;
   int64_t room = (m.rows + m.width - 1) / m.width * m.columns;
   // Without room for all positions nothing is packed.
   bool is_short = room > 0 && below(16) == 0;
@@ -197,9 +185,8 @@ static bool check(int number, int *count_done) {
     return false;
   }
   for (int64_t times = 1 + below(2); times > 0 && status == PIT_OK; --times)
-    status = pit_rt_build_packed(frame, (const void *)(uintptr_t)from, desc,
-                                 (void *)(uintptr_t)to, room - is_short,
-                                 m.width, &place, &index, &done);
+    status = pit_rt_build_packed(frame, &build, &view, (void *)(uintptr_t)to,
+                                 room - is_short, &place, &index, &done);
   const char *wrong = status == PIT_OK ? NULL : "status";
   if (!wrong && done != (can_be_done(&m) && !is_short))
     wrong = "done";

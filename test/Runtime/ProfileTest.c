@@ -1,7 +1,6 @@
 //===- ProfileTest.c - The coverage that calls record ---------------------===//
 
-#include "pit-runtime/Abi.h"
-
+#include "Builds.h"
 #include "Reference.h"
 
 #include <stdio.h>
@@ -11,11 +10,8 @@
 static const pit_manifest no_args = {.version = PIT_MANIFEST_WORD0,
                                      .device = kDLCPU};
 
-enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, ROWS = 8, N = 16 };
+enum { ROWS = 8, N = 16 };
 
-/// x: ROWS x N f32, single elements along axis 1.
-static const int64_t x_desc[] = {F32, 0, 0,    0, 2, ROWS, N, N, 1,
-                                 2,   1, ROWS, N, 1, 1,    1, 1};
 static const char mark[] = "f:0\0a \"b\"\\\nc\0f.mlir:2:8";
 
 typedef struct fixture {
@@ -52,12 +48,17 @@ static char *read_profile(const fixture *f, char *text, size_t size) {
   return text;
 }
 
+static int32_t record_shape(fixture *f, int64_t rows, const char *of) {
+  const pit_build build = build_of(32, 1, 1, 1);
+  const pit_view view = view_of(f->x, rows, N);
+  return pit_rt_record(f->frame, &build, &view, view.shape, of, NULL);
+}
+
 static void record(fixture *f, const char *of, int rows) {
   memset(f->x, 0, sizeof(f->x));
   for (int i = 0; i < rows * N; ++i)
     f->x[i] = 1;
-  assert_ok(f->context,
-            pit_rt_record(f->frame, PIT_SOURCE_VALUES, f->x, x_desc, of, NULL));
+  assert_ok(f->context, record_shape(f, ROWS, of));
 }
 
 static void test_profile(void **state) {
@@ -84,11 +85,7 @@ static void test_profile(void **state) {
   assert_non_null(second);
   assert_non_null(strstr(second, "\"calls\": 1,"));
   // Each shape has an entry of its own.
-  int64_t half[17];
-  memcpy(half, x_desc, sizeof(half));
-  half[5] = half[11] = ROWS / 2;
-  assert_ok(f->context,
-            pit_rt_record(f->frame, PIT_SOURCE_VALUES, f->x, half, mark, NULL));
+  assert_ok(f->context, record_shape(f, ROWS / 2, mark));
   assert_ok(f->context, pit_context_write_profile(f->context, f->path));
   read_profile(f, text, sizeof(text));
   assert_non_null(strstr(text, "\"shape\": [8, 16], \"calls\": 2,"));
@@ -104,15 +101,9 @@ static void test_errors(void **state) {
                    PIT_ERROR_INVALID_ARGUMENT);
   assert_int_equal(pit_context_write_profile(f->context, NULL),
                    PIT_ERROR_INVALID_ARGUMENT);
-  assert_int_equal(
-      pit_rt_record(NULL, PIT_SOURCE_VALUES, f->x, x_desc, mark, NULL),
-      PIT_ERROR_INVALID_ARGUMENT);
-  assert_int_equal(
-      pit_rt_record(f->frame, PIT_SOURCE_VALUES, f->x, x_desc, NULL, NULL),
-      PIT_ERROR_INVALID_ARGUMENT);
-  assert_int_equal(
-      pit_rt_record(f->frame, PIT_SOURCE_VALUES, NULL, x_desc, mark, NULL),
-      PIT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(pit_rt_record(NULL, NULL, NULL, NULL, mark, NULL),
+                   PIT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(record_shape(f, ROWS, NULL), PIT_ERROR_INVALID_ARGUMENT);
   record(f, mark, 1);
   assert_int_equal(pit_context_write_profile(f->context, "/nowhere/p.json"),
                    PIT_ERROR_NOT_FOUND);

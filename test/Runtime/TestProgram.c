@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pit-runtime/Abi.h"
+#include "Builds.h"
 
 enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, I32 = PIT_DTYPE_INT | 32 << 8 };
 
@@ -86,13 +86,11 @@ int32_t pit_count(pit_context *context, const pit_value *ins,
                                 views, &frame);
   if (status)
     return status;
-  const int64_t desc[] = {F32,      0,        0, 0, 2, views[1],
-                          views[2], views[2], 1, 2, 1, views[1],
-                          views[2], 2,        1, 2, 1};
+  const pit_build build = build_of(32, 1, 2, 1);
+  const pit_view view =
+      view_of((const void *)(intptr_t)views[0], views[1], views[2]);
   const pit_index *index;
-  status =
-      pit_rt_build(frame, PIT_SOURCE_VALUES, (const void *)(intptr_t)views[0],
-                   desc, NULL, NULL, &index);
+  status = pit_rt_build(frame, &build, &view, view.shape, NULL, NULL, &index);
   void *scratch = NULL;
   if (!status)
     status = pit_rt_alloc(frame, 4 * (views[4] + 1), &scratch);

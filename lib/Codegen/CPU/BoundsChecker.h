@@ -26,38 +26,11 @@ struct Reach {
   bool linear = false; ///< counted in memory, not along a dimension
 };
 
-/// The names of the ops of a module in messages, as constants.
-class Texts {
-public:
-  explicit Texts(ModuleOp module) : module(module), symbols(module) {}
-
-  /// The address of a text that ends in a NUL.
-  Value at(OpBuilder &b, Location loc, StringRef text) {
-    LLVM::GlobalOp &global = globals[text];
-    if (!global) {
-      OpBuilder atStart(module.getBodyRegion());
-      std::string ended = (text + Twine('\0')).str();
-      global = LLVM::GlobalOp::create(
-          atStart, loc, LLVM::LLVMArrayType::get(b.getI8Type(), ended.size()),
-          /*isConstant=*/true, LLVM::Linkage::Internal, "pit_access",
-          b.getStringAttr(ended));
-      symbols.insert(global);
-    }
-    return LLVM::AddressOfOp::create(b, loc, global);
-  }
-
-private:
-  ModuleOp module;
-  SymbolTable symbols;
-  llvm::StringMap<LLVM::GlobalOp> globals;
-};
-
 /// Adds the checks of one function.
 class BoundsChecker {
 public:
-  BoundsChecker(func::FuncOp function, Value frame, Texts &texts)
-      : function(function), frame(frame), texts(texts),
-        b(function.getContext()) {}
+  BoundsChecker(func::FuncOp function, Value frame)
+      : function(function), frame(frame), b(function.getContext()) {}
 
   LogicalResult run();
 
@@ -128,7 +101,6 @@ private:
 
   func::FuncOp function;
   Value frame;
-  Texts &texts;
   OpBuilder b;
   Location loc = UnknownLoc::get(function.getContext());
   DenseMap<Value, View> views; ///< those that may be outside of their source

@@ -140,7 +140,7 @@ void BoundsChecker::report(Operation *op, ArrayRef<Reach> ranges) {
       os << " of " << operand.getType();
       break;
     }
-  Value text = texts.at(b, loc, what);
+  Value text = constantText(b, loc, "pit_access", what);
   auto i64 = [&](Value value) -> Value {
     return arith::IndexCastOp::create(b, loc, b.getI64Type(), value);
   };

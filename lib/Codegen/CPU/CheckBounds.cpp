@@ -282,11 +282,10 @@ namespace {
 struct PitCheckBounds : pit::impl::PitCheckBoundsBase<PitCheckBounds> {
   using Base::Base;
   void runOnOperation() override {
-    Texts texts(getOperation());
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions) {
       Value frame = function.isExternal() ? Value() : getFrame(function);
-      if (frame && failed(BoundsChecker(function, frame, texts).run()))
+      if (frame && failed(BoundsChecker(function, frame).run()))
         return signalPassFailure();
     }
   }

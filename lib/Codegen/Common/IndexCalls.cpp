@@ -3,10 +3,10 @@
 #include "IndexCalls.h"
 
 #include "RuntimeCalls.h"
-#include "pit-runtime/Abi.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -40,23 +40,15 @@ static int64_t backgroundBits(TypedAttr background) {
   return 0;
 }
 
-/// micro_tile and step of the runtime, which writes a whole dimension as 0.
-static SmallVector<int64_t> getExtentWords(SparsityIndexType type) {
-  SmallVector<int64_t> words;
-  for (ArrayRef<int64_t> extents : {type.getMicroTile(), type.getStep()})
-    for (int64_t extent : extents)
-      words.push_back(ShapedType::isDynamic(extent) ? 0 : extent);
-  return words;
+/// Extents as the runtime has them, which writes a whole dimension as 0.
+static void copyExtents(ArrayRef<int64_t> extents, int64_t *to) {
+  for (int64_t extent : extents)
+    *to++ = ShapedType::isDynamic(extent) ? 0 : extent;
 }
 
 static Value constantI32(OpBuilder &builder, Location loc, int64_t value) {
   return arith::ConstantOp::create(builder, loc,
                                    builder.getI32IntegerAttr(value));
-}
-
-static Value constantI64(OpBuilder &builder, Location loc, int64_t value) {
-  return arith::ConstantOp::create(builder, loc,
-                                   builder.getI64IntegerAttr(value));
 }
 
 static Value firstElement(OpBuilder &builder, Location loc, Value memref) {
@@ -65,40 +57,40 @@ static Value firstElement(OpBuilder &builder, Location loc, Value memref) {
       firstElementAddress(builder, loc, memref));
 }
 
-/// The words of the build of an index of `type` from a memref (Abi.h), on the
-/// stack. `shape` is that of the indexed tensor; if empty, the memref's.
-static Value describeBuild(OpBuilder &builder, Location loc,
-                           func::FuncOp function, Value memref,
-                           SparsityIndexType type, ValueRange shape,
-                           TypedAttr background, int64_t flags) {
-  auto input = cast<MemRefType>(memref.getType());
-  auto cast64 = [&](Value index) -> Value {
-    return arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                      index);
-  };
-  auto constant = [&](int64_t value) {
-    return constantI64(builder, loc, value);
-  };
+/// The build of an index of `type` from a memref.
+static pit_build describeBuild(int64_t source, MemRefType input,
+                               SparsityIndexType type, TypedAttr background,
+                               int64_t flags = 0) {
+  pit_build build = {};
+  build.source = static_cast<int32_t>(source);
+  build.dtype = runtimeType(input.getElementType());
+  build.background = backgroundBits(background);
+  build.flags = static_cast<uint32_t>(flags);
+  build.data_rank = static_cast<int32_t>(input.getRank());
+  build.rank = static_cast<int32_t>(type.getRank());
+  build.axis = static_cast<int32_t>(type.getAxis());
+  copyExtents(type.getMicroTile(), build.micro_tile);
+  copyExtents(type.getStep(), build.step);
+  return build;
+}
+
+/// A pit_view of a memref, and the address of the shape of the tensor that is
+/// indexed, which is the memref's if it is empty.
+static std::pair<Value, Value> viewAndShape(OpBuilder &builder, Location loc,
+                                            func::FuncOp function, Value memref,
+                                            ValueRange shape = {}) {
   auto metadata =
       memref::ExtractStridedMetadataOp::create(builder, loc, memref);
-  SmallVector<Value> words = {constant(dtypeWord(input.getElementType())),
-                              constant(backgroundBits(background)),
-                              constant(flags), constant(0),
-                              constant(input.getRank())};
-  for (Value size : metadata.getSizes())
-    words.push_back(cast64(size));
-  SmallVector<Value> extents(shape);
-  if (extents.empty())
-    extents.assign(metadata.getSizes().begin(), metadata.getSizes().end());
-  for (Value stride : metadata.getStrides())
-    words.push_back(cast64(stride));
-  words.push_back(constant(type.getRank()));
-  words.push_back(constant(type.getAxis()));
-  for (Value extent : extents)
-    words.push_back(cast64(extent));
-  for (int64_t extent : getExtentWords(type))
-    words.push_back(constant(extent));
-  return storeWords(builder, loc, function, words);
+  Value view = storeView(
+      builder, loc, function, firstElementAddress(builder, loc, memref),
+      metadata.getConstifiedMixedSizes(), metadata.getConstifiedMixedStrides());
+  if (shape.empty())
+    return {view, addressAt(builder, loc, view, offsetof(pit_view, shape))};
+  SmallVector<Value> extents;
+  for (Value extent : shape)
+    extents.push_back(
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), extent));
+  return {view, storeWords(builder, loc, function, extents)};
 }
 
 /// The bitmap whose words a memref of bits is, for values of this shape.
@@ -134,19 +126,18 @@ static Value placeOf(OpBuilder &builder, Operation *op, func::FuncOp function) {
 Value mlir::pit::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
                             func::FuncOp function) {
   Location loc = op.getLoc();
-  SmallVector<Value> shape(op.getShape());
+  SmallVector<Value> extents(op.getShape());
   if (op.hasRowsOfBatch()) {
-    shape[1] = arith::MulIOp::create(builder, loc, shape[0], shape[1]);
-    shape.erase(shape.begin());
+    extents[1] = arith::MulIOp::create(builder, loc, extents[0], extents[1]);
+    extents.erase(extents.begin());
   }
-  Value description =
-      describeBuild(builder, loc, function, op.getInput(), op.getType(), shape,
+  pit_build build =
+      describeBuild(op.hasRowsOfBatch() ? PIT_SOURCE_ROW_LENGTHS
+                                        : static_cast<int64_t>(op.getSource()),
+                    cast<MemRefType>(op.getInput().getType()), op.getType(),
                     op.getBackgroundAttr(), indexFlags(op));
-  Value data = firstElement(builder, loc, op.getInput());
-  Value source =
-      constantI32(builder, loc,
-                  op.hasRowsOfBatch() ? PIT_SOURCE_ROW_LENGTHS
-                                      : static_cast<int64_t>(op.getSource()));
+  auto [data, shape] =
+      viewAndShape(builder, loc, function, op.getInput(), extents);
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   Value slot = entryAlloca(builder, loc, function, pointerType);
   StringRef callee = "pit_rt_build";
@@ -160,9 +151,9 @@ Value mlir::pit::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
   if (!known)
     known = LLVM::ZeroOp::create(builder, loc, pointerType);
   Value operands[] = {getFrame(function),
-                      source,
+                      constantStruct(builder, loc, "pit_build", build),
                       data,
-                      description,
+                      shape,
                       known,
                       placeOf(builder, op, function),
                       slot};
@@ -176,17 +167,17 @@ std::pair<Value, Value> mlir::pit::buildPackedIndex(OpBuilder &builder,
                                                     func::FuncOp function) {
   Location loc = op.getLoc();
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
-  int64_t width = op.getIndex().getType().getMicroTile()[0];
-  Value description =
-      describeBuild(builder, loc, function, op.getInput(),
-                    op.getIndex().getType(), {}, op.getBackgroundAttr(),
-                    /*flags=*/0);
+  SparsityIndexType type = op.getIndex().getType();
+  pit_build build = describeBuild(PIT_SOURCE_VALUES,
+                                  cast<MemRefType>(op.getInput().getType()),
+                                  type, op.getBackgroundAttr());
+  Value data = viewAndShape(builder, loc, function, op.getInput()).first;
   // Rows that do not follow each other are no room.
   auto layout =
       memref::ExtractStridedMetadataOp::create(builder, loc, op.getDest());
   Value rows = layout.getSizes()[0];
   Value none = arith::ConstantIndexOp::create(builder, loc, 0);
-  const int64_t strides[] = {width, 1};
+  const int64_t strides[] = {type.getMicroTile()[0], 1};
   for (auto [stride, wanted] : llvm::zip(layout.getStrides(), strides)) {
     Value follows = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::eq, stride,
@@ -197,10 +188,10 @@ std::pair<Value, Value> mlir::pit::buildPackedIndex(OpBuilder &builder,
   Value slot = entryAlloca(builder, loc, function, pointerType);
   Value done = entryAlloca(builder, loc, function, builder.getI32Type());
   callRuntime(builder, loc, "pit_rt_build_packed", builder.getI32Type(),
-              {getFrame(function), firstElement(builder, loc, op.getInput()),
-               description, firstElement(builder, loc, op.getDest()), rows,
-               constantI64(builder, loc, width), placeOf(builder, op, function),
-               slot, done},
+              {getFrame(function),
+               constantStruct(builder, loc, "pit_build", build), data,
+               firstElement(builder, loc, op.getDest()), rows,
+               placeOf(builder, op, function), slot, done},
               /*status=*/true);
   Value isDone = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::ne,
@@ -230,26 +221,37 @@ Value mlir::pit::transposeIndex(OpBuilder &builder, TransposeIndexOp op,
 // Choosing
 //===----------------------------------------------------------------------===//
 
+/// The variants of a choice.
+static pit_variants describeVariants(ChooseOp op, int64_t mark, int64_t flags) {
+  pit_variants variants = {};
+  variants.mark = static_cast<int32_t>(mark);
+  variants.flags = static_cast<int32_t>(flags);
+  pit_build *next = variants.variants;
+  for (Type type : op.getCandidates().getAsValueRange<TypeAttr>()) {
+    pit_build build =
+        describeBuild(op.getMask() ? PIT_SOURCE_MASK : PIT_SOURCE_VALUES,
+                      cast<MemRefType>(op.getInput().getType()),
+                      cast<SparsityIndexType>(type), op.getBackgroundAttr());
+    if (next == variants.variants) {
+      *next = build;
+      next++->axis = PIT_VARIANT_DENSE;
+    }
+    *next++ = build;
+  }
+  variants.count = static_cast<int32_t>(next - variants.variants);
+  variants.identity = llvm::xxh3_64bits(
+      StringRef(reinterpret_cast<char *>(&variants), sizeof(variants)));
+  return variants;
+}
+
 std::pair<Value, Value> mlir::pit::lowerChoose(OpBuilder &builder, ChooseOp op,
                                                Value after, Value earlier,
                                                int64_t mark,
                                                func::FuncOp function) {
   Location loc = op.getLoc();
-  SmallVector<SparsityIndexType> candidates;
-  for (Type type : op.getCandidates().getAsValueRange<TypeAttr>())
-    candidates.push_back(cast<SparsityIndexType>(type));
-  SmallVector<int64_t> variants = {static_cast<int64_t>(candidates.size()) + 1,
-                                   PIT_VARIANT_DENSE};
-  for (SparsityIndexType type : candidates) {
-    variants.push_back(type.getAxis());
-    llvm::append_range(variants, getExtentWords(type));
-  }
-  SmallVector<Value> variantWords;
-  for (int64_t word : variants)
-    variantWords.push_back(constantI64(builder, loc, word));
-
   Value zero =
       arith::ConstantOp::create(builder, loc, builder.getF64FloatAttr(0.0));
+  // A pit_cost for each variant.
   SmallVector<Value> costs = {op.getDense(), zero, zero};
   for (auto [fixed, live] : llvm::zip(op.getFixed(), op.getLive()))
     costs.append({fixed, live, zero});
@@ -257,7 +259,7 @@ std::pair<Value, Value> mlir::pit::lowerChoose(OpBuilder &builder, ChooseOp op,
     cost = arith::BitcastOp::create(builder, loc, builder.getI64Type(), cost);
 
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
-  Value bitmap = entryAlloca(builder, loc, function, pointerType);
+  Value found = entryAlloca(builder, loc, function, pointerType);
   int64_t flags = op.getDeterministic() ? PIT_CHOOSE_DETERMINISTIC : 0;
   Value none = LLVM::ZeroOp::create(builder, loc, pointerType);
   Value seen = op.getBits() ? describeBits(builder, loc, function, op.getBits(),
@@ -267,81 +269,56 @@ std::pair<Value, Value> mlir::pit::lowerChoose(OpBuilder &builder, ChooseOp op,
     seen = earlier;
   if (seen != none && !op.getOnDevice()) {
     flags |= PIT_CHOOSE_SEEN;
-    LLVM::StoreOp::create(builder, loc, seen, bitmap);
+    LLVM::StoreOp::create(builder, loc, seen, found);
   }
   SmallVector<Value> operands = {
       getFrame(function),
-      constantI32(builder, loc, mark),
-      constantI32(builder, loc, flags),
-      constantI32(builder, loc,
-                  op.getMask() ? PIT_SOURCE_MASK : PIT_SOURCE_VALUES),
-      firstElement(builder, loc, op.getInput()),
-      describeBuild(builder, loc, function, op.getInput(), candidates.front(),
-                    {}, op.getBackgroundAttr(), /*flags=*/0),
-      storeWords(builder, loc, function, variantWords),
-      storeWords(builder, loc, function, costs),
-      placeOf(builder, op, function),
-      bitmap};
+      constantStruct(builder, loc, "pit_variants",
+                     describeVariants(op, mark, flags)),
+      viewAndShape(builder, loc, function, op.getInput()).first,
+      storeWords(builder, loc, function, costs)};
   if (op.getOnDevice()) {
-    // Places among the operands.
-    constexpr int64_t kAfter = 1, kEarlier = 2, kSeenBits = 8;
-    operands.insert(operands.begin() + kAfter, after ? after : none);
-    operands.insert(operands.begin() + kEarlier, earlier ? earlier : none);
-    operands.insert(operands.begin() + kSeenBits, seen);
+    operands.append({after ? after : none, earlier ? earlier : none, seen,
+                     placeOf(builder, op, function), found});
     callRuntime(builder, loc, "pit_rt_choose_on_device", builder.getI32Type(),
                 operands, /*status=*/true);
-    return {Value(), LLVM::LoadOp::create(builder, loc, pointerType, bitmap)};
+    return {Value(), LLVM::LoadOp::create(builder, loc, pointerType, found)};
   }
   Value variant = entryAlloca(builder, loc, function, builder.getI32Type());
-  operands.push_back(variant);
+  operands.append({placeOf(builder, op, function), found, variant});
   callRuntime(builder, loc, "pit_rt_choose", builder.getI32Type(), operands,
               /*status=*/true);
   Value chosen =
       LLVM::LoadOp::create(builder, loc, builder.getI32Type(), variant);
   chosen =
       arith::IndexCastOp::create(builder, loc, builder.getIndexType(), chosen);
-  return {chosen, LLVM::LoadOp::create(builder, loc, pointerType, bitmap)};
+  return {chosen, LLVM::LoadOp::create(builder, loc, pointerType, found)};
 }
 
 //===----------------------------------------------------------------------===//
 // Recording
 //===----------------------------------------------------------------------===//
 
-/// Texts one after another, each with its NUL, on the stack.
-static Value storeTexts(OpBuilder &builder, Location loc, func::FuncOp function,
-                        ArrayRef<StringRef> texts) {
-  std::string bytes;
-  for (StringRef text : texts)
-    (bytes += text).push_back('\0');
-  SmallVector<Value> words;
-  for (size_t at = 0; at < bytes.size(); at += sizeof(int64_t)) {
-    uint64_t word = 0;
-    for (size_t i = 0; i < sizeof(word) && at + i < bytes.size(); ++i)
-      word |= uint64_t(uint8_t(bytes[at + i])) << (8 * i);
-    words.push_back(constantI64(builder, loc, static_cast<int64_t>(word)));
-  }
-  return storeWords(builder, loc, function, words);
-}
-
 void mlir::pit::lowerRecord(OpBuilder &builder, RecordOp op,
                             func::FuncOp function) {
   Location loc = op.getLoc();
-  int64_t rank = op.getShape().empty()
-                     ? cast<MemRefType>(op.getInput().getType()).getRank()
-                     : op.getShape().size();
+  auto input = cast<MemRefType>(op.getInput().getType());
+  int64_t rank = op.getShape().empty() ? input.getRank() : op.getShape().size();
   SmallVector<int64_t> element(rank, 1);
   auto type =
       SparsityIndexType::get(builder.getContext(), element, rank - 1, element);
-  Value texts =
-      storeTexts(builder, loc, function,
-                 {op.getLabel(), op.getSignature(), op.getLocation()});
+  pit_build build = describeBuild(static_cast<int64_t>(op.getSource()), input,
+                                  type, op.getBackgroundAttr());
+  auto [data, shape] =
+      viewAndShape(builder, loc, function, op.getInput(), op.getShape());
+  std::string texts;
+  for (StringRef text : {op.getLabel(), op.getSignature()})
+    (texts += text).push_back('\0');
+  texts += op.getLocation();
   callRuntime(builder, loc, "pit_rt_record", builder.getI32Type(),
               {getFrame(function),
-               constantI32(builder, loc, static_cast<int64_t>(op.getSource())),
-               firstElement(builder, loc, op.getInput()),
-               describeBuild(builder, loc, function, op.getInput(), type,
-                             op.getShape(), op.getBackgroundAttr(),
-                             /*flags=*/0),
-               texts, placeOf(builder, op, function)},
+               constantStruct(builder, loc, "pit_build", build), data, shape,
+               constantText(builder, loc, "pit_mark", texts),
+               placeOf(builder, op, function)},
               /*status=*/true);
 }

@@ -3,10 +3,12 @@
 #include "RuntimeCalls.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "pit-runtime/Abi.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -57,6 +59,71 @@ Value mlir::pit::storeWords(OpBuilder &builder, Location loc,
     LLVM::StoreOp::create(builder, loc, word,
                           addressAt(builder, loc, start, 8 * i));
   return start;
+}
+
+/// The address of a constant of `count` elements. Its symbol ends in a hash of
+/// its content.
+static Value addressOf(OpBuilder &builder, Location loc, StringRef name,
+                       StringRef bytes, Type element, int64_t count,
+                       Attribute value) {
+  auto module =
+      builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  std::string symbol =
+      (name + "_" + llvm::utohexstr(llvm::xxh3_64bits(bytes), true)).str();
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(symbol);
+  if (!global) {
+    auto top = OpBuilder::atBlockBegin(module.getBody());
+    global = LLVM::GlobalOp::create(
+        top, loc, LLVM::LLVMArrayType::get(element, count),
+        /*isConstant=*/true, LLVM::Linkage::Internal, symbol, value,
+        /*alignment=*/alignof(int64_t));
+  }
+  return LLVM::AddressOfOp::create(builder, loc, global);
+}
+
+Value mlir::pit::constantText(OpBuilder &builder, Location loc, StringRef name,
+                              StringRef text) {
+  std::string bytes = text.str();
+  bytes.push_back('\0');
+  return addressOf(builder, loc, name, bytes, builder.getI8Type(), bytes.size(),
+                   builder.getStringAttr(bytes));
+}
+
+Value mlir::pit::constantWords(OpBuilder &builder, Location loc, StringRef name,
+                               ArrayRef<int32_t> words) {
+  StringRef bytes(reinterpret_cast<const char *>(words.data()),
+                  words.size() * sizeof(int32_t));
+  return addressOf(builder, loc, name, bytes, builder.getI32Type(),
+                   words.size(), builder.getI32TensorAttr(words));
+}
+
+Value mlir::pit::storeView(OpBuilder &builder, Location loc,
+                           func::FuncOp function, Value address,
+                           ArrayRef<OpFoldResult> sizes,
+                           ArrayRef<OpFoldResult> strides) {
+  Type i64 = builder.getI64Type();
+  Value view = entryAlloca(builder, loc, function, i64,
+                           sizeof(pit_view) / sizeof(int64_t));
+  auto store = [&](Value word, size_t offset) {
+    if (word.getType().isIndex())
+      word = builder.createOrFold<arith::IndexCastOp>(loc, i64, word);
+    LLVM::StoreOp::create(
+        builder, loc, word,
+        addressAt(builder, loc, view, static_cast<int64_t>(offset)));
+  };
+  store(address, offsetof(pit_view, data));
+  for (auto [d, size, stride] : llvm::enumerate(sizes, strides)) {
+    store(getValueOrCreateConstantIndexOp(builder, loc, size),
+          offsetof(pit_view, shape) + 8 * d);
+    store(getValueOrCreateConstantIndexOp(builder, loc, stride),
+          offsetof(pit_view, strides) + 8 * d);
+  }
+  return view;
+}
+
+DLDataType mlir::pit::runtimeType(Type type) {
+  int64_t word = dtypeWord(type);
+  return {static_cast<uint8_t>(word), static_cast<uint8_t>(word >> 8), 1};
 }
 
 int64_t mlir::pit::dtypeWord(Type type) {

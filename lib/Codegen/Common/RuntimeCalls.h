@@ -8,6 +8,7 @@
 #define PIT_LIB_CODEGEN_COMMON_RUNTIMECALLS_H
 
 #include "Index.h"
+#include "pit-runtime/Abi.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -33,7 +34,31 @@ Value entryAlloca(OpBuilder &builder, Location loc, func::FuncOp function,
 Value storeWords(OpBuilder &builder, Location loc, func::FuncOp function,
                  ValueRange words);
 
-/// DLPack's type code and width, as the runtime's dtype word has them.
+/// The address of a text, with a NUL behind it, that is a constant of the
+/// module; equal ones are one. `name` begins its symbol.
+Value constantText(OpBuilder &builder, Location loc, StringRef name,
+                   StringRef text);
+
+/// As constantText, of a struct that the runtime shares (Abi.h).
+Value constantWords(OpBuilder &builder, Location loc, StringRef name,
+                    ArrayRef<int32_t> words);
+template <typename Struct>
+Value constantStruct(OpBuilder &builder, Location loc, StringRef name,
+                     const Struct &value) {
+  int32_t words[sizeof(Struct) / sizeof(int32_t)];
+  static_assert(sizeof(words) == sizeof(Struct));
+  std::memcpy(words, &value, sizeof(words));
+  return constantWords(builder, loc, name, words);
+}
+
+/// A pit_view of the runtime on the stack; sizes and strides are indices or
+/// words.
+Value storeView(OpBuilder &builder, Location loc, func::FuncOp function,
+                Value address, ArrayRef<OpFoldResult> sizes,
+                ArrayRef<OpFoldResult> strides);
+
+/// The runtime's type of an element, and its type code and width as one word.
+DLDataType runtimeType(Type type);
 int64_t dtypeWord(Type type);
 
 /// The address of a memref's first element, an i64.

@@ -25,7 +25,7 @@ struct pit_choices {
   remembered sets[SETS][WAYS];
 };
 
-uint64_t pit_choice_hash(uint64_t hash, const int64_t *words, int64_t count) {
+static uint64_t hash_words(uint64_t hash, const int64_t *words, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     hash = (hash ^ (uint64_t)words[i]) * UINT64_C(0x9E3779B97F4A7C15);
     hash ^= hash >> 32;
@@ -33,61 +33,37 @@ uint64_t pit_choice_hash(uint64_t hash, const int64_t *words, int64_t count) {
   return hash;
 }
 
-pit_status pit_variants_read(pit_context *context, const pit_index_spec *shape,
-                             const int64_t *table, pit_variants *variants) {
-  const int64_t *at = table;
-  if (*at < 1 || *at > PIT_MAX_VARIANTS)
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "choice: %lld variants; there can be 1 to %d",
-                    (long long)*at, PIT_MAX_VARIANTS);
-  variants->count = (int32_t)*at++;
-  for (int32_t v = 0; v < variants->count; ++v) {
-    int64_t axis = *at++;
-    variants->dense[v] = axis == PIT_VARIANT_DENSE;
-    if (variants->dense[v])
-      continue;
-    if (axis < 0 || axis >= shape->rank)
-      return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                      "choice: variant %d has axis %lld of a tensor of rank "
-                      "%d; it must be in [0, %d), or %d if it is dense",
-                      v, (long long)axis, shape->rank, shape->rank,
-                      PIT_VARIANT_DENSE);
-    pit_index_spec *spec = &variants->specs[v];
-    *spec = (pit_index_spec){.rank = shape->rank, .axis = (int32_t)axis};
-    for (int32_t d = 0; d < shape->rank; ++d) {
-      spec->shape[d] = shape->shape[d];
-      spec->micro_tile[d] = at[d];
-      spec->step[d] = at[shape->rank + d];
-    }
-    at += 2 * shape->rank;
-  }
-  variants->words = at - table;
-  return PIT_OK;
+void pit_variants_specs(const pit_variants *variants, const int64_t *shape,
+                        pit_index_spec *specs) {
+  for (int32_t v = 0; v < variants->count; ++v)
+    if (!pit_is_dense(variants, v))
+      specs[v] = pit_spec_of(&variants->variants[v], shape);
 }
 
-pit_choice_key pit_choice_key_of(const pit_frame *frame, int32_t mark,
-                                 const void *value, const pit_index_spec *shape,
-                                 const int64_t *table,
-                                 const pit_variants *variants) {
+pit_choice_key pit_choice_key_of(const pit_frame *frame,
+                                 const pit_variants *variants,
+                                 const pit_view *value) {
+  int32_t rank = variants->variants[0].rank;
   pit_choice_key key = {.manifest = frame->manifest,
-                        .site = pit_frame_site(frame, value),
-                        .table = pit_choice_hash(0, table, variants->words),
-                        .mark = mark,
-                        .rank = shape->rank};
-  memcpy(key.shape, shape->shape, (size_t)shape->rank * sizeof(*key.shape));
+                        .site = pit_frame_site(frame, value->data),
+                        .variants = variants->identity,
+                        .mark = variants->mark,
+                        .rank = rank};
+  memcpy(key.shape, value->shape, (size_t)rank * sizeof(*key.shape));
   return key;
 }
 
 uint64_t pit_choice_key_hash(const pit_choice_key *key) {
-  uint64_t hash = pit_choice_hash(key->table, key->shape, key->rank);
+  uint64_t hash = hash_words(key->variants, key->shape, key->rank);
   const int64_t rest[] = {(int64_t)(intptr_t)key->manifest,
                           (int64_t)(intptr_t)key->site, key->mark};
-  return pit_choice_hash(hash, rest, 3);
+  return hash_words(hash, rest, 3);
 }
 
 static bool is_same(const pit_choice_key *a, const pit_choice_key *b) {
   return a->manifest == b->manifest && a->site == b->site &&
-         a->table == b->table && a->mark == b->mark && a->rank == b->rank &&
+         a->variants == b->variants && a->mark == b->mark &&
+         a->rank == b->rank &&
          memcmp(a->shape, b->shape, sizeof(a->shape)) == 0;
 }
 

@@ -15,41 +15,31 @@
 #include "pit-runtime/Program.h"
 
 /// The facts that a choice depends on beyond the data. The addresses of a
-/// program that was unloaded may be another's, so the table of variants counts,
-/// too.
+/// program that was unloaded may be another's, so the variants count, too.
 typedef struct pit_choice_key {
   const void *manifest;
-  const void *site; ///< pit_frame_site
-  uint64_t table;   ///< a hash of the words
+  const void *site;  ///< pit_frame_site
+  uint64_t variants; ///< their identity
   int32_t mark;
   int32_t rank;
   int64_t shape[PIT_MAX_RANK]; ///< 0 from the rank on
 } pit_choice_key;
 
-/// The variants that a table of words (Abi.h) describes.
-typedef struct pit_variants {
-  int32_t count;
-  bool dense[PIT_MAX_VARIANTS];
-  pit_index_spec specs[PIT_MAX_VARIANTS]; ///< of those that are not dense
-  int64_t words;                          ///< of the table
-} pit_variants;
+static inline bool pit_is_dense(const pit_variants *variants, int32_t v) {
+  return variants->variants[v].axis == PIT_VARIANT_DENSE;
+}
 
-/// Reads a table for a tensor of that shape.
-pit_status pit_variants_read(pit_context *context, const pit_index_spec *shape,
-                             const int64_t *table, pit_variants *variants);
+/// The specs of the variants that are not dense, for a tensor of that shape.
+void pit_variants_specs(const pit_variants *variants, const int64_t *shape,
+                        pit_index_spec *specs);
 
-/// The key of a call's choice among the variants of a table, for the tensor at
-/// `value`.
-pit_choice_key pit_choice_key_of(const pit_frame *frame, int32_t mark,
-                                 const void *value, const pit_index_spec *shape,
-                                 const int64_t *table,
-                                 const pit_variants *variants);
+/// The key of a call's choice for `value`.
+pit_choice_key pit_choice_key_of(const pit_frame *frame,
+                                 const pit_variants *variants,
+                                 const pit_view *value);
 
 /// A hash of a key.
 uint64_t pit_choice_key_hash(const pit_choice_key *key);
-
-/// A hash of `count` words on top of another one.
-uint64_t pit_choice_hash(uint64_t hash, const int64_t *words, int64_t count);
 
 /// Counts a call. True if it may do without a look, because looks have ended
 /// dense.

@@ -31,7 +31,8 @@ struct pit_cuda_memory {
 
 struct pit_cuda_choice {
   pit_device_choice shown;
-  pit_variants variants;
+  const pit_variants *variants;
+  pit_index_spec specs[PIT_MAX_VARIANTS]; ///< of those that are not dense
   pit_selection selection;
   CUdeviceptr state; ///< 0: the device was not asked yet
   pit_cuda_variant decided[PIT_MAX_VARIANTS];
@@ -135,55 +136,57 @@ static struct pit_cuda_choice *find_choice(const pit_frame *frame,
 }
 
 /// Is the dense variant the cheapest, however few micro-tiles are live?
-static bool is_foregone(const pit_variants *variants, const double *costs) {
+static bool is_foregone(const pit_variants *variants, const pit_cost *costs) {
   for (int32_t v = 1; v < variants->count; ++v)
-    if (!(costs[3 * v] >= costs[0] &&
-          (variants->dense[v] || costs[3 * v + 1] >= 0)))
+    if (!(costs[v].fixed >= costs[0].fixed &&
+          (pit_is_dense(variants, v) || costs[v].live >= 0)))
       return false;
   return true;
 }
 
 static pit_status check_costs(pit_context *context,
                               const pit_variants *variants,
-                              const double *costs) {
-  if (!variants->dense[0])
+                              const pit_cost *costs) {
+  if (!pit_is_dense(variants, 0))
     return pit_fail(context, PIT_ERROR_UNSUPPORTED,
                     "choice: variant 0 has an index; on a device it must be "
                     "the dense one");
   for (int32_t v = 0; v < variants->count; ++v)
-    if (costs[3 * v + 2] != 0)
+    if (costs[v].fullest != 0)
       return pit_fail(context, PIT_ERROR_UNSUPPORTED,
                       "choice: variant %d costs %g for each micro-tile of the "
                       "fullest group; on a device that must be 0",
-                      v, costs[3 * v + 2]);
+                      v, costs[v].fullest);
   return PIT_OK;
 }
 
 /// The record of variant v; `live` is -1 if nobody has counted.
-static pit_choice describe(pit_context *context, const pit_variants *variants,
-                           const double *costs, int32_t v, int64_t live) {
+static pit_choice describe(pit_context *context,
+                           const struct pit_cuda_choice *made,
+                           const pit_cost *costs, int32_t v, int64_t live) {
+  const pit_variants *variants = made->variants;
   pit_choice choice = {.variants = variants->count,
                        .variant = v,
                        .axis = PIT_VARIANT_DENSE,
-                       .cost = costs[3 * v],
+                       .cost = costs[v].fixed,
                        .coverage = -1};
   pit_index resolved;
-  if (variants->dense[v] || live < 0 ||
-      pit_spec_resolve(context, &variants->specs[v], &resolved) != PIT_OK)
+  if (pit_is_dense(variants, v) || live < 0 ||
+      pit_spec_resolve(context, &made->specs[v], &resolved) != PIT_OK)
     return choice;
   double tiles =
       (double)resolved.groups * (double)resolved.shape[resolved.axis];
   choice.axis = resolved.axis;
-  memcpy(choice.micro_tile, variants->specs[v].micro_tile,
+  memcpy(choice.micro_tile, made->specs[v].micro_tile,
          sizeof(choice.micro_tile));
-  choice.cost += costs[3 * v + 1] * (double)live;
+  choice.cost += costs[v].live * (double)live;
   choice.coverage = tiles > 0 ? (double)live / tiles : 0;
   return choice;
 }
 
 /// Records what the host hears of the latest look, if it is news.
 static void hear(pit_context *context, const pit_choice_key *key,
-                 const pit_variants *variants, const double *costs,
+                 const struct pit_cuda_choice *choice, const pit_cost *costs,
                  int64_t slot) {
   struct pit_cuda_memory *memory = context->cuda->choices;
   if (!memory->news)
@@ -195,9 +198,9 @@ static void hear(pit_context *context, const pit_choice_key *key,
   memory->seen[slot] = looks;
   pthread_mutex_unlock(&context->lock);
   int32_t v = __atomic_load_n(&told->variant, __ATOMIC_SEQ_CST);
-  if (new_looks == 0 || v < 0 || v >= variants->count)
+  if (new_looks == 0 || v < 0 || v >= choice->variants->count)
     return;
-  pit_choice chosen = describe(context, variants, costs, v,
+  pit_choice chosen = describe(context, choice, costs, v,
                                __atomic_load_n(&told->live, __ATOMIC_SEQ_CST));
   chosen.looks = new_looks;
   pit_choices_end(context, key, &chosen, /*back_off=*/true);
@@ -214,11 +217,11 @@ static bool is_of(const pit_index_spec *spec, const pit_index_spec *variant) {
 
 /// The number of the variant with such an index; the number of all variants if
 /// there is none.
-static int32_t find_variant(const pit_variants *variants,
+static int32_t find_variant(const struct pit_cuda_choice *choice,
                             const pit_index_spec *spec) {
   int32_t v = 0;
-  while (v < variants->count &&
-         (variants->dense[v] || !is_of(spec, &variants->specs[v])))
+  while (v < choice->variants->count &&
+         (pit_is_dense(choice->variants, v) || !is_of(spec, &choice->specs[v])))
     ++v;
   return v;
 }
@@ -226,11 +229,9 @@ static int32_t find_variant(const pit_variants *variants,
 /// Does the look of `seen` find what all variants of `choice` need?
 static bool serves(const struct pit_cuda_choice *seen,
                    const struct pit_cuda_choice *choice) {
-  const pit_variants *variants = &choice->variants;
-  for (int32_t v = 0; v < variants->count; ++v)
-    if (!variants->dense[v] &&
-        find_variant(&seen->variants, &variants->specs[v]) ==
-            seen->variants.count)
+  for (int32_t v = 0; v < choice->variants->count; ++v)
+    if (!pit_is_dense(choice->variants, v) &&
+        find_variant(seen, &choice->specs[v]) == seen->variants->count)
       return false;
   const pit_data *a = &seen->selection.data, *b = &choice->selection.data;
   return a->data == b->data && a->rank == b->rank &&
@@ -243,36 +244,34 @@ static bool serves(const struct pit_cuda_choice *seen,
 /// that serves this one.
 static void take_variants(struct pit_cuda_choice *choice,
                           const struct pit_cuda_choice *seen,
-                          const double *costs) {
-  const pit_variants *variants = &choice->variants;
-  for (int32_t v = 0; v < variants->count; ++v) {
+                          const pit_cost *costs) {
+  for (int32_t v = 0; v < choice->variants->count; ++v) {
     pit_cuda_variant *variant = &choice->decided[v];
     *variant = (pit_cuda_variant){.dense = true};
-    if (!variants->dense[v]) {
-      int32_t same = find_variant(&seen->variants, &variants->specs[v]);
+    if (!pit_is_dense(choice->variants, v)) {
+      int32_t same = find_variant(seen, &choice->specs[v]);
       *variant = seen->decided[same];
       variant->same = same;
     }
-    variant->fixed = costs[3 * v];
-    variant->live = costs[3 * v + 1];
+    variant->fixed = costs[v].fixed;
+    variant->live = costs[v].live;
   }
 }
 
 /// Begins the indices of all variants.
 static pit_status begin_variants(pit_frame *frame,
                                  struct pit_cuda_choice *choice,
-                                 const double *costs) {
-  const pit_variants *variants = &choice->variants;
-  for (int32_t v = 0; v < variants->count; ++v) {
+                                 const pit_cost *costs) {
+  for (int32_t v = 0; v < choice->variants->count; ++v) {
     pit_cuda_variant *variant = &choice->decided[v];
-    variant->dense = variants->dense[v];
-    variant->fixed = costs[3 * v];
-    variant->live = costs[3 * v + 1];
+    variant->dense = pit_is_dense(choice->variants, v);
+    variant->fixed = costs[v].fixed;
+    variant->live = costs[v].live;
     if (variant->dense)
       continue;
     pit_index resolved;
     pit_status status =
-        pit_spec_resolve(frame->context, &variants->specs[v], &resolved);
+        pit_spec_resolve(frame->context, &choice->specs[v], &resolved);
     resolved.source = (int32_t)choice->selection.source;
     if (status == PIT_OK)
       status = pit_cuda_begin_build(&frame->cuda->work, &choice->selection,
@@ -291,7 +290,7 @@ typedef struct others {
 
 /// Lets the device choose, after `elapsed` calls that it has not heard of.
 static pit_status ask_device(pit_frame *frame, struct pit_cuda_choice *choice,
-                             others others, const double *costs, int64_t slot,
+                             others others, const pit_cost *costs, int64_t slot,
                              int32_t elapsed) {
   const struct pit_cuda_memory *memory = frame->context->cuda->choices;
   pit_status status = pit_cuda_check_code(frame->context);
@@ -320,7 +319,7 @@ static pit_status ask_device(pit_frame *frame, struct pit_cuda_choice *choice,
   }
   choice->shown = (pit_device_choice){&decision.state->variant, -1};
   return pit_cuda_look(&frame->cuda->work, choice->decided,
-                       choice->variants.count, &decision);
+                       choice->variants->count, &decision);
 }
 
 /// Counts a call that the device does not hear of; else how many there were,
@@ -336,7 +335,7 @@ static int32_t count_elapsed(pit_context *context, int64_t slot, bool skips) {
 
 static pit_status choose(pit_frame *frame, const pit_choice_key *key,
                          struct pit_cuda_choice *choice, others others,
-                         const double *costs, bool deterministic) {
+                         const pit_cost *costs, bool deterministic) {
   pit_context *context = frame->context;
   choice->shown = (pit_device_choice){NULL, 0};
   // Not the context's lock, which an error's message takes.
@@ -346,7 +345,7 @@ static pit_status choose(pit_frame *frame, const pit_choice_key *key,
   int64_t slot = (int64_t)(pit_choice_key_hash(key) % SLOTS);
   bool may_skip = false;
   if (status == PIT_OK) {
-    hear(context, key, &choice->variants, costs, slot);
+    hear(context, key, choice, costs, slot);
     status = pit_choices_begin(context, key, &may_skip);
   }
   if (status != PIT_OK)
@@ -362,9 +361,9 @@ static pit_status choose(pit_frame *frame, const pit_choice_key *key,
       (captured || others.after || others.seen->shown.known >= 0 ||
        !serves(others.seen, choice)))
     others.seen = NULL;
-  if (!others.after && (is_foregone(&choice->variants, costs) ||
+  if (!others.after && (is_foregone(choice->variants, costs) ||
                         (may_skip && !deterministic && !captured))) {
-    pit_choice dense = describe(context, &choice->variants, costs, 0, -1);
+    pit_choice dense = describe(context, choice, costs, 0, -1);
     pit_choices_end(context, key, &dense, /*back_off=*/false);
     (void)count_elapsed(context, slot, /*skips=*/true);
     return PIT_OK;
@@ -377,14 +376,14 @@ static pit_status choose(pit_frame *frame, const pit_choice_key *key,
 }
 
 /// Has a choice read a bitmap in place of the data.
-static pit_status take_bitmap(pit_context *context, int32_t source,
-                              const pit_index_spec *shape,
-                              const pit_bitmap *bitmap,
+static pit_status take_bitmap(pit_context *context, const pit_bitmap *bitmap,
                               pit_selection *selection) {
+  const pit_data *data = &selection->data;
+  int32_t source = (int32_t)selection->source;
   if (!bitmap->on_device || bitmap->source != source ||
-      bitmap->rank != shape->rank ||
-      memcmp(bitmap->shape, shape->shape,
-             (size_t)shape->rank * sizeof(*shape->shape)) != 0)
+      bitmap->rank != data->rank ||
+      memcmp(bitmap->shape, data->shape,
+             (size_t)data->rank * sizeof(*data->shape)) != 0)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "choice: the bitmap is not one on a device, of source %d "
                     "and of the data's shape",
@@ -393,15 +392,13 @@ static pit_status take_bitmap(pit_context *context, int32_t source,
   return PIT_OK;
 }
 
-int32_t pit_rt_choose_on_device(pit_frame *frame,
+int32_t pit_rt_choose_on_device(pit_frame *frame, const pit_variants *variants,
+                                const pit_view *data, const pit_cost *costs,
                                 const pit_device_choice *after,
-                                const pit_device_choice *seen, int32_t mark,
-                                int32_t flags, int32_t source, const void *data,
-                                const int64_t *desc, const pit_bitmap *bitmap,
-                                const int64_t *variants, const double *costs,
-                                pit_place *place,
+                                const pit_device_choice *seen,
+                                const pit_bitmap *bitmap, pit_place *place,
                                 const pit_device_choice **result) {
-  if (!frame || !variants || !costs || !result)
+  if (!frame || !result)
     return PIT_ERROR_INVALID_ARGUMENT;
   *result = NULL;
   pit_context *context = frame->context;
@@ -413,32 +410,29 @@ int32_t pit_rt_choose_on_device(pit_frame *frame,
   pit_status status = get_choice(frame, place, &choice);
   if (status != PIT_OK)
     return status;
-  pit_index_spec shape;
-  status = pit_frame_read_build(frame, source, data, desc, &shape,
-                                &choice->selection);
-  if (status == PIT_OK && source != PIT_SOURCE_VALUES &&
-      source != PIT_SOURCE_MASK)
+  choice->variants = variants;
+  pit_variants_specs(variants, data->shape, choice->specs);
+  choice->selection = pit_selection_of(variants->variants, data);
+  pit_source source = choice->selection.source;
+  if (source != PIT_SOURCE_VALUES && source != PIT_SOURCE_MASK)
     status = pit_fail(context, PIT_ERROR_UNSUPPORTED,
                       "choice: source %d; a device chooses by values (%d) or "
                       "by a mask (%d)",
-                      source, PIT_SOURCE_VALUES, PIT_SOURCE_MASK);
+                      (int)source, PIT_SOURCE_VALUES, PIT_SOURCE_MASK);
   if (status == PIT_OK && bitmap)
-    status = take_bitmap(context, source, &shape, bitmap, &choice->selection);
+    status = take_bitmap(context, bitmap, &choice->selection);
   if (status == PIT_OK)
-    status = pit_variants_read(context, &shape, variants, &choice->variants);
-  if (status == PIT_OK)
-    status = check_costs(context, &choice->variants, costs);
+    status = check_costs(context, variants, costs);
   if (status != PIT_OK)
     return status;
-  pit_choice_key key =
-      pit_choice_key_of(frame, mark, data, &shape, variants, &choice->variants);
+  pit_choice_key key = pit_choice_key_of(frame, variants, data);
   status = pit_frame_place_begin(frame, place);
   if (status != PIT_OK)
     return status;
   const others others = {after, seen ? find_choice(frame, seen) : NULL};
-  status =
-      choose(frame, &key, choice, others, costs,
-             context->deterministic || (flags & PIT_CHOOSE_DETERMINISTIC) != 0);
+  bool deterministic = context->deterministic ||
+                       (variants->flags & PIT_CHOOSE_DETERMINISTIC) != 0;
+  status = choose(frame, &key, choice, others, costs, deterministic);
   pit_frame_place_end(frame, place);
   if (status == PIT_OK)
     *result = &choice->shown;
@@ -455,43 +449,39 @@ static pit_status get_index(pit_frame *frame, pit_index_builder *builder,
     *index = pit_builder_adopt(builder, &choice->decided[v].build, slot);
     return PIT_OK;
   }
-  pit_status status = pit_spec_resolve(
-      frame->context, &choice->variants.specs[v], &builder->index);
+  pit_status status =
+      pit_spec_resolve(frame->context, &choice->specs[v], &builder->index);
   builder->index.flags |= PIT_INDEX_DEVICE;
   *index = &builder->index;
   return status;
 }
 
-int32_t pit_rt_build_if_chosen(pit_frame *frame, int32_t source,
-                               const void *data, const int64_t *desc,
+int32_t pit_rt_build_if_chosen(pit_frame *frame, const pit_build *build,
+                               const pit_view *data, const int64_t *shape,
                                const pit_device_choice *shown, pit_place *place,
                                const pit_index **index) {
   if (!frame || !index)
     return PIT_ERROR_INVALID_ARGUMENT;
   *index = NULL;
   pit_context *context = frame->context;
-  pit_index_spec spec;
-  pit_selection selection;
-  pit_status status =
-      pit_frame_read_build(frame, source, data, desc, &spec, &selection);
-  if (status != PIT_OK)
-    return status;
   struct pit_cuda_choice *choice = find_choice(frame, shown);
   if (!choice)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "index: this call has made no such choice on a device");
-  const pit_variants *variants = &choice->variants;
-  int32_t v = find_variant(variants, &spec);
-  if (v == variants->count)
+  pit_index_spec spec = pit_spec_of(build, shape);
+  int32_t v = find_variant(choice, &spec);
+  if (v == choice->variants->count)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "index: none of the %d variants of the choice has an index "
                     "of these micro-tiles along axis %d",
-                    variants->count, spec.axis);
+                    v, spec.axis);
   pit_index_builder *builder = NULL;
-  status = pit_frame_builder(frame, place, &builder);
+  pit_status status = pit_frame_builder(frame, place, &builder);
   if (status == PIT_OK)
     status = get_index(frame, builder, choice, v, place, index);
-  if (status == PIT_OK && shown->known < 0 && context->observer)
+  if (status == PIT_OK && shown->known < 0 && context->observer) {
+    pit_selection selection = pit_selection_of(build, data);
     pit_frame_observe(context, *index, &selection);
+  }
   return status;
 }

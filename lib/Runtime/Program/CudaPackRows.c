@@ -4,7 +4,7 @@
 #include "Frame.h"
 #include "Index/CudaIndex.h"
 
-enum { MAX_RANK = 5, ROW_BYTES = 16, MAX_BATCH_DIMS = 3 };
+enum { ROW_BYTES = 16, MAX_BATCH_DIMS = 3 };
 
 typedef struct dim {
   int64_t size, stride; ///< bytes
@@ -21,7 +21,7 @@ typedef struct packing {
 /// can be; `keep` is how many of the last ones stay as they are.
 static void number_rows(const dim *dims, int32_t count, int32_t keep,
                         packing *p) {
-  dim outer[MAX_RANK] = {{1, 0}};
+  dim outer[PIT_TMA_MAX_RANK] = {{1, 0}};
   int32_t n = 0;
   for (int32_t d = 0; d < count; ++d) {
     bool stays = d >= count - keep;
@@ -37,68 +37,53 @@ static void number_rows(const dim *dims, int32_t count, int32_t keep,
     p->batch[b] = n > 0 ? outer[--n] : (dim){1, 0};
 }
 
-/// Reads the words; `*rows`: whether elements of a row are neighbours.
-static pit_status read_words(pit_context *context, const int64_t *words,
-                             packing *p, bool *rows) {
-  int64_t bytes = words[0], rank = words[1];
-  if (bytes != 1 && bytes != 2 && bytes != 4)
-    return pit_fail(context, PIT_ERROR_DTYPE,
-                    "rows: elements of %lld bytes; they must be of 1, 2 or 4",
-                    (long long)bytes);
-  if (rank < 1 || rank > MAX_RANK)
-    return pit_fail(context, PIT_ERROR_SHAPE,
-                    "rows: rank %lld; ranks 1 to %d are supported",
-                    (long long)rank, MAX_RANK);
-  const int64_t *shape = words + 4, *strides = shape + rank;
-  dim dims[MAX_RANK];
-  for (int64_t d = 0; d < rank; ++d) {
-    if (shape[d] < 0)
+/// Describes the copy; `*rows`: whether elements of a row are neighbours.
+static pit_status describe(pit_context *context, const pit_view *from,
+                           int32_t bytes, int32_t rank, packing *p,
+                           bool *rows) {
+  dim dims[PIT_TMA_MAX_RANK];
+  for (int32_t d = 0; d < rank; ++d) {
+    if (from->shape[d] < 0)
       return pit_fail(context, PIT_ERROR_SHAPE,
-                      "rows: dimension %lld is %lld; it must not be negative",
-                      (long long)d, (long long)shape[d]);
-    dims[d] = (dim){shape[d], strides[d] * bytes};
+                      "rows: dimension %d is %lld; it must not be negative", d,
+                      (long long)from->shape[d]);
+    dims[d] = (dim){from->shape[d], from->strides[d] * bytes};
   }
-  p->size_log2 = __builtin_ctzll((uint64_t)bytes);
+  p->size_log2 = __builtin_ctz((uint32_t)bytes);
   p->column = dims[rank - 1];
   p->pitch = pit_ceil_div(p->column.size * bytes, ROW_BYTES) * ROW_BYTES;
   *rows = p->column.stride == bytes || p->column.size == 1;
-  number_rows(dims, (int32_t)rank - 1, *rows ? 0 : 1, p);
+  number_rows(dims, rank - 1, *rows ? 0 : 1, p);
   return PIT_OK;
 }
 
-static pit_status check(pit_frame *frame, const void *to, const void *from,
-                        const int64_t *desc) {
-  pit_context *context = frame->context;
-  if (!frame->cuda || !desc)
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    frame->cuda ? "rows: an argument is NULL"
-                                : "rows: the program runs on the CPU");
-  if ((uintptr_t)to % ROW_BYTES != 0 || (uintptr_t)from % desc[0] != 0)
-    return pit_fail(context, PIT_ERROR_ALIGNMENT,
-                    "rows: the %s must be aligned to %lld bytes",
-                    (uintptr_t)to % ROW_BYTES != 0 ? "copy" : "data",
-                    (uintptr_t)to % ROW_BYTES != 0 ? (long long)ROW_BYTES
-                                                   : (long long)desc[0]);
-  return pit_cuda_check_code(context);
-}
-
-int32_t pit_rt_pack_rows(pit_frame *frame, void *to, const void *from,
-                         const int64_t *desc) {
+int32_t pit_rt_pack_rows(pit_frame *frame, void *to, const pit_view *view,
+                         int32_t bytes, int32_t rank, const int32_t *word,
+                         int32_t number) {
   if (!frame)
     return PIT_ERROR_INVALID_ARGUMENT;
+  pit_context *context = frame->context;
+  if (!frame->cuda)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "rows: the program runs on the CPU");
+  const void *from = view->data;
+  bool is_aligned = (uintptr_t)to % ROW_BYTES == 0;
+  if (!is_aligned || (uintptr_t)from % (uintptr_t)bytes != 0)
+    return pit_fail(context, PIT_ERROR_ALIGNMENT,
+                    "rows: the %s must be aligned to %d bytes",
+                    is_aligned ? "data" : "copy",
+                    is_aligned ? bytes : ROW_BYTES);
   packing p;
   bool rows;
-  pit_status status = PIT_OK;
-  if (desc && frame->cuda)
-    status = read_words(frame->context, desc, &p, &rows);
+  pit_status status = describe(context, view, bytes, rank, &p, &rows);
   if (status == PIT_OK)
-    status = check(frame, to, from, desc);
+    status = pit_cuda_check_code(context);
   int64_t batches = 1;
   for (int32_t b = 0; status == PIT_OK && b < MAX_BATCH_DIMS; ++b)
     batches *= p.batch[b].size;
   if (status != PIT_OK || batches * p.row.size * p.column.size == 0)
     return status;
-  const pit_cuda_properties *device = pit_cuda_device(frame->context);
+  const pit_cuda_properties *device = pit_cuda_device(context);
   // As many threads along a row as it has pieces, up to a block's.
   int32_t wide_log2 = 0;
   while (1 << wide_log2 < PIT_INDEX_THREADS &&
@@ -117,8 +102,7 @@ int32_t pit_rt_pack_rows(pit_frame *frame, void *to, const void *from,
       .blocks = pit_min(tiles, 8 * (int64_t)device->multiprocessors),
       .threads = PIT_INDEX_THREADS,
       .overlap = true};
-  const pit_cuda_condition when = {(const int32_t *)(uintptr_t)desc[2],
-                                   (int32_t)desc[3]};
+  const pit_cuda_condition when = {word, number};
   const dim *b = p.batch;
   const pit_cuda_batches of = {
       .count = batches,

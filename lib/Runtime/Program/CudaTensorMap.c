@@ -3,7 +3,7 @@
 #include "Cuda/CudaContext.h"
 #include "Frame.h"
 
-enum { MAX_TMA_RANK = 5, MAX_BOX = 256, TMA_ALIGNMENT = 16 };
+enum { TMA_ALIGNMENT = 16 };
 
 /// CUtensorMapDataType of a dtype; -1: it has none.
 static int type_of(pit_dtype dtype) {
@@ -39,43 +39,33 @@ static int type_of(pit_dtype dtype) {
 }
 
 /// The value of an enumeration that counts powers of two: 0 for 0, 1 for
-/// `first`, 2 for twice that, up to `last`; -1: it has none.
-static int step_of(int64_t bytes, int64_t first, int last) {
-  if (bytes == 0)
-    return 0;
-  for (int i = 1; i <= last; ++i)
-    if (bytes == first << (i - 1))
-      return i;
-  return -1;
+/// `first`, 2 for twice that, and so on.
+static int step_of(int32_t bytes, int32_t first) {
+  int step = 0;
+  for (int32_t at = first; at <= bytes; at *= 2)
+    ++step;
+  return step;
 }
 
-/// A descriptor's words, taken apart; dimensions as the driver counts them, the
-/// innermost first.
+/// Dimensions as the driver counts them, the innermost first.
 typedef struct tma {
-  int type, swizzle, l2;
   int64_t element; ///< bytes
-  int64_t swizzle_bytes;
-  uint32_t rank;
-  uint64_t dims[MAX_TMA_RANK], strides[MAX_TMA_RANK];
-  uint32_t box[MAX_TMA_RANK];
+  uint64_t dims[PIT_TMA_MAX_RANK], strides[PIT_TMA_MAX_RANK];
+  uint32_t box[PIT_TMA_MAX_RANK];
 } tma;
 
-static pit_status read_dim(pit_context *context, const int64_t *words,
-                           int64_t rank, int64_t d, tma *made) {
-  int64_t size = words[d], stride = words[rank + d], box = words[2 * rank + d];
-  int64_t at = rank - 1 - d;
+static pit_status read_dim(pit_context *context, const pit_tensor_map *form,
+                           const pit_view *data, int32_t d, tma *made) {
+  int64_t size = data->shape[d], stride = data->strides[d];
+  int32_t at = form->rank - 1 - d;
   int64_t bytes;
   if (size < 1 || size > UINT32_MAX)
     return pit_fail(context, PIT_ERROR_SHAPE,
-                    "tensor map: dimension %lld is %lld; it must be in [1, "
+                    "tensor map: dimension %d is %lld; it must be in [1, "
                     "2^32)",
-                    (long long)d, (long long)size);
-  if (box < 1 || box > MAX_BOX)
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "tensor map: box[%lld] is %lld; it must be in [1, %d]",
-                    (long long)d, (long long)box, MAX_BOX);
+                    d, (long long)size);
   made->dims[at] = (uint64_t)size;
-  made->box[at] = (uint32_t)box;
+  made->box[at] = (uint32_t)form->box[d];
   if (at == 0) {
     if (stride != 1)
       return pit_fail(context, PIT_ERROR_LAYOUT,
@@ -86,68 +76,20 @@ static pit_status read_dim(pit_context *context, const int64_t *words,
   if (stride < 0 || !pit_mul(stride, made->element, &bytes) ||
       bytes % TMA_ALIGNMENT != 0 || bytes >= INT64_C(1) << 40)
     return pit_fail(context, PIT_ERROR_LAYOUT,
-                    "tensor map: stride %lld is %lld elements of %lld bytes; "
+                    "tensor map: stride %d is %lld elements of %lld bytes; "
                     "it must be a multiple of %d bytes below 2^40",
-                    (long long)d, (long long)stride, (long long)made->element,
+                    d, (long long)stride, (long long)made->element,
                     TMA_ALIGNMENT);
   made->strides[at - 1] = (uint64_t)bytes;
   return PIT_OK;
 }
 
-static pit_status read_words(pit_context *context, const int64_t *words,
-                             tma *made) {
-  char name[PIT_DTYPE_NAME_SIZE];
-  pit_dtype dtype = {(uint8_t)(words[0] & 0xFF), (uint8_t)(words[0] >> 8)};
-  int64_t rank = words[1];
-  *made = (tma){.type = type_of(dtype),
-                .swizzle = step_of(words[2], 32, 3),
-                .l2 = step_of(words[3], 64, 3),
-                .element = dtype.bits / 8,
-                .swizzle_bytes = words[2]};
-  if (made->type < 0)
-    return pit_fail(context, PIT_ERROR_DTYPE,
-                    "tensor map: element type %s is not one that the device "
-                    "copies",
-                    pit_dtype_name(dtype, name));
-  if (rank < 1 || rank > MAX_TMA_RANK)
-    return pit_fail(context, PIT_ERROR_SHAPE,
-                    "tensor map: rank %lld; ranks 1 to %d are supported",
-                    (long long)rank, MAX_TMA_RANK);
-  if (made->swizzle < 0)
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "tensor map: swizzle is %lld; it must be 0, 32, 64 or 128 "
-                    "bytes",
-                    (long long)words[2]);
-  if (made->l2 < 0)
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "tensor map: L2 promotion is %lld; it must be 0, 64, 128 "
-                    "or 256 bytes",
-                    (long long)words[3]);
-  made->rank = (uint32_t)rank;
-  for (int64_t d = 0; d < rank; ++d) {
-    pit_status status = read_dim(context, words + 4, rank, d, made);
-    if (status != PIT_OK)
-      return status;
-  }
-  int64_t inner = made->box[0] * made->element;
-  if (inner % TMA_ALIGNMENT != 0 ||
-      (made->swizzle_bytes > 0 && inner > made->swizzle_bytes))
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "tensor map: the box has rows of %lld bytes; they must be "
-                    "a multiple of %d%s%lld",
-                    (long long)inner, TMA_ALIGNMENT,
-                    made->swizzle_bytes > 0 ? " and at most the swizzle's "
-                                            : "; the swizzle is ",
-                    (long long)made->swizzle_bytes);
-  return PIT_OK;
-}
-
-int32_t pit_rt_tensor_map(pit_frame *frame, void *map, const void *data,
-                          const int64_t *desc) {
+int32_t pit_rt_tensor_map(pit_frame *frame, void *map,
+                          const pit_tensor_map *form, const pit_view *data) {
   if (!frame)
     return PIT_ERROR_INVALID_ARGUMENT;
   pit_context *context = frame->context;
-  if (!frame->cuda || !map || !desc)
+  if (!frame->cuda || !map)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     frame->cuda ? "tensor map: an argument is NULL"
                                 : "tensor map: the program runs on the CPU");
@@ -158,18 +100,29 @@ int32_t pit_rt_tensor_map(pit_frame *frame, void *map, const void *data,
                     context->cuda->ordinal, context->cuda->name,
                     context->cuda->properties.capability / 10,
                     context->cuda->properties.capability % 10);
-  if ((uintptr_t)map % 64 != 0 || (uintptr_t)data % TMA_ALIGNMENT != 0)
+  if ((uintptr_t)map % 64 != 0 || (uintptr_t)data->data % TMA_ALIGNMENT != 0)
     return pit_fail(context, PIT_ERROR_ALIGNMENT,
                     "tensor map: the %s must be aligned to %d bytes",
                     (uintptr_t)map % 64 != 0 ? "map" : "data",
                     (uintptr_t)map % 64 != 0 ? 64 : TMA_ALIGNMENT);
-  tma made;
-  pit_status status = read_words(context, desc, &made);
-  const uint32_t step[MAX_TMA_RANK] = {1, 1, 1, 1, 1};
-  return status == PIT_OK
-             ? PIT_CUDA(context, TensorMapEncodeTiled, map, made.type,
-                        made.rank, data, made.dims, made.strides, made.box,
-                        step, /*interleave=*/0, made.swizzle, made.l2,
-                        /*fill=*/0)
-             : status;
+  pit_dtype dtype = {form->dtype.code, form->dtype.bits};
+  int type = type_of(dtype);
+  char name[PIT_DTYPE_NAME_SIZE];
+  if (type < 0)
+    return pit_fail(context, PIT_ERROR_DTYPE,
+                    "tensor map: element type %s is not one that the device "
+                    "copies",
+                    pit_dtype_name(dtype, name));
+  tma made = {.element = dtype.bits / 8};
+  for (int32_t d = 0; d < form->rank; ++d) {
+    pit_status status = read_dim(context, form, data, d, &made);
+    if (status != PIT_OK)
+      return status;
+  }
+  const uint32_t step[PIT_TMA_MAX_RANK] = {1, 1, 1, 1, 1};
+  return PIT_CUDA(context, TensorMapEncodeTiled, map, type,
+                  (uint32_t)form->rank, data->data, made.dims, made.strides,
+                  made.box, step, /*interleave=*/0, step_of(form->swizzle, 32),
+                  step_of(form->l2_promotion, 64),
+                  /*fill=*/0);
 }

@@ -5,6 +5,8 @@
 
 #include "Core/Internal.h"
 
+#include <string.h>
+
 /// A piece of memory that is cut from the front.
 typedef struct pit_block {
   struct pit_block *next;
@@ -69,10 +71,16 @@ int32_t pit_frame_next_build(pit_frame *frame, pit_place *place);
 void pit_frame_observe(pit_context *context, const pit_index *index,
                        const pit_selection *selection);
 
-/// Reads the words of a build (Abi.h) and checks that the data is there.
-pit_status pit_frame_read_build(pit_frame *frame, int32_t source,
-                                const void *data, const int64_t *desc,
-                                pit_index_spec *spec, pit_selection *selection);
+/// The index that a build makes for a tensor of that shape, and its data.
+pit_index_spec pit_spec_of(const pit_build *build, const int64_t *shape);
+pit_selection pit_selection_of(const pit_build *build, const pit_view *data);
+
+/// Puts `count` words behind the first `used` ones; returns how many there are.
+static inline int64_t pit_append(int64_t *words, int64_t used,
+                                 const int64_t *from, int64_t count) {
+  memcpy(words + used, from, (size_t)count * sizeof(*words));
+  return used + count;
+}
 
 /// The bytes from the first element of a tensor to the end of its last one; 0
 /// if there is none, or rows go backwards.

@@ -9,53 +9,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Reads the words of a build (Abi.h).
-static pit_status read_description(pit_context *context, const int64_t *desc,
-                                   pit_index_spec *spec,
-                                   pit_selection *selection) {
-  if (!desc)
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "index: the description is NULL");
-  *spec = (pit_index_spec){0};
-  pit_data *data = &selection->data;
-  int64_t dtype = *desc++;
-  data->dtype = (pit_dtype){(uint8_t)(dtype & 0xFF), (uint8_t)(dtype >> 8)};
-  selection->background = (uint64_t)*desc++;
-  spec->flags = (uint32_t)*desc++;
-  spec->chunk_size = *desc++;
-  if (*desc < 0 || *desc > PIT_MAX_RANK)
-    return pit_fail(context, PIT_ERROR_SHAPE,
-                    "index: data of rank %lld; ranks 0 to %d are supported",
-                    (long long)*desc, PIT_MAX_RANK);
-  data->rank = (int32_t)*desc++;
-  for (int32_t d = 0; d < data->rank; ++d)
-    if (desc[d] < 0)
-      return pit_fail(context, PIT_ERROR_SHAPE,
-                      "index: dimension %d of the data is %lld; it cannot be "
-                      "negative",
-                      d, (long long)desc[d]);
-  for (int32_t d = 0; d < data->rank; ++d)
-    data->shape[d] = *desc++;
-  for (int32_t d = 0; d < data->rank; ++d)
-    data->strides[d] = *desc++;
-  if (*desc < 1 || *desc > PIT_MAX_RANK)
-    return pit_fail(context, PIT_ERROR_SHAPE,
-                    "index: rank %lld; ranks 1 to %d are supported",
-                    (long long)*desc, PIT_MAX_RANK);
-  spec->rank = (int32_t)*desc++;
-  if (*desc < 0 || *desc >= spec->rank)
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "index: axis %lld of a tensor of rank %d; it must be in "
-                    "[0, %d)",
-                    (long long)*desc, spec->rank, spec->rank);
-  spec->axis = (int32_t)*desc++;
-  for (int32_t d = 0; d < spec->rank; ++d)
-    spec->shape[d] = *desc++;
-  for (int32_t d = 0; d < spec->rank; ++d)
-    spec->micro_tile[d] = *desc++;
-  for (int32_t d = 0; d < spec->rank; ++d)
-    spec->step[d] = *desc++;
-  return PIT_OK;
+pit_index_spec pit_spec_of(const pit_build *build, const int64_t *shape) {
+  pit_index_spec spec = {
+      .rank = build->rank, .axis = build->axis, .flags = build->flags};
+  size_t bytes = (size_t)build->rank * sizeof(*shape);
+  memcpy(spec.shape, shape, bytes);
+  memcpy(spec.micro_tile, build->micro_tile, bytes);
+  memcpy(spec.step, build->step, bytes);
+  return spec;
+}
+
+pit_selection pit_selection_of(const pit_build *build, const pit_view *data) {
+  pit_selection selection = {
+      .source = (pit_source)build->source,
+      .data = {.data = data->data,
+               .dtype = {build->dtype.code, build->dtype.bits},
+               .rank = build->data_rank},
+      .background = build->background};
+  size_t bytes = (size_t)build->data_rank * sizeof(*data->shape);
+  memcpy(selection.data.shape, data->shape, bytes);
+  memcpy(selection.data.strides, data->strides, bytes);
+  return selection;
 }
 
 pit_status pit_frame_builder(pit_frame *frame, pit_place *place,
@@ -132,18 +106,25 @@ int64_t pit_data_span(const pit_data *data) {
   return pit_mul(elements, data->dtype.bits / 8, &bytes) ? bytes : 0;
 }
 
-/// Words of a description: those before the data's and the index's dimensions,
-/// these, and the source.
-enum { MAX_KEY_WORDS = 7 + 5 * PIT_MAX_RANK + 1 };
+/// Words of a key: the build, the data's layout, the shape, and the source that
+/// is read.
+enum {
+  BUILD_WORDS = sizeof(pit_build) / sizeof(int64_t),
+  MAX_KEY_WORDS = BUILD_WORDS + 3 * PIT_MAX_RANK + 1
+};
 
 /// Finds or builds an index in memory that is kept; NULL: there is none for it.
 static pit_status keep_index(pit_frame *frame, const pit_index_spec *spec,
                              const pit_selection *selection,
-                             const int64_t *desc, int64_t slot,
+                             const pit_build *build, int64_t slot,
                              const pit_index **index) {
   int64_t words[MAX_KEY_WORDS];
-  int64_t count = 7 + 2 * selection->data.rank + 3 * spec->rank;
-  memcpy(words, desc, (size_t)count * sizeof(*words));
+  memcpy(words, build, sizeof(*build));
+  int64_t count = BUILD_WORDS;
+  const pit_data *data = &selection->data;
+  count = pit_append(words, count, data->shape, data->rank);
+  count = pit_append(words, count, data->strides, data->rank);
+  count = pit_append(words, count, spec->shape, spec->rank);
   words[count++] = selection->source;
   const pit_kept_key key = {.data = selection->data.data,
                             .bytes = pit_data_span(&selection->data),
@@ -208,42 +189,17 @@ int32_t pit_frame_next_build(pit_frame *frame, pit_place *place) {
   return slot;
 }
 
-pit_status pit_frame_read_build(pit_frame *frame, int32_t source,
-                                const void *data, const int64_t *desc,
-                                pit_index_spec *spec,
-                                pit_selection *selection) {
-  pit_context *context = frame->context;
-  *selection = (pit_selection){.source = (pit_source)source};
-  pit_status status = read_description(context, desc, spec, selection);
-  if (status != PIT_OK)
-    return status;
-  selection->data.data = data;
-  int64_t bytes;
-  if (!pit_dtype_known(selection->data.dtype))
-    return pit_fail(context, PIT_ERROR_DTYPE,
-                    "index: data has dtype word 0x%llx",
-                    (unsigned long long)desc[0]);
-  if (!data && (!pit_tensor_bytes(selection->data.rank, selection->data.shape,
-                                  1, &bytes) ||
-                bytes > 0))
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT, "index: data is NULL");
-  return PIT_OK;
-}
-
 /// Builds an index anew, or in a place of the program that may have built one
 /// before; of a bitmap, if there is one. If it does, it packs.
-static int32_t build_index(pit_frame *frame, int32_t source, const void *data,
-                           const int64_t *desc, const pit_bitmap *bitmap,
-                           pit_place *place, pit_packing *packing,
-                           const pit_index **index) {
+static int32_t build_index(pit_frame *frame, const pit_build *build,
+                           const pit_view *data, const int64_t *shape,
+                           const pit_bitmap *bitmap, pit_place *place,
+                           pit_packing *packing, const pit_index **index) {
   *index = NULL;
   pit_context *context = frame->context;
-  pit_index_spec spec;
-  pit_selection selection;
-  pit_status status =
-      pit_frame_read_build(frame, source, data, desc, &spec, &selection);
-  if (status != PIT_OK)
-    return status;
+  pit_index_spec spec = pit_spec_of(build, shape);
+  pit_selection selection = pit_selection_of(build, data);
+  int32_t source = build->source;
   bool on_device = frame->cuda != NULL;
   if (bitmap &&
       ((bitmap->on_device != 0) != on_device || bitmap->source != source))
@@ -257,7 +213,7 @@ static int32_t build_index(pit_frame *frame, int32_t source, const void *data,
     selection = pit_selection_of_bitmap(bitmap);
   selection.bitmap = bitmap;
   int32_t slot = pit_frame_next_build(frame, place);
-  status = keep_index(frame, &spec, &selection, desc, slot, index);
+  pit_status status = keep_index(frame, &spec, &selection, build, slot, index);
   if (status == PIT_OK && !*index) {
     pit_index_builder *builder;
     status = pit_frame_builder(frame, place, &builder);
@@ -283,23 +239,25 @@ int32_t pit_rt_bitmap(pit_frame *frame, int32_t rank, const int64_t *shape,
   return status;
 }
 
-int32_t pit_rt_build(pit_frame *frame, int32_t source, const void *data,
-                     const int64_t *desc, const pit_bitmap *bitmap,
-                     pit_place *place, const pit_index **index) {
+int32_t pit_rt_build(pit_frame *frame, const pit_build *build,
+                     const pit_view *data, const int64_t *shape,
+                     const pit_bitmap *bitmap, pit_place *place,
+                     const pit_index **index) {
   if (!frame || !index)
     return PIT_ERROR_INVALID_ARGUMENT;
-  return build_index(frame, source, data, desc, bitmap, place, NULL, index);
+  return build_index(frame, build, data, shape, bitmap, place, NULL, index);
 }
 
-int32_t pit_rt_build_packed(pit_frame *frame, const void *data,
-                            const int64_t *desc, void *packed, int64_t rows,
-                            int64_t width, pit_place *place,
-                            const pit_index **index, int32_t *done) {
+int32_t pit_rt_build_packed(pit_frame *frame, const pit_build *build,
+                            const pit_view *data, void *packed, int64_t rows,
+                            pit_place *place, const pit_index **index,
+                            int32_t *done) {
   if (!frame || !index || !done)
     return PIT_ERROR_INVALID_ARGUMENT;
-  pit_packing packing = {.memory = packed, .rows = rows, .width = width};
-  int32_t status = build_index(frame, PIT_SOURCE_VALUES, data, desc, NULL,
-                               place, &packing, index);
+  pit_packing packing = {
+      .memory = packed, .rows = rows, .width = build->micro_tile[0]};
+  int32_t status = build_index(frame, build, data, data->shape, NULL, place,
+                               &packing, index);
   *done = packing.done;
   return status;
 }

@@ -141,8 +141,9 @@ static void add(entry *e, const pit_coverage *coverages) {
   ++e->calls;
 }
 
-int32_t pit_rt_record(pit_frame *frame, int32_t source, const void *data,
-                      const int64_t *desc, const char *mark, pit_place *place) {
+int32_t pit_rt_record(pit_frame *frame, const pit_build *build,
+                      const pit_view *data, const int64_t *shape,
+                      const char *mark, pit_place *place) {
   if (!frame || !mark)
     return PIT_ERROR_INVALID_ARGUMENT;
   pit_context *context = frame->context;
@@ -150,15 +151,11 @@ int32_t pit_rt_record(pit_frame *frame, int32_t source, const void *data,
     return pit_fail(context, PIT_ERROR_UNSUPPORTED,
                     "record: the program runs on a device; its zeros are "
                     "recorded by the same program on the CPU");
-  pit_index_spec shape;
-  pit_selection selection;
+  pit_selection selection = pit_selection_of(build, data);
   pit_index_builder *builder = NULL;
-  pit_status status =
-      pit_frame_read_build(frame, source, data, desc, &shape, &selection);
+  pit_status status = pit_frame_builder(frame, place, &builder);
   if (status == PIT_OK)
-    status = pit_frame_builder(frame, place, &builder);
-  if (status == PIT_OK)
-    status = pit_bitmap_fill(builder, shape.rank, shape.shape, &selection);
+    status = pit_bitmap_fill(builder, build->rank, shape, &selection);
   if (status != PIT_OK)
     return status;
   bool failed = false;

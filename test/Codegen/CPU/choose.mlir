@@ -2,26 +2,25 @@
 
 // A choice and an index of what it has seen are calls of the runtime.
 
-// CHECK-DAG: func.func private @pit_rt_choose(!llvm.ptr, i32, i32, i32, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
-// CHECK-DAG: func.func private @pit_rt_build(!llvm.ptr, i32, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
+// The constants are structs of the runtime (Abi.h) as words of 32 bits. pit_variants: identity, mark,
+// flags, count, 0, and a pit_build each; pit_build: source, dtype, background, flags, ranks
+// of the data and of the index, axis, micro_tile, step. SEEN is PIT_CHOOSE_SEEN.
+// CHECK-DAG: constant @[[$SEEN:pit_variants_[0-9a-f]+]](dense<"0x{{[0-9A-F]+}}0100000002000000020000000000000000000000022001000000000000000000000000000200000002000000FFFFFFFF01000000000000001000000000000000
+// CHECK-DAG: constant @[[$VARIANTS:pit_variants_[0-9a-f]+]](dense<"0x{{[0-9A-F]+}}0000000000000000020000000000000000000000022001000000000000000000000000000200000002000000FFFFFFFF20000000000000000100000000000000
+// CHECK-DAG: constant @[[$BUILD:pit_build_[0-9a-f]+]](dense<[0, 73730, 0, 0, 0, 2, 2, 1, 32, 0, 1, 0, {{.*}}> : tensor<40xi32>)
+// CHECK-DAG: func.func private @pit_rt_choose(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
+// CHECK-DAG: func.func private @pit_rt_build(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
 // CHECK-LABEL: func.func @f(
 // CHECK-SAME: %[[FRAME:.*]]: !llvm.ptr {pit.frame}
-// Two variants: PIT_VARIANT_DENSE, and one with an axis, micro_tile and step.
-// CHECK: %[[COUNT:.*]] = arith.constant 2 : i64
-// CHECK: %[[DENSE:.*]] = arith.constant -1 : i64
-// CHECK: %[[AXIS:.*]] = arith.constant 1 : i64
-// CHECK: %[[ROWS:.*]] = arith.constant 32 : i64
-// CHECK: llvm.store %[[COUNT]]
-// CHECK: llvm.store %[[DENSE]]
-// CHECK: llvm.store %[[AXIS]]
-// CHECK: llvm.store %[[ROWS]]
-// CHECK: call @pit_rt_choose(%[[FRAME]], {{.*}})
+// CHECK: %[[TWO:.*]] = llvm.mlir.addressof @[[$VARIANTS]] :
+// CHECK: call @pit_rt_choose(%[[FRAME]], %[[TWO]], {{.*}})
 // CHECK-NEXT: pit.check_status
 // CHECK: %[[V32:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i32
 // CHECK: arith.index_cast %[[V32]] : i32 to index
 // CHECK: %[[BITS:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr
 // CHECK: scf.if
-// CHECK: func.call @pit_rt_build(%[[FRAME]], %{{.*}}, %{{.*}}, %{{.*}}, %[[BITS]], %{{.*}}, %{{.*}})
+// CHECK: %[[INDEX:.*]] = llvm.mlir.addressof @[[$BUILD]] :
+// CHECK: func.call @pit_rt_build(%[[FRAME]], %[[INDEX]], %{{.*}}, %{{.*}}, %[[BITS]], %{{.*}}, %{{.*}})
 // CHECK-NEXT: pit.check_status
 func.func @f(%a: tensor<64x48xf32>, %t: f64) -> index {
   %c1 = arith.constant 1 : index
@@ -42,11 +41,11 @@ func.func @f(%a: tensor<64x48xf32>, %t: f64) -> index {
 // What a choice has seen is told to the next one by the same values (PIT_CHOOSE_SEEN).
 // CHECK-LABEL: func.func @twice(
 // CHECK-SAME: %[[FRAME:.*]]: !llvm.ptr {pit.frame}
-// CHECK: call @pit_rt_choose(%[[FRAME]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}})
+// CHECK: call @pit_rt_choose(%[[FRAME]], {{.*}})
 // CHECK: %[[BITS:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr
-// CHECK: llvm.store %[[BITS]], %[[SEEN:.*]] : !llvm.ptr, !llvm.ptr
-// CHECK: %[[FLAGS:.*]] = arith.constant 2 : i32
-// CHECK: call @pit_rt_choose(%[[FRAME]], %{{.*}}, %[[FLAGS]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[SEEN]], %{{.*}})
+// CHECK: llvm.store %[[BITS]], %[[FOUND:.*]] : !llvm.ptr, !llvm.ptr
+// CHECK: %[[AGAIN:.*]] = llvm.mlir.addressof @[[$SEEN]] :
+// CHECK: call @pit_rt_choose(%[[FRAME]], %[[AGAIN]], %{{.*}}, %{{.*}}, %{{.*}}, %[[FOUND]], %{{.*}})
 func.func @twice(%a: tensor<64x48xf32>, %t: f64) -> (index, index) {
   %v, %b = pit.choose %a of [!pit.index<micro_tile = [32, 1], axis = 1>]
              dense(%t) fixed(%t) live(%t) : tensor<64x48xf32>

@@ -3,12 +3,13 @@
 // A packed index is a call of the runtime, which says whether it has packed; if
 // not, a loop does, into the same memory.
 
+// CHECK: constant @[[$BUILD:pit_build_[0-9a-f]+]](dense<[0, 69634, 0, 0, 0, 2, 2, 1, 32, 0, 1, 0, {{.*}}> : tensor<40xi32>)
 // CHECK-LABEL: func.func @f(
 // CHECK-SAME: %[[FRAME:.*]]: !llvm.ptr {pit.frame}, %[[A:.*]]: memref<?x?xf16>
-// CHECK-DAG: %[[WIDTH:.*]] = arith.constant 32 : i64
 // CHECK-DAG: %[[NO:.*]] = arith.constant 0 : i32
 // CHECK-DAG: %[[NONE:.*]] = llvm.mlir.zero : !llvm.ptr
-// CHECK: call @pit_rt_build_packed(%[[FRAME]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[WIDTH]], %[[NONE]], %[[SLOT:[^,]*]], %[[DONE:[^)]*]])
+// CHECK: %[[INDEX:.*]] = llvm.mlir.addressof @[[$BUILD]] :
+// CHECK: call @pit_rt_build_packed(%[[FRAME]], %[[INDEX]], %{{.*}}, %{{.*}}, %{{.*}}, %[[NONE]], %[[SLOT:[^,]*]], %[[DONE:[^)]*]])
 // CHECK-NEXT: pit.check_status
 // CHECK: %[[WORD:.*]] = llvm.load %[[DONE]] : !llvm.ptr -> i32
 // CHECK: %[[IS_DONE:.*]] = arith.cmpi {{eq|ne}}, %[[WORD]], %[[NO]] : i32

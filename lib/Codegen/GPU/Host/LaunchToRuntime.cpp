@@ -75,7 +75,6 @@ private:
   gpu::GPUFuncOp findKernel(LaunchOp launch, SymbolRefAttr name);
   void addParameters(Value value, SmallVectorImpl<Value> &parameters);
   SmallVector<Value> parametersOf(ValueRange operands);
-  Value symbolAddress(StringRef name, StringRef text);
   Value multiprocessors();
   LogicalResult lowerPortable(LaunchOp launch, gpu::GPUFuncOp kernel,
                               ArrayRef<Value> parameters);
@@ -150,19 +149,6 @@ static SmallVector<Value> argumentsOf(LaunchOp launch) {
   SmallVector<Value> arguments(launch.getInputs());
   llvm::append_range(arguments, launch.getOuts());
   return arguments;
-}
-
-/// The address of a constant string of that name.
-Value LaunchLowering::symbolAddress(StringRef name, StringRef text) {
-  auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
-  if (!global) {
-    auto top = OpBuilder::atBlockBegin(module.getBody());
-    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), text.size() + 1);
-    global = LLVM::GlobalOp::create(
-        top, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
-        builder.getStringAttr(StringRef(text.data(), text.size() + 1)));
-  }
-  return LLVM::AddressOfOp::create(builder, loc, global);
 }
 
 Value LaunchLowering::multiprocessors() {
@@ -260,8 +246,9 @@ void LaunchLowering::start(gpu::GPUFuncOp kernel, Value blocks, Value split,
   starts.images[kernel].push_back(image);
   if (!isFallback)
     starts.needed.insert(kernel);
-  std::string name = kernel.getName().str();
-  Value kernelName = symbolAddress("pit_kernel_name_" + name, name);
+  StringRef name = kernel.getName();
+  Value kernelName =
+      constantText(builder, loc, ("pit_kernel_name_" + name).str(), name);
   callRuntime(builder, loc,
               info.earlyStart ? "pit_rt_launch_early" : "pit_rt_launch", i32,
               {getFrame(function), image, kernelName, blocks, split,

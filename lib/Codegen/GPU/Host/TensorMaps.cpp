@@ -226,35 +226,36 @@ LaunchedMaps::Source LaunchedMaps::copyOf(const TensorMap &map,
   Source from = sourceOf(map), copy;
   int64_t rank = from.sizes.size();
   int64_t bytes = elementBytes(map.memref.getType().getElementType());
-  SmallVector<Value> sizes, strides;
+  SmallVector<OpFoldResult> strides;
   for (int64_t d = 0; d < rank; ++d) {
     int64_t dim = map.order.empty() ? d : map.order[d];
     copy.sizes.push_back(from.sizes[dim]);
-    sizes.push_back(wordOf(from.sizes[dim]));
-    strides.push_back(wordOf(from.strides[dim]));
+    strides.push_back(from.strides[dim]);
   }
-  SmallVector<Value> words = {constant(bytes), constant(rank)};
-  llvm::append_range(words, condition);
-  llvm::append_range(words, sizes);
-  llvm::append_range(words, strides);
   Value unit = constant(kAlignment / bytes);
-  Value extent = multiply(
-      builder.createOrFold<arith::CeilDivUIOp>(loc, sizes.back(), unit), unit);
+  Value extent = multiply(builder.createOrFold<arith::CeilDivUIOp>(
+                              loc, wordOf(copy.sizes.back()), unit),
+                          unit);
   copy.strides.assign(rank, builder.getI64IntegerAttr(1));
   for (int64_t d = rank - 2; d >= 0; --d) {
     copy.strides[d] = extent;
-    extent = multiply(extent, sizes[d]);
+    extent = multiply(extent, wordOf(copy.sizes[d]));
   }
   Value memory = allocateBytes(
       builder, loc, function,
       builder.createOrFold<arith::IndexCastOp>(
           loc, builder.getIndexType(), multiply(extent, constant(bytes))));
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  Value data = LLVM::IntToPtrOp::create(builder, loc, pointer, from.data);
-  callRuntime(builder, loc, "pit_rt_pack_rows", builder.getI32Type(),
-              {getFrame(function), memory, data,
-               storeWords(builder, loc, function, words)},
-              /*status=*/true);
+  Type i32 = builder.getI32Type();
+  Value word = LLVM::IntToPtrOp::create(builder, loc, pointer, condition[0]);
+  callRuntime(
+      builder, loc, "pit_rt_pack_rows", i32,
+      {getFrame(function), memory,
+       storeView(builder, loc, function, from.data, copy.sizes, strides),
+       arith::ConstantIntOp::create(builder, loc, i32, bytes),
+       arith::ConstantIntOp::create(builder, loc, i32, rank), word,
+       arith::TruncIOp::create(builder, loc, i32, condition[1])},
+      /*status=*/true);
   copy.data =
       LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), memory);
   return copy;
@@ -293,23 +294,20 @@ LaunchedMaps::Source LaunchedMaps::placeOf(const TensorMap &map,
 
 Value LaunchedMaps::makeMap(const TensorMap &map, const Source &source) {
   MemRefType type = map.memref.getType();
-  SmallVector<Value> words = {constant(dtypeWord(type.getElementType())),
-                              constant(type.getRank()), constant(map.swizzle),
-                              constant(kL2Promotion)};
-  for (OpFoldResult size : source.sizes)
-    words.push_back(wordOf(size));
-  for (OpFoldResult stride : source.strides)
-    words.push_back(wordOf(stride));
-  for (int64_t extent : map.box)
-    words.push_back(constant(extent));
-  Value description = storeWords(builder, loc, function, words);
-
-  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  Value data = LLVM::IntToPtrOp::create(builder, loc, pointer, source.data);
+  pit_tensor_map form = {};
+  form.dtype = runtimeType(type.getElementType());
+  form.rank = static_cast<int32_t>(type.getRank());
+  form.swizzle = static_cast<int32_t>(map.swizzle);
+  form.l2_promotion = kL2Promotion;
+  llvm::copy(map.box, form.box);
   Value made = entryAlloca(builder, loc, function, builder.getI8Type(),
                            kMapBytes, kMapAlignment);
   callRuntime(builder, loc, "pit_rt_tensor_map", builder.getI32Type(),
-              {getFrame(function), made, data, description}, /*status=*/true);
+              {getFrame(function), made,
+               constantStruct(builder, loc, "pit_tensor_map", form),
+               storeView(builder, loc, function, source.data, source.sizes,
+                         source.strides)},
+              /*status=*/true);
   return made;
 }
 

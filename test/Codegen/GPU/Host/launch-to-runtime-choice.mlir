@@ -44,10 +44,10 @@ func.func @always(%frame: !llvm.ptr {pit.frame}, %o: memref<8xf32>, %n: index) {
 // CHECK: scf.if
 // CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint %{{.*}} : !llvm.ptr to i64
 // CHECK: llvm.store %[[ADDRESS]]
-// CHECK: %[[ZEROS:.*]] = llvm.mlir.addressof @pit_kernel_name_zeros :
+// CHECK: %[[ZEROS:.*]] = llvm.mlir.addressof @pit_kernel_name_zeros_{{[0-9a-f]+}} :
 // CHECK: call @pit_rt_launch_early(%{{.*}}, %{{.*}}, %[[ZEROS]],
 // CHECK: llvm.store %[[ADDRESS]]
-// CHECK: %[[K:.*]] = llvm.mlir.addressof @pit_kernel_name_k :
+// CHECK: %[[K:.*]] = llvm.mlir.addressof @pit_kernel_name_k_{{[0-9a-f]+}} :
 // CHECK: call @pit_rt_launch_early(%{{.*}}, %{{.*}}, %[[K]],
 func.func @filled(%frame: !llvm.ptr {pit.frame}, %o: memref<8xf32>, %n: index, %choice: !llvm.ptr) {
   pit.launch @pit_kernels::@k if(%choice : !llvm.ptr is 2) iterations(%n)

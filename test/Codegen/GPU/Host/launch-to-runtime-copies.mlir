@@ -38,14 +38,14 @@ gpu.module @pit_kernels {
 // CHECK: %[[BYTES:.*]] = arith.muli %[[SIZE]], %c2_i64
 // CHECK: func.call @pit_rt_alloc(%[[FRAME]], %[[BYTES]],
 // CHECK: %[[MEMORY:.*]] = llvm.load
-// CHECK: func.call @pit_rt_pack_rows(%[[FRAME]], %[[MEMORY]], %{{.*}}, %{{.*}})
+// CHECK: func.call @pit_rt_pack_rows(%[[FRAME]], %[[MEMORY]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}})
 // CHECK-NEXT: pit.check_status
 // CHECK: %[[COPY:.*]] = llvm.ptrtoint %[[MEMORY]]
 // CHECK: scf.yield %[[COPY]], %[[PITCH]]
+// CHECK: llvm.store %[[PLACE]]#0
 // CHECK: llvm.store %[[ROWS]]
-// CHECK: llvm.store %[[COLUMNS]]
 // CHECK: llvm.store %[[PLACE]]#1
-// CHECK: llvm.inttoptr %[[PLACE]]#0
+// CHECK: llvm.store %[[COLUMNS]]
 // CHECK: func.call @pit_rt_tensor_map(
 // CHECK: func.call @pit_rt_launch_early(
 // CHECK: else
@@ -69,23 +69,19 @@ gpu.module @pit_kernels {
   }
 }
 // A copy that lies along k, wherever the operand lies. Where all extents are known, so is
-// whether it pays. The words of the copy: bytes, rank, no condition, shape and strides in
-// the order of the copy.
+// whether it pays. Extents and strides have the order of the copy; there is no condition.
 // CHECK-LABEL: func.func @transposed
 // CHECK: scf.if
 // CHECK-NOT: scf.if
 // CHECK: func.call @pit_rt_alloc(%{{.*}}, %c308400_i64
-// CHECK: llvm.store %c4_i64, %[[WORDS:.*]] : i64
+// CHECK: llvm.store %{{.*}}, %[[VIEW:.*]] : i64
 // CHECK: llvm.store %c3_i64
-// CHECK: llvm.store %[[NONE:.*]], %{{.*}} : i64
-// CHECK: llvm.store %[[NONE]], %{{.*}} : i64
-// CHECK: llvm.store %c3_i64
-// CHECK: llvm.store %c257_i64
-// CHECK: llvm.store %c100_i64
 // CHECK: llvm.store %c25700_i64
-// CHECK: llvm.store %c1_i64
 // CHECK: llvm.store %c257_i64
-// CHECK: func.call @pit_rt_pack_rows(%{{.*}}, %{{.*}}, %{{.*}}, %[[WORDS]])
+// CHECK: llvm.store %c1_i64
+// CHECK: llvm.store %c100_i64
+// CHECK: llvm.store %c257_i64
+// CHECK: func.call @pit_rt_pack_rows(%{{.*}}, %{{.*}}, %[[VIEW]], %c4_i32, %c3_i32, %{{.*}}, %c0_i32)
 // CHECK: func.call @pit_rt_tensor_map(
 func.func @transposed(%frame: !llvm.ptr {pit.frame}, %x: memref<3x100x257xf32>, %o: memref<3x400x257xf32>, %n: index) -> i32 {
   pit.launch @pit_kernels::@k iterations(%n) ins(%x : memref<3x100x257xf32>) outs(%o : memref<3x400x257xf32>)
@@ -108,7 +104,7 @@ gpu.module @pit_kernels {
 // 63 rows are too few for a copy of all of B: the portable kernel loads words as they lie.
 // CHECK-LABEL: func.func @few_rows
 // CHECK-NOT: {{scf.if|call @pit_rt_pack_rows}}
-// CHECK: llvm.mlir.addressof @pit_kernel_name_k :
+// CHECK: llvm.mlir.addressof @pit_kernel_name_k_{{[0-9a-f]+}} :
 // CHECK: return
 func.func @few_rows(%frame: !llvm.ptr {pit.frame}, %x: memref<100x257xf32>, %o: memref<63x257xf32>, %n: index) -> i32 {
   pit.launch @pit_kernels::@k iterations(%n) ins(%x : memref<100x257xf32>) outs(%o : memref<63x257xf32>)
@@ -133,8 +129,8 @@ gpu.module @pit_kernels {
 // CHECK-SAME: %[[CHOICE:[a-z0-9]+]]: !llvm.ptr, %[[FRAME:.*]]: !llvm.ptr {pit.frame}
 // CHECK: %[[WORD:.*]] = llvm.load %[[CHOICE]]
 // CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint %[[WORD]]
-// CHECK: llvm.store %[[ADDRESS]]
-// CHECK: func.call @pit_rt_pack_rows(
+// CHECK: %[[AT:.*]] = llvm.inttoptr %[[ADDRESS]]
+// CHECK: func.call @pit_rt_pack_rows(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[AT]], %c0_i32)
 // CHECK-NOT: call @pit_rt_pack_rows
 // CHECK-COUNT-2: func.call @pit_rt_tensor_map(
 func.func @once(%choice: !llvm.ptr, %frame: !llvm.ptr {pit.frame}, %x: memref<256x257xf16>, %o: memref<256x257xf16>, %n: index) -> i32 {

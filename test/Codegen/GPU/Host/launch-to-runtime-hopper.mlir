@@ -11,10 +11,13 @@ gpu.module @pit_kernels {
     gpu.return
   }
 }
+// A pit_tensor_map (Abi.h): dtype, rank, swizzle, L2 promotion, box.
+// CHECK: constant @[[$FORM0:pit_tensor_map_[0-9a-f]+]](dense<[69634, 2, 128, 256, 128, 0, 64, 0,
 // What is dynamic is looked at when the program runs: addresses, strides in
 // bytes, extents less one; and there must be iterations.
 // CHECK-LABEL: func.func @dynamic
 // CHECK-SAME: %[[FRAME:.*]]: !llvm.ptr {pit.frame}, %[[X:.*]]: memref<?x?xf16>, %[[O:.*]]: memref<?x?xf16>, %[[N:.*]]: index
+// CHECK-DAG: %[[FORM:.*]] = llvm.mlir.addressof @[[$FORM0]] :
 // CHECK-DAG: %[[MAP0:.*]] = llvm.alloca %{{.*}} x i8 {alignment = 64 : i64}
 // CHECK-DAG: %[[MAP1:.*]] = llvm.alloca %{{.*}} x i8 {alignment = 64 : i64}
 // CHECK: memref.extract_strided_metadata %[[X]]
@@ -34,19 +37,13 @@ gpu.module @pit_kernels {
 // CHECK: arith.subi %[[COLUMNS]], %c1_i64
 // CHECK: arith.cmpi ult
 // CHECK: scf.if
-// The descriptor's words: dtype, rank, swizzle, L2 promotion, shape, strides, box.
-// CHECK: llvm.store %c4098_i64, %[[WORDS:.*]] : i64
-// CHECK: llvm.store %c2_i64
-// CHECK: llvm.store %c128_i64
-// CHECK: llvm.store %c256_i64
+// The memref: address, shape and strides.
+// CHECK: llvm.store %[[ADDRESS]], %[[VIEW:.*]] : i64
 // CHECK: llvm.store %[[ROWS]]
-// CHECK: llvm.store %[[COLUMNS]]
 // CHECK: llvm.store %[[STRIDE]]
+// CHECK: llvm.store %[[COLUMNS]]
 // CHECK: llvm.store %c1_i64
-// CHECK: llvm.store %c128_i64
-// CHECK: llvm.store %c64_i64
-// CHECK: %[[DATA:.*]] = llvm.inttoptr %[[ADDRESS]]
-// CHECK: func.call @pit_rt_tensor_map(%[[FRAME]], %[[FIRST:.*]], %[[DATA]], %[[WORDS]])
+// CHECK: func.call @pit_rt_tensor_map(%[[FRAME]], %[[FIRST:.*]], %[[FORM]], %[[VIEW]])
 // CHECK-NEXT: pit.check_status
 // CHECK: func.call @pit_rt_tensor_map(%[[FRAME]], %[[SECOND:.*]], %{{.*}}, %{{.*}})
 // CHECK-NEXT: pit.check_status
@@ -108,7 +105,7 @@ gpu.module @pit_kernels {
 // CHECK: %[[REST:.*]] = arith.remui %{{.*}}, %c16_i64
 // CHECK: %[[FITS:.*]] = arith.cmpi eq, %[[REST]], %c0_i64
 // CHECK-NEXT: scf.if %[[FITS]] {
-// CHECK: llvm.store %c8194_i64
+// CHECK: llvm.store %c512_i64
 // CHECK: func.call @pit_rt_tensor_map(
 // CHECK-NOT: pit_rt_multiprocessors
 // CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %{{.*}}, %c4_i64,
@@ -163,7 +160,7 @@ func.func @shared(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf32>) -> i32
 // CHECK-LABEL: func.func @never
 // CHECK-NOT: scf.if
 // CHECK-NOT: pit_rt_tensor_map
-// CHECK: addressof @pit_kernel_name_k :
+// CHECK: addressof @pit_kernel_name_k_{{[0-9a-f]+}} :
 // CHECK: call @pit_rt_launch
 gpu.module @pit_kernels {
   gpu.func @k(%x: memref<?x2004xf16>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
@@ -198,8 +195,8 @@ gpu.module @pit_kernels {
 // Its blocks, one for each multiprocessor, can fill so many elements.
 // CHECK-LABEL: func.func @filled_in_part
 // CHECK-SAME: %[[B:[a-z0-9]+]]: index, %[[S:[a-z0-9]+]]: index
-// CHECK-DAG: %[[FILL:.*]] = llvm.mlir.addressof @pit_kernel_name_fill :
-// CHECK-DAG: %[[HOPPER:.*]] = llvm.mlir.addressof @pit_kernel_name_k_hopper :
+// CHECK-DAG: %[[FILL:.*]] = llvm.mlir.addressof @pit_kernel_name_fill_{{[0-9a-f]+}} :
+// CHECK-DAG: %[[HOPPER:.*]] = llvm.mlir.addressof @pit_kernel_name_k_hopper_{{[0-9a-f]+}} :
 // CHECK-DAG: %[[OF_BLOCK:.*]] = llvm.mlir.constant(1048576 : i64)
 // CHECK: %[[SMS:.*]] = call @pit_rt_multiprocessors
 // CHECK: %[[BLOCKS:.*]] = arith.extsi %[[SMS]]
@@ -237,9 +234,9 @@ gpu.module @pit_kernels {
 // The second kernel does what the first one is for, if it is Hopper's: then the
 // output has to begin at a multiple of 16 bytes, too.
 // CHECK-LABEL: func.func @filled
-// CHECK-DAG: %[[FILL:.*]] = llvm.mlir.addressof @pit_kernel_name_fill :
-// CHECK-DAG: %[[K:.*]] = llvm.mlir.addressof @pit_kernel_name_k :
-// CHECK-DAG: %[[HOPPER:.*]] = llvm.mlir.addressof @pit_kernel_name_k_hopper :
+// CHECK-DAG: %[[FILL:.*]] = llvm.mlir.addressof @pit_kernel_name_fill_{{[0-9a-f]+}} :
+// CHECK-DAG: %[[K:.*]] = llvm.mlir.addressof @pit_kernel_name_k_{{[0-9a-f]+}} :
+// CHECK-DAG: %[[HOPPER:.*]] = llvm.mlir.addressof @pit_kernel_name_k_hopper_{{[0-9a-f]+}} :
 // CHECK-COUNT-2: arith.remui %{{.*}}, %c16_i64
 // CHECK: scf.if
 // CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %[[HOPPER]],

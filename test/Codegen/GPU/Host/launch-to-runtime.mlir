@@ -1,6 +1,6 @@
 // RUN: pit-opt %s --convert-pit-launch | FileCheck %s
 
-// CHECK: llvm.mlir.global internal constant @pit_kernel_name_k("k\00")
+// CHECK: llvm.mlir.global internal constant @pit_kernel_name_k_{{[0-9a-f]+}}("k\00")
 // CHECK: llvm.mlir.global internal constant @pit_image() {{.*}} : !llvm.struct<(ptr, i64)>
 // The scalar and the memref's descriptor, {pointer, pointer, offset, size,
 // stride}, in a slot each.
@@ -10,7 +10,7 @@
 // CHECK-DAG: %[[COUNT:.*]] = llvm.mlir.constant(6 : i64)
 // CHECK-DAG: %[[PARAMETERS:.*]] = llvm.alloca %[[COUNT]] x !llvm.ptr
 // CHECK-DAG: %[[IMAGE:.*]] = llvm.mlir.addressof @pit_image
-// CHECK-DAG: %[[NAME:.*]] = llvm.mlir.addressof @pit_kernel_name_k
+// CHECK-DAG: %[[NAME:.*]] = llvm.mlir.addressof @pit_kernel_name_k_{{[0-9a-f]+}}
 // CHECK-DAG: %[[SPLIT:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK-DAG: %[[THREADS:.*]] = llvm.mlir.constant(128 : i32)
 // CHECK-DAG: %[[SHARED:.*]] = llvm.mlir.constant(4096 : i32)

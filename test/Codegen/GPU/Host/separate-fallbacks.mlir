@@ -17,14 +17,14 @@
 // CHECK: func.func @f
 // CHECK: scf.if
 // CHECK: %[[IMAGE:.*]] = llvm.mlir.addressof @pit_image
-// CHECK: %[[NAME:.*]] = llvm.mlir.addressof @pit_kernel_name_k_hopper
+// CHECK: %[[NAME:.*]] = llvm.mlir.addressof @pit_kernel_name_k_hopper_{{[0-9a-f]+}}
 // CHECK: call @pit_rt_launch(%{{.*}}, %[[IMAGE]], %[[NAME]]
 // CHECK: else
 // CHECK: %[[IMAGE:.*]] = llvm.mlir.addressof @pit_fallback_image
-// CHECK: %[[NAME:.*]] = llvm.mlir.addressof @pit_kernel_name_k :
+// CHECK: %[[NAME:.*]] = llvm.mlir.addressof @pit_kernel_name_k_{{[0-9a-f]+}} :
 // CHECK: call @pit_rt_launch(%{{.*}}, %[[IMAGE]], %[[NAME]]
 // CHECK: %[[IMAGE:.*]] = llvm.mlir.addressof @pit_image
-// CHECK: %[[NAME:.*]] = llvm.mlir.addressof @pit_kernel_name_other
+// CHECK: %[[NAME:.*]] = llvm.mlir.addressof @pit_kernel_name_other_{{[0-9a-f]+}}
 // CHECK: call @pit_rt_launch(%{{.*}}, %[[IMAGE]], %[[NAME]]
 gpu.module @pit_kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] {
   gpu.func @k(%o: memref<?x?xf16>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
