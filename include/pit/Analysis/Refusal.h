@@ -53,6 +53,9 @@ public:
   const T *operator->() const { return &**this; }
   const Refusal &refusal() const { return std::get<Refusal>(either); }
 
+  /// For those who need no value.
+  operator Refused() const { return *this ? Refused() : refusal(); }
+
   /// For those who need no reason.
   operator FailureOr<T>() const {
     return *this ? FailureOr<T>(**this) : FailureOr<T>(failure());

@@ -551,10 +551,6 @@ Refused cpu::checkSchedule(MainloopOp mainloop, CpuTarget target) {
   return std::nullopt;
 }
 
-bool cpu::fitsMainloop(MainloopOp mainloop, const CpuTarget &target,
-                       std::string &why) {
-  OrRefusal<MainloopPlan> plan = planMainloop(mainloop, target);
-  if (!plan)
-    why = plan.refusal().why;
-  return bool(plan);
+Refused cpu::checkMainloop(MainloopOp mainloop, const CpuTarget &target) {
+  return planMainloop(mainloop, target);
 }

@@ -4,7 +4,7 @@
 
 #include "Index.h"
 
-#include "pit/Dialect/Pit/IR/NotTaken.h"
+#include "pit/Analysis/Refusal.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -92,17 +92,16 @@ static void findViews(MainloopOp mainloop, ContractionInfo &info) {
   }
 }
 
-std::optional<ContractionInfo>
-mlir::pit::describeContraction(MainloopOp mainloop, std::string &why) {
+OrRefusal<ContractionInfo> mlir::pit::describeContraction(MainloopOp mainloop) {
   ContractionInfo info;
   if (!mainloop.isProduct())
-    return notTaken(why, "its steps compute more than contractions");
+    return refuse("its steps compute more than contractions");
   auto maps = llvm::to_vector(
       mainloop.getContraction().getMaps().getAsValueRange<AffineMapAttr>());
   // Windows are the CPU's.
   for (AffineMap map : maps)
     if (!map.isProjectedPermutation())
-      return notTaken(why, "an operand is read by windows");
+      return refuse("an operand is read by windows");
   int m = -1, n = -1, k = -1;
   auto partOf = [&](unsigned d) -> int * {
     bool inA = maps[0].isFunctionOfDim(d), inB = maps[1].isFunctionOfDim(d);
@@ -117,12 +116,12 @@ mlir::pit::describeContraction(MainloopOp mainloop, std::string &why) {
     if (extent == 1)
       continue;
     if (extent < 1)
-      return notTaken(why, "dimension " + Twine(d) + " of its tile is of " +
-                               Twine(extent) + " elements");
+      return refuse("dimension ", d, " of its tile is of ", extent,
+                    " elements");
     int *part = partOf(d);
     if (!part || *part >= 0)
-      return notTaken(why, "its tile has several dimensions for one of m, n "
-                           "and k, or one for none of them");
+      return refuse("its tile has several dimensions for one of m, n "
+                    "and k, or one for none of them");
     *part = d;
     (part == &m ? info.m : part == &n ? info.n : info.k) = extent;
   }
@@ -145,11 +144,11 @@ mlir::pit::describeContraction(MainloopOp mainloop, std::string &why) {
   for (ContractionOperand *operand : {&info.a, &info.b})
     if (operand->element.isInteger(1) || operand->elementBytes > 8 ||
         !isa<FloatType, IntegerType>(operand->element))
-      return notTaken(
-          why, "the elements of an operand are no numbers of 1 to 8 bytes");
+      return refuse(
+          "the elements of an operand are no numbers of 1 to 8 bytes");
   info.accumulator = mainloop.getAccumulatorType();
   if (!info.accumulator.isIntOrFloat() || info.accumulator.isInteger(1))
-    return notTaken(why, "its sums are no numbers of 1 byte or more");
+    return refuse("its sums are no numbers of 1 byte or more");
   info.isMultiplyAdd = isMultiplyAdd(mainloop);
   info.padsZero = llvm::all_of(
       llvm::seq<unsigned>(0, mainloop.getNumLoaded()), [&](unsigned view) {

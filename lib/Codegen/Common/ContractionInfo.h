@@ -3,6 +3,7 @@
 #ifndef PIT_LIB_CODEGEN_COMMON_CONTRACTIONINFO_H
 #define PIT_LIB_CODEGEN_COMMON_CONTRACTIONINFO_H
 
+#include "pit/Analysis/Refusal.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 namespace mlir::pit {
@@ -41,11 +42,10 @@ inline bool isMultiplyAdd(MainloopOp mainloop) {
   return isMultiplyAdd(mainloop.getContraction());
 }
 
-/// The contraction of a mainloop. None, and `why`, if it is no contraction of
+/// The contraction of a mainloop. Refuses if it is no contraction of
 /// matrices: a tile has one dimension for each of m, n and k at most, no
 /// operand is read by windows, and elements are numbers of whole bytes.
-std::optional<ContractionInfo> describeContraction(MainloopOp mainloop,
-                                                   std::string &why);
+OrRefusal<ContractionInfo> describeContraction(MainloopOp mainloop);
 
 } // namespace mlir::pit
 

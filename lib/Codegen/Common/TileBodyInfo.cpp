@@ -2,7 +2,7 @@
 
 #include "TileBodyInfo.h"
 
-#include "pit/Dialect/Pit/IR/NotTaken.h"
+#include "pit/Analysis/Refusal.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -39,8 +39,7 @@ SmallVector<TileRole> TileBodyInfo::dimRoles(PointwiseOp op) const {
   return dims;
 }
 
-std::optional<ContractionDims>
-mlir::pit::findContractionDims(ContractOp op, std::string &why) {
+OrRefusal<ContractionDims> mlir::pit::findContractionDims(ContractOp op) {
   ContractionDims dims;
   for (auto [d, extent] : llvm::enumerate(op.getTile())) {
     if (extent == 1)
@@ -53,12 +52,12 @@ mlir::pit::findContractionDims(ContractOp op, std::string &why) {
                 : !inA && inB && inSum ? &dims.n
                                        : nullptr;
     if (!part || *part >= 0)
-      return notTaken(why, "a contraction has several dimensions for one of m, "
-                           "n and k, or one for none of them");
+      return refuse("a contraction has several dimensions for one of m, "
+                    "n and k, or one for none of them");
     *part = d;
   }
   if (dims.m < 0 || dims.n < 0 || dims.k < 0)
-    return notTaken(why, "a contraction has a single row, column or product");
+    return refuse("a contraction has a single row, column or product");
   return dims;
 }
 
@@ -67,10 +66,9 @@ namespace {
 /// Hands roles on from tile to tile until all are known.
 class RoleFinder {
 public:
-  RoleFinder(MainloopOp mainloop, std::string &why)
-      : mainloop(mainloop), why(why) {}
+  explicit RoleFinder(MainloopOp mainloop) : mainloop(mainloop) {}
 
-  std::optional<TileBodyInfo> run() {
+  OrRefusal<TileBodyInfo> run() {
     Block &compute = mainloop.getCompute().front();
     do {
       changed = false;
@@ -86,9 +84,11 @@ public:
       for (auto [tile, last] : llvm::zip(carried, mainloop.getLastTiles()))
         share(tile, last);
       mainloop.getAlso().walk([&](PointwiseOp op) { visit(op); });
-    } while (changed && why.empty());
-    if (!why.empty() || !check())
-      return std::nullopt;
+    } while (changed && !refused);
+    if (!refused)
+      check();
+    if (refused)
+      return *refused;
     return info;
   }
 
@@ -107,8 +107,8 @@ private:
     if (known == role)
       return;
     if (known != TileRole::None) {
-      why = "a dimension runs along the rows of one tile and along the columns "
-            "of another";
+      refused = refuse("a dimension runs along the rows of one tile and along "
+                       "the columns of another");
       return;
     }
     known = role;
@@ -131,9 +131,11 @@ private:
   }
 
   void visit(ContractOp op) {
-    std::optional<ContractionDims> dims = findContractionDims(op, why);
-    if (!dims)
+    OrRefusal<ContractionDims> dims = findContractionDims(op);
+    if (!dims) {
+      refused = dims.refusal();
       return;
+    }
     for (Value sums : {op.getAcc(), op.getResult()}) {
       merge(sums, op.getMap(2), dims->m, TileRole::Row);
       merge(sums, op.getMap(2), dims->n, TileRole::Col);
@@ -153,32 +155,29 @@ private:
     });
   }
 
-  bool check() {
+  void check() {
     for (auto &[tile, roles] : info.roles)
       for (auto [d, role] : llvm::enumerate(roles)) {
         int64_t extent = shapeOf(tile)[d];
         if (extent == 1)
           continue;
         if (role == TileRole::None || llvm::count(roles, role) > 1)
-          why = "it is not known what the rows of a tile are";
+          refused = refuse("it is not known what the rows of a tile are");
         else if (role == TileRole::Row && info.rows != 1 && info.rows != extent)
-          why = "tiles have different numbers of rows";
+          refused = refuse("tiles have different numbers of rows");
         else if (role == TileRole::Row)
           info.rows = extent;
       }
-    return why.empty();
   }
 
   MainloopOp mainloop;
-  std::string &why;
+  Refused refused;
   TileBodyInfo info;
   bool changed = false;
 };
 
 } // namespace
 
-std::optional<TileBodyInfo> mlir::pit::describeTileBody(MainloopOp mainloop,
-                                                        std::string &why) {
-  why.clear();
-  return RoleFinder(mainloop, why).run();
+OrRefusal<TileBodyInfo> mlir::pit::describeTileBody(MainloopOp mainloop) {
+  return RoleFinder(mainloop).run();
 }

@@ -3,6 +3,7 @@
 #ifndef PIT_LIB_CODEGEN_COMMON_TILEBODYINFO_H
 #define PIT_LIB_CODEGEN_COMMON_TILEBODYINFO_H
 
+#include "pit/Analysis/Refusal.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -35,13 +36,11 @@ struct ContractionDims {
   int m = -1, n = -1, k = -1;
 };
 
-/// None, and `why`, if one of them is missing or there are several of a kind.
-std::optional<ContractionDims> findContractionDims(ContractOp op,
-                                                   std::string &why);
+/// Refuses if one of them is missing or there are several of a kind.
+OrRefusal<ContractionDims> findContractionDims(ContractOp op);
 
-/// Finds the roles. None, and `why`, if a tile has none, or two for one dim.
-std::optional<TileBodyInfo> describeTileBody(MainloopOp mainloop,
-                                             std::string &why);
+/// Finds the roles; refuses if a tile has none, or two for one dim.
+OrRefusal<TileBodyInfo> describeTileBody(MainloopOp mainloop);
 
 } // namespace mlir::pit
 

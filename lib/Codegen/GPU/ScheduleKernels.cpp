@@ -6,9 +6,9 @@
 #include "Portable/SplitK.h"
 #include "WarpSpecialized/HopperFill.h"
 
+#include "pit/Analysis/Refusal.h"
 #include "pit/Codegen/GPU/Passes.h"
 #include "pit/Dialect/Pit/IR/LaunchInfo.h"
-#include "pit/Dialect/Pit/IR/NotTaken.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
@@ -56,18 +56,23 @@ struct ScheduleKernelsPass
     WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
       if (mainloop.getScheduleAttr())
         return success();
-      std::string why;
-      PortableScheduleAttr attribute =
-          mainloop.isProduct()
-              ? attributeOf(planProduct(function, mainloop, target, why))
-              : attributeOf(planBody(mainloop, target, why));
-      if (!attribute && !mainloop.isProduct())
-        return mainloop.emitOpError("has a tile that no schedule takes: ")
-               << why;
-      if (!attribute && explain)
-        mainloop->emitRemark() << "kernel " << function.getName()
-                               << " has no portable schedule: " << why;
-      mainloop.setScheduleAttr(attribute);
+      if (!mainloop.isProduct()) {
+        OrRefusal<BodyPlan> plan = planBody(mainloop, target);
+        if (!plan)
+          return mainloop.emitOpError("has a tile that no schedule takes: ")
+                 << plan.refusal().why;
+        mainloop.setScheduleAttr(plan->toAttribute(&getContext()));
+        return success();
+      }
+      OrRefusal<PortablePlan> plan = planPortable(mainloop, target);
+      if (plan && !strict)
+        chooseSplitK(function, mainloop, target, *plan);
+      if (plan)
+        mainloop.setScheduleAttr(plan->toAttribute(&getContext()));
+      else if (explain)
+        mainloop->emitRemark()
+            << "kernel " << function.getName()
+            << " has no portable schedule: " << plan.refusal().why;
       return success();
     });
     return failure(walk.wasInterrupted());
@@ -95,57 +100,39 @@ struct ScheduleKernelsPass
       info.setOn(function);
   }
 
-  std::optional<PortablePlan> planProduct(func::FuncOp function,
-                                          MainloopOp mainloop,
-                                          const GpuTarget &target,
-                                          std::string &why) {
-    std::optional<PortablePlan> plan = planPortable(mainloop, target, why);
-    if (plan && !strict)
-      chooseSplitK(function, mainloop, target, *plan);
-    return plan;
-  }
-
-  template <typename Plan>
-  PortableScheduleAttr attributeOf(const std::optional<Plan> &plan) {
-    return plan ? plan->toAttribute(&getContext()) : PortableScheduleAttr();
-  }
-
   /// A kernel that is one mainloop gets a second schedule, if that takes it.
   void scheduleHopper(func::FuncOp function, const GpuTarget &target) {
     std::optional<MainloopNest> nest = matchMainloopNest(function);
     if (nest && nest->mainloop.getHopperScheduleAttr())
       return;
-    std::string why = kNoNest.str();
-    std::optional<HopperPlan> plan;
+    OrRefusal<HopperPlan> plan = refuse(kNoNest);
     if (nest && !nest->mainloop.isProduct())
       return scheduleRoles(function, *nest, target);
     if (nest) {
-      std::string whyNot;
-      int64_t rows = rowsToFill(findFill(function), *nest, whyNot);
-      plan = planHopper(*nest, rows, target, why);
+      OrRefusal<int64_t> rows = rowsToFill(findFill(function), *nest);
+      plan = planHopper(*nest, rows ? *rows : 0, target);
       if (plan && strict)
         plan->parts = 1;
     }
     if (plan)
       nest->mainloop.setHopperScheduleAttr(plan->toAttribute(&getContext()));
     else if (explain)
-      explainPortable(function, why);
+      explainPortable(function, plan.refusal().why);
   }
 
   /// A tile body gets one with warps that only load.
   void scheduleRoles(func::FuncOp function, MainloopNest nest,
                      const GpuTarget &target) {
-    std::string why;
-    std::optional<BodyPlan> plan;
-    if (nest.chunks || nest.mainloop.getBits())
-      why = "its tiles are those of a list, or bits of its result are written";
-    else
-      plan = planBodyByRoles(nest.mainloop, target, why);
+    OrRefusal<BodyPlan> plan = refuse(
+        "its tiles are those of a list, or bits of its result are written");
+    if (!nest.chunks && !nest.mainloop.getBits())
+      plan = planBodyByRoles(nest.mainloop, target);
     if (plan)
       nest.mainloop.setHopperScheduleAttr(plan->toAttribute(&getContext()));
     else if (explain)
-      nest.mainloop->emitRemark() << "kernel " << function.getName()
-                                  << " has no warps that only load: " << why;
+      nest.mainloop->emitRemark()
+          << "kernel " << function.getName()
+          << " has no warps that only load: " << plan.refusal().why;
   }
 
   /// Says why a kernel of a product has the portable schedule only, or none.

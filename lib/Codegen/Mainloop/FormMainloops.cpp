@@ -121,8 +121,10 @@ MainloopFormer::convertTile(SWriteOp write, const MainloopOutput &output) {
       isMultiplyAdd(*mainloop))
     for (unsigned i = 0; i < mainloop->getNumAccumulators(); ++i)
       mainloop->getContraction(i).setTf32(true);
-  if (cpu && !cpu::fitsMainloop(*mainloop, *cpu, refusal.why))
+  if (Refused refused = cpu ? cpu::checkMainloop(*mainloop, *cpu) : Refused()) {
+    refusal.why = refused->why;
     return failure();
+  }
   return mainloop;
 }
 
@@ -133,12 +135,19 @@ MainloopFormer::convertTileBody(SWriteOp write, const MainloopOutput &output) {
   std::string why;
   FailureOr<MainloopOp> mainloop =
       buildTileBody(builder, write, output, mapping, why);
-  if (failed(mainloop) || !describeTileBody(*mainloop, why)) {
+  if (succeeded(mainloop))
+    if (OrRefusal<TileBodyInfo> info = describeTileBody(*mainloop); !info) {
+      why = info.refusal().why;
+      mainloop = failure();
+    }
+  if (failed(mainloop)) {
     refusal.why += "; nor a tile body, because " + why;
     return failure();
   }
-  if (!cuda::canRunBody(*mainloop, *gpu, refusal.why))
+  if (Refused refused = cuda::checkBody(*mainloop, *gpu)) {
+    refusal.why = refused->why;
     return failure();
+  }
   return mainloop;
 }
 

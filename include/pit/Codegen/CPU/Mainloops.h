@@ -3,14 +3,14 @@
 #ifndef PIT_CODEGEN_CPU_MAINLOOPS_H
 #define PIT_CODEGEN_CPU_MAINLOOPS_H
 
+#include "pit/Analysis/Refusal.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Target/Target.h"
 
 namespace mlir::pit::cpu {
 
-/// Can this CPU compute the mainloop? If not, `why` says the reason.
-bool fitsMainloop(MainloopOp mainloop, const CpuTarget &target,
-                  std::string &why);
+/// Can this CPU compute the mainloop?
+Refused checkMainloop(MainloopOp mainloop, const CpuTarget &target);
 
 } // namespace mlir::pit::cpu
 

@@ -3,7 +3,7 @@
 #ifndef PIT_LIB_CODEGEN_GPU_COMMON_KERNELPLAN_H
 #define PIT_LIB_CODEGEN_GPU_COMMON_KERNELPLAN_H
 
-#include "pit/Dialect/Pit/IR/NotTaken.h"
+#include "pit/Analysis/Refusal.h"
 #include "pit/Target/Target.h"
 
 namespace mlir::pit::cuda {
@@ -31,12 +31,11 @@ struct KernelPlan {
 /// Are the bytes of shared memory that a schedule has, if it says so, those
 /// that its stages take?
 template <typename ScheduleT>
-LogicalResult checkSharedBytes(ScheduleT schedule, int64_t bytes,
-                               std::string &why) {
+Refused checkSharedBytes(ScheduleT schedule, int64_t bytes) {
   int64_t said = schedule.getSharedBytes();
   if (said && said != bytes)
-    return notTaken(why, "its shared_bytes have to be " + Twine(bytes));
-  return success();
+    return refuse("its shared_bytes have to be ", bytes);
+  return {};
 }
 
 } // namespace mlir::pit::cuda

@@ -4,7 +4,7 @@
 
 #include "Codegen/Common/TileInput.h"
 
-#include "pit/Dialect/Pit/IR/NotTaken.h"
+#include "pit/Analysis/Refusal.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -130,12 +130,10 @@ Value Scales::product(Emitter &e, size_t i, size_t j) {
   return row && col ? multiply(e, row, col) : row ? row : col;
 }
 
-LogicalResult cuda::checkScales(MainloopOp mainloop, int mDim, int nDim,
-                                std::string &why) {
+Refused cuda::checkScales(MainloopOp mainloop, int mDim, int nDim) {
   for (auto [s, scale] :
        llvm::enumerate(scaleViews(mainloop, /*accumulator=*/0, mDim, nDim)))
     if (scale.alongM && scale.alongN)
-      return notTaken(why,
-                      "scale " + Twine(s) + " changes along m and along n");
-  return success();
+      return refuse("scale ", s, " changes along m and along n");
+  return {};
 }

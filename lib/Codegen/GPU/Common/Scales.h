@@ -6,6 +6,8 @@
 #include "Epilogue.h"
 #include "MainloopSteps.h"
 
+#include "pit/Analysis/Refusal.h"
+
 namespace mlir::pit::cuda {
 
 /// A tile of scales that a contraction reads.
@@ -66,9 +68,8 @@ private:
 };
 
 /// Does each scale change along rows or along columns of the accumulator's
-/// tile, and not along both? If not, `why` says so.
-LogicalResult checkScales(MainloopOp mainloop, int mDim, int nDim,
-                          std::string &why);
+/// tile, and not along both?
+Refused checkScales(MainloopOp mainloop, int mDim, int nDim);
 
 } // namespace mlir::pit::cuda
 

@@ -403,12 +403,10 @@ FailureOr<Plan> KernelLowering::readPlan(MainloopOp mainloop) {
         "has no #pit.portable_schedule as its schedule, "
         "which says how to run it: run "
         "pit-schedule-kernels first");
-  std::string why;
-  std::optional<Plan> plan =
-      Plan::from(schedule, mainloop, options.target, why);
+  OrRefusal<Plan> plan = Plan::from(schedule, mainloop, options.target);
   if (!plan)
     return mainloop.emitOpError()
-           << "has schedule = " << schedule << "; " << why;
+           << "has schedule = " << schedule << "; " << plan.refusal().why;
   return *plan;
 }
 
@@ -442,11 +440,11 @@ LogicalResult KernelLowering::readPlans() {
     if (failed(planned))
       return failure();
     mainloopPlans[mainloop] = *planned;
-    if (std::string why; planned->parts > 1) {
-      if (!canSplitSteps(function, mainloop, why))
+    if (planned->parts > 1) {
+      if (Refused refused = checkSplit(function, mainloop))
         return mainloop.emitOpError()
                << "has schedule = " << mainloop.getScheduleAttr() << "; "
-               << why;
+               << refused->why;
       shared = *planned;
     }
     return take(*planned, planned->sharedBytes());

@@ -25,11 +25,9 @@ bool cuda::isZeroTile(Value tile) {
 }
 
 bool cuda::isAlongK(ContractOp op, unsigned number, const StagedTile &staged) {
-  std::string why;
   AffineExpr along =
       op.getMap(number).getResult(static_cast<unsigned>(staged.operand.colDim));
-  return along ==
-         getAffineDimExpr(findContractionDims(op, why)->k, op.getContext());
+  return along == getAffineDimExpr(findContractionDims(op)->k, op.getContext());
 }
 
 namespace {
@@ -51,8 +49,7 @@ public:
   }
 
   RegisterTile multiply() {
-    std::string why;
-    ContractionDims dims = *findContractionDims(op, why);
+    ContractionDims dims = *findContractionDims(op);
     for (int64_t k = 0; k < op.getTile()[dims.k] / kDepth; ++k) {
       SmallVector<Value> as =
           lhs ? factorInRegisters(k)

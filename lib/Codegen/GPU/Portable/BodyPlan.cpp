@@ -6,7 +6,7 @@
 #include "Codegen/GPU/Common/Lowering.h"
 
 #include "pit/Analysis/Combiner.h"
-#include "pit/Dialect/Pit/IR/NotTaken.h"
+#include "pit/Analysis/Refusal.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -119,64 +119,64 @@ namespace {
 /// Finds all that is known before anything is decided.
 class BodyDescriber {
 public:
-  BodyDescriber(MainloopOp mainloop, const GpuTarget &target, std::string &why)
-      : mainloop(mainloop), why(why), plan(target) {}
+  BodyDescriber(MainloopOp mainloop, const GpuTarget &target)
+      : mainloop(mainloop), plan(target) {}
 
-  std::optional<BodyPlan> run() {
-    std::optional<TileBodyInfo> info = describeTileBody(mainloop, why);
+  OrRefusal<BodyPlan> run() {
+    OrRefusal<TileBodyInfo> info = describeTileBody(mainloop);
     if (!info)
-      return std::nullopt;
+      return info.refusal();
     plan.info = *info;
     if (plan.info.rows % kBlock)
-      return notTaken(why, "its tiles have " + Twine(plan.info.rows) +
-                               " rows, which is no multiple of 16");
+      return refuse("its tiles have ", plan.info.rows,
+                    " rows, which is no multiple of 16");
     for (auto &[tile, roles] : plan.info.roles)
       if (int64_t columns = plan.info.extent(tile, TileRole::Col);
           columns != 1 && columns % kBlock)
-        return notTaken(why, "a tile has " + Twine(columns) +
-                                 " columns, which is no multiple of 16");
+        return refuse("a tile has ", columns,
+                      " columns, which is no multiple of 16");
     for (Operation &op : mainloop.getCompute().front().without_terminator())
-      if (failed(isa<ContractOp>(op) ? describe(cast<ContractOp>(op))
-                                     : describe(cast<PointwiseOp>(op))))
-        return std::nullopt;
+      if (Refused refused = isa<ContractOp>(op)
+                                ? describe(cast<ContractOp>(op))
+                                : describe(cast<PointwiseOp>(op)))
+        return *refused;
     if (!mainloop.getAlso().empty())
       for (auto op : mainloop.getAlso().getOps<PointwiseOp>())
-        if (failed(describe(op)))
-          return std::nullopt;
+        if (Refused refused = describe(op))
+          return *refused;
     for (Value carried : mainloop.getCarriedTiles())
       if (!elementOf(carried).isIntOrIndexOrFloat())
-        return notTaken(why, "it carries no numbers");
-    if (failed(findResultDims()))
-      return std::nullopt;
+        return refuse("it carries no numbers");
+    if (Refused refused = findResultDims())
+      return *refused;
     return std::move(plan);
   }
 
 private:
-  LogicalResult describe(ContractOp op) {
-    std::optional<ContractionDims> dims = findContractionDims(op, why);
+  Refused describe(ContractOp op) {
+    OrRefusal<ContractionDims> dims = findContractionDims(op);
     if (!dims)
-      return failure();
+      return dims.refusal();
     for (int d : {dims->m, dims->n, dims->k})
       if (op.getTile()[d] % kBlock)
-        return notTaken(why, "it multiplies tiles of " +
-                                 Twine(op.getTile()[d]) +
-                                 " elements, which is no multiple of 16");
+        return refuse("it multiplies tiles of ", op.getTile()[d],
+                      " elements, which is no multiple of 16");
     Type element = elementOf(op.getLhs());
     if (!op.getScales().empty() || !isMultiplyAdd(op) ||
         !(element.isF16() || element.isBF16()) ||
         elementOf(op.getRhs()) != element || !elementOf(op.getAcc()).isF32())
-      return notTaken(why, "tensor cores add products of f16, or of bf16, to "
-                           "f32, and a contraction is another");
+      return refuse("tensor cores add products of f16, or of bf16, to "
+                    "f32, and a contraction is another");
     if (!isa<BlockArgument>(op.getRhs()))
-      return notTaken(why, "the second operand of a contraction is computed");
+      return refuse("the second operand of a contraction is computed");
     for (Value operand : {op.getLhs(), op.getRhs()}) {
       auto tile = dyn_cast<BlockArgument>(operand);
       if (tile && isCarried(tile))
-        return notTaken(why, "a contraction multiplies what is carried");
-      if (tile && failed(stage(tile)))
-        return failure();
+        return refuse("a contraction multiplies what is carried");
+      if (Refused refused = tile ? stage(tile) : Refused())
+        return *refused;
     }
-    return success();
+    return {};
   }
 
   bool isCarried(Value tile) {
@@ -202,15 +202,15 @@ private:
                : nullptr;
   }
 
-  LogicalResult stage(BlockArgument tile) {
+  Refused stage(BlockArgument tile) {
     if (llvm::any_of(plan.staged,
                      [&](StagedTile &known) { return known.tile == tile; }))
-      return success();
+      return {};
     StagedTile staged;
     staged.tile = tile;
     staged.view = dyn_cast_or_null<ViewOp>(sourceOf(tile, staged.once));
     if (!staged.view)
-      return notTaken(why, "a contraction multiplies coordinates");
+      return refuse("a contraction multiplies coordinates");
     ArrayRef<int64_t> shape = shapeOf(tile);
     SmallVector<int> dims;
     for (auto [d, extent] : llvm::enumerate(shape))
@@ -218,8 +218,8 @@ private:
         dims.push_back(d);
     if (dims.size() != 2 ||
         (staged.view.getPadAttr() && !isPositiveZero(staged.view.getPadAttr())))
-      return notTaken(why, "a contraction reads a tile that is padded with "
-                           "something else than 0, or is no matrix");
+      return refuse("a contraction reads a tile that is padded with "
+                    "something else than 0, or is no matrix");
     staged.operand.element = elementOf(tile);
     staged.operand.elementBytes = elementBytes(elementOf(tile));
     staged.operand.rowDim = dims[0];
@@ -229,7 +229,7 @@ private:
     shared.rows = shape[dims[0]];
     shared.cols = shape[dims[1]];
     plan.staged.push_back(staged);
-    return success();
+    return {};
   }
 
   static bool isPositiveZero(TypedAttr pad) {
@@ -237,36 +237,35 @@ private:
     return number && number.getValue().isPosZero();
   }
 
-  LogicalResult describe(PointwiseOp op) {
+  Refused describe(PointwiseOp op) {
     for (Value input : op.getInputs()) {
       auto tile = dyn_cast<BlockArgument>(input);
       bool once, isSource = tile && !isCarried(tile) && !isLast(tile);
       Operation *source = isSource ? sourceOf(tile, once) : nullptr;
       if (isa_and_nonnull<ViewOp>(source) && !elementOf(tile).isIntOrFloat())
-        return notTaken(why,
-                        "it reads elements that are no integers or floats");
+        return refuse("it reads elements that are no integers or floats");
     }
     if (!op.getAcc())
-      return success();
+      return {};
     AffineMap result = op.getResultMap();
     for (auto [d, role] : llvm::enumerate(plan.info.dimRoles(op)))
       if (role == TileRole::Row && !result.isFunctionOfDim(d))
-        return notTaken(why, "an op reduces rows, which different warps have");
+        return refuse("an op reduces rows, which different warps have");
     Block &body = op.getBody().front();
     Value before = body.getArguments().back();
     Operation *combiner = body.getTerminator()->getOperand(0).getDefiningOp();
     if (!combiner || !before.hasOneUse() || *before.user_begin() != combiner ||
         !isCombiner(combiner) || !combiner->hasOneUse())
-      return notTaken(why, "an op reduces by more than one op that is "
-                           "commutative and associative");
+      return refuse("an op reduces by more than one op that is "
+                    "commutative and associative");
     TypedAttr identity = identityOf(combiner, before.getType());
     if (!identity)
-      return notTaken(why, "an op reduces by one without an identity");
+      return refuse("an op reduces by one without an identity");
     plan.reductions[op] = {combiner, identity};
-    return success();
+    return {};
   }
 
-  LogicalResult findResultDims() {
+  Refused findResultDims() {
     ArrayRef<int64_t> tile = mainloop.getAccumulatorShape();
     for (auto [carried, map] :
          llvm::zip(mainloop.getCarriedTiles(), mainloop.getElementMaps()))
@@ -279,21 +278,20 @@ private:
         int position = dim.getPosition();
         if ((known >= 0 && known != position) ||
             tile[position] != shapeOf(carried)[r])
-          return notTaken(why, "the result has other rows or columns than what "
-                               "is carried");
+          return refuse("the result has other rows or columns than what "
+                        "is carried");
         known = position;
       }
     for (auto [d, extent] : llvm::enumerate(tile))
       if (extent != 1 && static_cast<int>(d) != plan.mDim &&
           static_cast<int>(d) != plan.nDim)
-        return notTaken(why, "the result has rows or columns that nothing has "
-                             "that is carried");
+        return refuse("the result has rows or columns that nothing has "
+                      "that is carried");
     plan.columns = plan.nDim < 0 ? 1 : tile[plan.nDim];
-    return success();
+    return {};
   }
 
   MainloopOp mainloop;
-  std::string &why;
   BodyPlan plan;
 };
 
@@ -392,35 +390,33 @@ static int64_t mostBytes(const BodyPlan &plan, const GpuTarget &target,
 
 /// Gives a block of workers producers, too, if there is shared memory for their
 /// barriers, and registers for what the workers have: else wgmmas would wait
-/// for each other; `why` says what there is not. Workers of one block wait
+/// for each other. Workers of one block wait
 /// while those of another multiply, if there is room for two.
-static LogicalResult findRoles(MainloopOp mainloop, const GpuTarget &target,
-                               BodyPlan &plan, std::string &why) {
+static Refused findRoles(MainloopOp mainloop, const GpuTarget &target,
+                         BodyPlan &plan) {
   if (plan.workers() > kMostWorkers)
-    return notTaken(why, "its tiles have " + Twine(plan.info.rows) +
-                             " rows, more than workers of 192 rows beside "
-                             "warps that only load");
+    return refuse("its tiles have ", plan.info.rows,
+                  " rows, more than workers of 192 rows beside "
+                  "warps that only load");
   addProducers(mainloop, plan, kProducers);
+  Refused refused;
   for (int64_t blocks : {2, 1}) {
     plan.blocks = blocks;
     if (blocks * plan.threads > kMostThreads)
       continue;
     int64_t bytes = mostBytes(plan, target, blocks);
     int64_t registers = registersOfBlock(mainloop, plan) + kOtherRegisters;
-    if (plan.sharedBytes() > bytes) {
-      why = "two stages, what is loaded once and barriers take " +
-            std::to_string(plan.sharedBytes()) + " of " +
-            std::to_string(bytes) + " bytes of shared memory";
-    } else if (registers > plan.workerRegisters()) {
-      why = "a worker takes " + std::to_string(registers) +
-            " registers, and has " + std::to_string(plan.workerRegisters()) +
-            " beside warps that only load";
-    } else {
-      why.clear();
-      return success();
-    }
+    if (plan.sharedBytes() > bytes)
+      refused =
+          refuse("two stages, what is loaded once and barriers take ",
+                 plan.sharedBytes(), " of ", bytes, " bytes of shared memory");
+    else if (registers > plan.workerRegisters())
+      refused = refuse("a worker takes ", registers, " registers, and has ",
+                       plan.workerRegisters(), " beside warps that only load");
+    else
+      return {};
   }
-  return failure();
+  return refused;
 }
 
 /// Decides which rows a warp has.
@@ -444,27 +440,26 @@ static bool divideRows(MainloopOp mainloop, BodyPlan &plan) {
   return false;
 }
 
-static std::optional<BodyPlan>
-divideWork(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
-  std::optional<BodyPlan> plan = BodyDescriber(mainloop, target, why).run();
+static OrRefusal<BodyPlan> divideWork(MainloopOp mainloop,
+                                      const GpuTarget &target) {
+  OrRefusal<BodyPlan> plan = BodyDescriber(mainloop, target).run();
   if (!plan)
-    return std::nullopt;
+    return plan;
   plan->wgmma = target.wgmma && fitsWgmma(mainloop, *plan);
   plan->layOutTiles();
   plan->stages = 2;
   if (!divideRows(mainloop, *plan))
-    return notTaken(why, "its tiles have " + Twine(plan->info.rows) +
-                             " rows, more than 16 warps take");
+    return refuse("its tiles have ", plan->info.rows,
+                  " rows, more than 16 warps take");
   if (int64_t bytes = mostBytes(*plan, target); plan->sharedBytes() > bytes)
-    return notTaken(why, "two stages and what is loaded once take " +
-                             Twine(plan->sharedBytes()) + " of " +
-                             Twine(bytes) + " bytes of shared memory");
+    return refuse("two stages and what is loaded once take ",
+                  plan->sharedBytes(), " of ", bytes,
+                  " bytes of shared memory");
   return plan;
 }
 
-bool cuda::canRunBody(MainloopOp mainloop, const GpuTarget &target,
-                      std::string &why) {
-  return divideWork(mainloop, target, why).has_value();
+Refused cuda::checkBody(MainloopOp mainloop, const GpuTarget &target) {
+  return divideWork(mainloop, target);
 }
 
 /// As many stages as there is room for in so many bytes.
@@ -474,9 +469,9 @@ static void chooseStages(BodyPlan &plan, int64_t bytes) {
     --plan.stages;
 }
 
-std::optional<BodyPlan>
-cuda::planBody(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
-  std::optional<BodyPlan> plan = divideWork(mainloop, target, why);
+OrRefusal<BodyPlan> cuda::planBody(MainloopOp mainloop,
+                                   const GpuTarget &target) {
+  OrRefusal<BodyPlan> plan = divideWork(mainloop, target);
   // Two blocks that wait in turn are better than a stage more.
   if (plan)
     chooseStages(*plan, bytesOfBlock(target, 2));
@@ -484,29 +479,28 @@ cuda::planBody(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
 }
 
 /// Many warps hide what loads from computed places wait for, and all load.
-static LogicalResult checkRoles(MainloopOp mainloop, std::string &why) {
+static Refused checkRoles(MainloopOp mainloop) {
   WalkResult loads = mainloop.getCompute().walk(
       [](memref::LoadOp) { return WalkResult::interrupt(); });
   if (loads.wasInterrupted())
-    return notTaken(why, "its steps load elements from places that they "
-                         "compute, for which no warps are spared");
-  return success();
+    return refuse("its steps load elements from places that they "
+                  "compute, for which no warps are spared");
+  return {};
 }
 
-std::optional<BodyPlan> cuda::planBodyByRoles(MainloopOp mainloop,
-                                              const GpuTarget &target,
-                                              std::string &why) {
-  std::optional<BodyPlan> plan = divideWork(mainloop, target, why);
+OrRefusal<BodyPlan> cuda::planBodyByRoles(MainloopOp mainloop,
+                                          const GpuTarget &target) {
+  OrRefusal<BodyPlan> plan = divideWork(mainloop, target);
   if (!plan)
-    return std::nullopt;
-  if (failed(checkRoles(mainloop, why)))
-    return std::nullopt;
+    return plan.refusal();
+  if (Refused refused = checkRoles(mainloop))
+    return *refused;
   if (!plan->wgmma)
-    return notTaken(why, "its steps compute more than contractions of what "
-                         "they load, in tiles that have no multiples of 64 "
-                         "rows, or lines of 64 columns");
-  if (failed(findRoles(mainloop, target, *plan, why)))
-    return std::nullopt;
+    return refuse("its steps compute more than contractions of what "
+                  "they load, in tiles that have no multiples of 64 "
+                  "rows, or lines of 64 columns");
+  if (Refused refused = findRoles(mainloop, target, *plan))
+    return *refused;
   // There may be registers for one block only.
   chooseStages(*plan, bytesOfBlock(target, plan->blocks));
   return plan;
@@ -532,57 +526,54 @@ PortableScheduleAttr BodyPlan::toAttribute(MLIRContext *context) const {
       producers, sharedBytes());
 }
 
-std::optional<BodyPlan> BodyPlan::from(PortableScheduleAttr schedule,
-                                       MainloopOp mainloop,
-                                       const GpuTarget &target,
-                                       std::string &why) {
-  std::optional<BodyPlan> plan = BodyDescriber(mainloop, target, why).run();
+OrRefusal<BodyPlan> BodyPlan::from(PortableScheduleAttr schedule,
+                                   MainloopOp mainloop,
+                                   const GpuTarget &target) {
+  OrRefusal<BodyPlan> plan = BodyDescriber(mainloop, target).run();
   if (!plan)
-    return std::nullopt;
+    return plan;
   if (schedule.getParts() > 1)
-    return notTaken(why, "the steps of a tile body are not shared in parts");
+    return refuse("the steps of a tile body are not shared in parts");
   bool warps =
       schedule.getTensorCores() && schedule.getTensorCores().getValue();
   plan->wgmma = schedule.getWgmma() && schedule.getWgmma().getValue();
   plan->layOutTiles();
   if (plan->wgmma && (!target.wgmma || !fitsWgmma(mainloop, *plan) ||
                       schedule.getPerWorker()[0] != kBlock))
-    return notTaken(why, "wgmma takes tiles of 64 rows, and of multiples of 64 "
-                         "columns, of sm_90a; a warp has 16 rows");
+    return refuse("wgmma takes tiles of 64 rows, and of multiples of 64 "
+                  "columns, of sm_90a; a warp has 16 rows");
   plan->threads = 32 * schedule.getWorkers()[0];
   addProducers(mainloop, *plan, schedule.getProducers());
   plan->rowsPerWarp = schedule.getPerWorker()[0];
   plan->stages = schedule.getStages();
   plan->blocks = schedule.getBlocks();
   if (!warps || schedule.getWorkers()[1] != 1)
-    return notTaken(why, "a tile body takes tensor cores, and warps along m "
-                         "only");
-  if (plan->producers && failed(checkRoles(mainloop, why)))
-    return std::nullopt;
+    return refuse("a tile body takes tensor cores, and warps along m "
+                  "only");
+  if (plan->producers)
+    if (Refused refused = checkRoles(mainloop))
+      return *refused;
   if (plan->producers && plan->workers() > kMostWorkers)
-    return notTaken(why, "producers load for up to " + Twine(kMostWorkers) +
-                             " workers, and it has " + Twine(plan->workers()));
+    return refuse("producers load for up to ", kMostWorkers,
+                  " workers, and it has ", plan->workers());
   if (plan->producers && plan->workerRegisters() < kFewestRegisters)
-    return notTaken(why, "its " + Twine(plan->blocks) +
-                             " blocks on a multiprocessor leave " +
-                             Twine(plan->workerRegisters()) +
-                             " registers for a worker, and it takes " +
-                             Twine(kFewestRegisters));
+    return refuse("its ", plan->blocks, " blocks on a multiprocessor leave ",
+                  plan->workerRegisters(),
+                  " registers for a worker, and it takes ", kFewestRegisters);
   int64_t covered = plan->rowsPerWarp * plan->workers();
   if (covered != plan->info.rows)
-    return notTaken(why, "its warps have " + Twine(covered) +
-                             " rows, its tiles " + Twine(plan->info.rows));
+    return refuse("its warps have ", covered, " rows, its tiles ",
+                  plan->info.rows);
   if (schedule.getDepth() != 1 || schedule.getSwizzles()[0] != 1 ||
       schedule.getSwizzles()[1] != 1 ||
       schedule.getPerWorker()[1] != coveredColumns(*plan))
-    return notTaken(why,
-                    "of a tile body depth is 1, so are the swizzles, and a "
-                    "warp has all columns");
+    return refuse("of a tile body depth is 1, so are the swizzles, and a "
+                  "warp has all columns");
   if (int64_t bytes = mostBytes(*plan, target); plan->sharedBytes() > bytes)
-    return notTaken(why, "its stages take " + Twine(plan->sharedBytes()) +
-                             " bytes of shared memory; " + target.chip +
-                             " has " + Twine(bytes) + " for them");
-  if (failed(checkSharedBytes(schedule, plan->sharedBytes(), why)))
-    return std::nullopt;
+    return refuse("its stages take ", plan->sharedBytes(),
+                  " bytes of shared memory; ", target.chip, " has ", bytes,
+                  " for them");
+  if (Refused refused = checkSharedBytes(schedule, plan->sharedBytes()))
+    return *refused;
   return plan;
 }

@@ -79,23 +79,19 @@ struct BodyPlan : KernelPlan {
   void layOutTiles();
 
   /// See PortablePlan.
-  static std::optional<BodyPlan> from(PortableScheduleAttr schedule,
-                                      MainloopOp mainloop,
-                                      const GpuTarget &target,
-                                      std::string &why);
+  static OrRefusal<BodyPlan> from(PortableScheduleAttr schedule,
+                                  MainloopOp mainloop, const GpuTarget &target);
   PortableScheduleAttr toAttribute(MLIRContext *context) const;
 };
 
-/// Can this schedule compute a mainloop with a tile body? If not, `why` says
-/// the reason.
-bool canRunBody(MainloopOp mainloop, const GpuTarget &target, std::string &why);
+/// Can this schedule compute a mainloop with a tile body?
+Refused checkBody(MainloopOp mainloop, const GpuTarget &target);
 
-/// The plan of one; none, and `why`, if this schedule does not compute it.
-std::optional<BodyPlan> planBody(MainloopOp mainloop, const GpuTarget &target,
-                                 std::string &why);
-/// The plan of one by wgmma, with producers; none, and `why`, if there is none.
-std::optional<BodyPlan>
-planBodyByRoles(MainloopOp mainloop, const GpuTarget &target, std::string &why);
+/// The plan of one, if this schedule computes it.
+OrRefusal<BodyPlan> planBody(MainloopOp mainloop, const GpuTarget &target);
+/// The plan of one by wgmma, with producers.
+OrRefusal<BodyPlan> planBodyByRoles(MainloopOp mainloop,
+                                    const GpuTarget &target);
 
 } // namespace mlir::pit::cuda
 

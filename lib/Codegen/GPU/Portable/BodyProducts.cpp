@@ -13,11 +13,9 @@ pitgpu::TileType BodyProducts::typeOf(const StagedTile &staged) {
 }
 
 pitgpu::AccumulatorType BodyProducts::sumsOf(ContractOp op) {
-  std::string why;
-  return pitgpu::AccumulatorType::get(
-      op.getContext(), kWgmmaRows,
-      op.getTile()[findContractionDims(op, why)->n],
-      Float32Type::get(op.getContext()));
+  return pitgpu::AccumulatorType::get(op.getContext(), kWgmmaRows,
+                                      op.getTile()[findContractionDims(op)->n],
+                                      Float32Type::get(op.getContext()));
 }
 
 /// Goes through a thread's elements in wgmma's order: of 8 columns two of a

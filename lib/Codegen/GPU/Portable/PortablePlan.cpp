@@ -171,12 +171,12 @@ static std::string tooLarge(const PortablePlan &plan, StringRef workers) {
 //===----------------------------------------------------------------------===//
 
 /// What is known before anything is decided.
-static std::optional<PortablePlan>
-describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
+static OrRefusal<PortablePlan> describe(MainloopOp mainloop,
+                                        const GpuTarget &target) {
   PortablePlan plan(target);
-  std::optional<ContractionInfo> info = describeContraction(mainloop, why);
+  OrRefusal<ContractionInfo> info = describeContraction(mainloop);
   if (!info)
-    return std::nullopt;
+    return info.refusal();
   plan.m = info->m, plan.n = info->n, plan.k = info->k;
   plan.mDim = info->mDim, plan.nDim = info->nDim;
   plan.a = PortableOperand(info->a), plan.b = PortableOperand(info->b);
@@ -186,8 +186,8 @@ describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
                         info->accumulator.isF32();
   plan.tensorCores = mainloop.getNumScales() == 0 &&
                      fitsTensorCores(*info, mainloop.getTf32());
-  if (failed(checkScales(mainloop, plan.mDim, plan.nDim, why)))
-    return std::nullopt;
+  if (Refused refused = checkScales(mainloop, plan.mDim, plan.nDim))
+    return *refused;
   return plan;
 }
 
@@ -200,15 +200,14 @@ static int64_t unitK(const PortablePlan &plan) {
 }
 
 /// All of the plan but how many stages and blocks there are.
-static std::optional<PortablePlan>
-divideWork(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
-  std::optional<PortablePlan> described = describe(mainloop, target, why);
+static OrRefusal<PortablePlan> divideWork(MainloopOp mainloop,
+                                          const GpuTarget &target) {
+  OrRefusal<PortablePlan> described = describe(mainloop, target);
   if (!described)
-    return std::nullopt;
+    return described.refusal();
   PortablePlan &plan = *described;
   if (plan.tensorCores ? !splitAmongWarps(plan) : !splitAmongThreads(plan))
-    return notTaken(
-        why, tooLarge(plan, plan.tensorCores ? "8 warps" : "512 threads"));
+    return refuse(tooLarge(plan, plan.tensorCores ? "8 warps" : "512 threads"));
 
   // Stages of 64 bytes along k, as long as whole ones make up a step. Where few
   // rows are multiplied with what lies along k, reading whole lines is all that
@@ -230,10 +229,9 @@ divideWork(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   }
   plan.subSteps = llvm::divideCeil(plan.k, plan.depth);
   if (2 * plan.stageBytes() > target.mainloopSharedBytes)
-    return notTaken(why, "a stage of " + Twine(plan.stageBytes()) +
-                             " bytes fits only once into the " +
-                             Twine(target.mainloopSharedBytes) +
-                             " bytes of shared memory");
+    return refuse("a stage of ", plan.stageBytes(),
+                  " bytes fits only once into the ", target.mainloopSharedBytes,
+                  " bytes of shared memory");
   return plan;
 }
 
@@ -248,12 +246,11 @@ static int64_t chooseBlocks(const PortablePlan &plan, const GpuTarget &target) {
   return two ? 2 : 1;
 }
 
-std::optional<PortablePlan> cuda::planPortable(MainloopOp mainloop,
-                                               const GpuTarget &target,
-                                               std::string &why) {
-  std::optional<PortablePlan> plan = divideWork(mainloop, target, why);
+OrRefusal<PortablePlan> cuda::planPortable(MainloopOp mainloop,
+                                           const GpuTarget &target) {
+  OrRefusal<PortablePlan> plan = divideWork(mainloop, target);
   if (!plan)
-    return std::nullopt;
+    return plan.refusal();
   plan->stages = std::min<int64_t>(kMostStages, target.mainloopSharedBytes /
                                                     plan->stageBytes());
   plan->blocks = chooseBlocks(*plan, target);
@@ -277,54 +274,49 @@ PortableScheduleAttr PortablePlan::toAttribute(MLIRContext *context) const {
 }
 
 /// Do the workers compute the tile, within the registers that they have?
-static LogicalResult checkWorkers(const PortablePlan &plan, std::string &why) {
+static Refused checkWorkers(const PortablePlan &plan) {
   if (plan.coveredM() < plan.m || plan.coveredN() < plan.n)
-    return notTaken(why, "its workers compute " + Twine(plan.coveredM()) +
-                             " x " + Twine(plan.coveredN()) +
-                             " elements of a tile of " + Twine(plan.m) + " x " +
-                             Twine(plan.n));
+    return refuse("its workers compute ", plan.coveredM(), " x ",
+                  plan.coveredN(), " elements of a tile of ", plan.m, " x ",
+                  plan.n);
   if (plan.tensorCores) {
     if (plan.perWarpM * plan.perWarpN > mostOfWarp(plan))
-      return notTaken(why, tooLarge(plan, "its warps"));
-    return success();
+      return refuse(tooLarge(plan, "its warps"));
+    return {};
   }
   if (plan.perThreadM % unitM(plan) || plan.perThreadN % unitN(plan))
-    return notTaken(why, "its threads have to compute multiples of " +
-                             Twine(unitM(plan)) + " x " + Twine(unitN(plan)));
+    return refuse("its threads have to compute multiples of ", unitM(plan),
+                  " x ", unitN(plan));
   if (plan.perThreadM * plan.perThreadN > mostOfThread(plan, plan.threads))
-    return notTaken(why, tooLarge(plan, "its threads"));
-  return success();
+    return refuse(tooLarge(plan, "its threads"));
+  return {};
 }
 
-static LogicalResult checkStages(const PortablePlan &plan,
-                                 const GpuTarget &target, std::string &why) {
+static Refused checkStages(const PortablePlan &plan, const GpuTarget &target) {
   if (plan.depth % unitK(plan))
-    return notTaken(why,
-                    "its depth has to be a multiple of " + Twine(unitK(plan)));
+    return refuse("its depth has to be a multiple of ", unitK(plan));
   if (plan.k % plan.depth && plan.depth < plan.k)
-    return notTaken(why, "its depth has to divide the tile's " + Twine(plan.k) +
-                             " along k, or cover them");
+    return refuse("its depth has to divide the tile's ", plan.k,
+                  " along k, or cover them");
   if (plan.sharedBytes() > target.mainloopSharedBytes)
-    return notTaken(why, "its stages take " + Twine(plan.sharedBytes()) +
-                             " bytes of shared memory; " + target.chip +
-                             " has " + Twine(target.mainloopSharedBytes) +
-                             " for them");
-  return success();
+    return refuse("its stages take ", plan.sharedBytes(),
+                  " bytes of shared memory; ", target.chip, " has ",
+                  target.mainloopSharedBytes, " for them");
+  return {};
 }
 
-std::optional<PortablePlan> PortablePlan::from(PortableScheduleAttr schedule,
-                                               MainloopOp mainloop,
-                                               const GpuTarget &target,
-                                               std::string &why) {
-  std::optional<PortablePlan> plan = describe(mainloop, target, why);
+OrRefusal<PortablePlan> PortablePlan::from(PortableScheduleAttr schedule,
+                                           MainloopOp mainloop,
+                                           const GpuTarget &target) {
+  OrRefusal<PortablePlan> plan = describe(mainloop, target);
   if (!plan)
-    return std::nullopt;
+    return plan.refusal();
   bool warps =
       schedule.getTensorCores() && schedule.getTensorCores().getValue();
   if (warps && !plan->tensorCores)
-    return notTaken(why, "tensor cores do not take these operands");
+    return refuse("tensor cores do not take these operands");
   if (schedule.getWgmma() && schedule.getWgmma().getValue())
-    return notTaken(why, "only tile bodies have wgmma in it");
+    return refuse("only tile bodies have wgmma in it");
   plan->tensorCores = warps;
   DenseI64ArrayAttr workers = schedule.getWorkers();
   DenseI64ArrayAttr perWorker = schedule.getPerWorker();
@@ -341,10 +333,11 @@ std::optional<PortablePlan> PortablePlan::from(PortableScheduleAttr schedule,
   layOutTiles(*plan);
   plan->a.tile.swizzleStep = schedule.getSwizzles()[0];
   plan->b.tile.swizzleStep = schedule.getSwizzles()[1];
-  if (failed(checkWorkers(*plan, why)) ||
-      failed(checkStages(*plan, target, why)))
-    return std::nullopt;
-  if (failed(checkSharedBytes(schedule, plan->sharedBytes(), why)))
-    return std::nullopt;
+  if (Refused refused = checkWorkers(*plan))
+    return *refused;
+  if (Refused refused = checkStages(*plan, target))
+    return *refused;
+  if (Refused refused = checkSharedBytes(schedule, plan->sharedBytes()))
+    return *refused;
   return plan;
 }

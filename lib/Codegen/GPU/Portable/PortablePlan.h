@@ -107,20 +107,18 @@ struct PortablePlan : KernelPlan {
     return coveredM() * coveredN() * pairs.size() * accumulatorBytes;
   }
 
-  /// The plan that a mainloop's schedule says; none, and `why`, if the mainloop
-  /// or the target is not what it is for.
-  static std::optional<PortablePlan> from(PortableScheduleAttr schedule,
-                                          MainloopOp mainloop,
-                                          const GpuTarget &target,
-                                          std::string &why);
+  /// The plan that a mainloop's schedule says, unless the mainloop or the
+  /// target is not what it is for.
+  static OrRefusal<PortablePlan> from(PortableScheduleAttr schedule,
+                                      MainloopOp mainloop,
+                                      const GpuTarget &target);
   /// What is decided, as an attribute.
   PortableScheduleAttr toAttribute(MLIRContext *context) const;
 };
 
-/// The plan of a mainloop; none, and `why`, if this schedule does not compute
-/// it.
-std::optional<PortablePlan>
-planPortable(MainloopOp mainloop, const GpuTarget &target, std::string &why);
+/// The plan of a mainloop, if this schedule computes it.
+OrRefusal<PortablePlan> planPortable(MainloopOp mainloop,
+                                     const GpuTarget &target);
 
 /// Decides how the operands' tiles lie in shared memory, from all the rest of
 /// the plan.

@@ -28,12 +28,7 @@ static constexpr int64_t kBlocksOfTwoWarps = 6;
 /// Sums that a thread reads at once.
 static constexpr int64_t kSumsAtOnce = 16;
 
-bool cuda::canSplitSteps(func::FuncOp function, MainloopOp mainloop,
-                         std::string &why) {
-  auto refuse = [&](const Twine &reason) {
-    why = reason.str();
-    return false;
-  };
+Refused cuda::checkSplit(func::FuncOp function, MainloopOp mainloop) {
   std::optional<MainloopNest> nest = matchMainloopNest(function);
   if (!nest)
     return refuse(kNoNest);
@@ -43,13 +38,12 @@ bool cuda::canSplitSteps(func::FuncOp function, MainloopOp mainloop,
     return refuse("tiles that are added atomically are not shared in parts");
   if (!mainloop.isProduct() || !isMultiplyAdd(mainloop))
     return refuse("only sums of products are shared in parts");
-  return true;
+  return {};
 }
 
 void cuda::chooseSplitK(func::FuncOp function, MainloopOp mainloop,
                         const GpuTarget &target, PortablePlan &plan) {
-  std::string why;
-  if (!canSplitSteps(function, mainloop, why))
+  if (checkSplit(function, mainloop))
     return;
   int64_t tiles = 1; // that there are, whatever the sizes
   ForallOp forall = matchMainloopNest(function)->forall;

@@ -17,10 +17,8 @@
 
 namespace mlir::pit::cuda {
 
-/// May blocks share the steps of a kernel's mainloop? If not, `why` says the
-/// reason.
-bool canSplitSteps(func::FuncOp function, MainloopOp mainloop,
-                   std::string &why);
+/// May blocks share the steps of a kernel's mainloop?
+Refused checkSplit(func::FuncOp function, MainloopOp mainloop);
 
 /// Decides in how many parts at most a tile's steps are shared.
 void chooseSplitK(func::FuncOp function, MainloopOp mainloop,

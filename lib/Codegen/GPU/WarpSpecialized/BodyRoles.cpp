@@ -140,19 +140,18 @@ FailureOr<gpu::GPUFuncOp> cuda::lowerBodyByRoles(MainloopOp mainloop,
                                                  const GpuTarget &target) {
   auto schedule =
       mlir::cast<PortableScheduleAttr>(mainloop.getHopperScheduleAttr());
-  std::string why;
   auto planOf = [&](MainloopOp op) {
-    return BodyPlan::from(schedule, op, target, why);
+    return BodyPlan::from(schedule, op, target);
   };
   auto function = mainloop->getParentOfType<func::FuncOp>();
-  std::optional<BodyPlan> plan = planOf(mainloop);
+  OrRefusal<BodyPlan> plan = planOf(mainloop);
   if (!matchMainloopNest(function))
-    why = kNoNest.str();
+    plan = refuse(kNoNest);
   else if (plan && plan->producers == 0)
-    why = "it has no producers";
-  if (!plan || !why.empty())
-    return mainloop.emitOpError()
-           << "has hopper_schedule = " << schedule << "; " << why;
+    plan = refuse("it has no producers");
+  if (!plan)
+    return mainloop.emitOpError() << "has hopper_schedule = " << schedule
+                                  << "; " << plan.refusal().why;
   return RolesKernel(function, device, *plan,
                      [&](MainloopOp op) { return *planOf(op); })
       .run();

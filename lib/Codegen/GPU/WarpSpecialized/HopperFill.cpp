@@ -175,33 +175,29 @@ static bool isOfOneGroup(ForallOp forall) {
          index.getGroupDims().empty();
 }
 
-int64_t cuda::rowsToFill(const std::optional<LaunchedFill> &fill,
-                         MainloopNest nest, std::string &why) {
+OrRefusal<int64_t> cuda::rowsToFill(const std::optional<LaunchedFill> &fill,
+                                    MainloopNest nest) {
   MainloopOp mainloop = nest.mainloop;
   ForallOp forall = nest.forall;
   auto dest = dyn_cast<BlockArgument>(mainloop.getDest());
-  auto no = [&](const char *reason) {
-    why = reason;
-    return 0;
-  };
   if (!fill)
-    return no("no launch before it fills its result");
+    return refuse("no launch before it fills its result");
   if (!dest || dest.getArgNumber() != fill->argument || mainloop.getCombine())
-    return no("the mainloop does not write what was filled");
+    return refuse("the mainloop does not write what was filled");
   auto type = cast<MemRefType>(dest.getType());
   if (!type.getLayout().isIdentity())
-    return no("it is a part of another tensor");
+    return refuse("it is a part of another tensor");
   if (nest.chunks ? !isByGroups(nest) : !isOfOneGroup(forall))
-    return no("its rows are not those of groups of an index");
+    return refuse("its rows are not those of groups of an index");
   unsigned groupDims = groupDimsOf(nest);
   if (type.getRank() < groupDims + 2)
-    return no("its rows are single elements");
+    return refuse("its rows are single elements");
   int64_t bytes = bytesOfRow(type, groupDims);
   std::optional<int64_t> rows = rowsOf(type, groupDims);
   if (bytes == 0 || bytes % kChunkBytes != 0 ||
       elementBytes(type.getElementType()) > kChunkBytes ||
       (!nest.chunks && rows.value_or(kMaxRows) > kMaxRows))
-    return no("its rows are too many or no known multiple of 16 bytes");
+    return refuse("its rows are too many or no known multiple of 16 bytes");
   // A listed row is written as a whole.
   Value ids = nest.chunks ? nest.chunks.getIds() : forall.getIds();
   for (auto [d, subscript] : llvm::enumerate(mainloop.getSubscripts())) {
@@ -209,7 +205,7 @@ int64_t cuda::rowsToFill(const std::optional<LaunchedFill> &fill,
       continue;
     if (d == groupDims) {
       if (subscript != ids)
-        return no("ids do not select its rows");
+        return refuse("ids do not select its rows");
       continue;
     }
     // One tile may be all there is.
@@ -221,11 +217,11 @@ int64_t cuda::rowsToFill(const std::optional<LaunchedFill> &fill,
     auto argument = dyn_cast<BlockArgument>(subscript);
     if (!argument || argument.getOwner() != forall.getBody() ||
         argument.getArgNumber() >= forall.getSteps().size())
-      return no("the tiles of a row are not known");
+      return refuse("the tiles of a row are not known");
     unsigned i = argument.getArgNumber();
     if (getConstantIntValue(forall.getLower()[i]) != 0 ||
         getConstantIntValue(forall.getUpper()[i]) != type.getDimSize(d))
-      return no("tiles cover a part of each row");
+      return refuse("tiles cover a part of each row");
   }
   return nest.chunks ? std::min(rows.value_or(kRowsOfBlock), kRowsOfBlock)
                      : rows.value_or(kRowsOfBlock);

@@ -31,10 +31,10 @@ struct LaunchedFill {
 /// nothing uses that output between the fill and the launch.
 std::optional<LaunchedFill> findFill(func::FuncOp kernel);
 
-/// Bits that a block needs to know the rows that tiles write; 0 if it cannot
-/// fill the others, and `why` then says the reason.
-int64_t rowsToFill(const std::optional<LaunchedFill> &fill, MainloopNest nest,
-                   std::string &why);
+/// Bits that a block needs to know the rows that tiles write, to fill the
+/// others.
+OrRefusal<int64_t> rowsToFill(const std::optional<LaunchedFill> &fill,
+                              MainloopNest nest);
 
 /// So many elements a block of the kernel can fill; 0 if it can fill its share
 /// in any case.

@@ -27,28 +27,27 @@ using namespace mlir::pit::cuda;
 
 LogicalResult HopperLowering::readPlan(MainloopOp mainloop) {
   auto schedule = cast<HopperScheduleAttr>(mainloop.getHopperScheduleAttr());
-  auto refuse = [&](const Twine &why) {
+  auto error = [&](const Twine &what) {
     return mainloop.emitOpError()
-           << "has hopper_schedule = " << schedule << "; " << why;
+           << "has hopper_schedule = " << schedule << "; " << what;
   };
   if (!target.wgmma)
-    return refuse(target.chip + " has no wgmma, sm_90a has");
+    return error(target.chip + " has no wgmma, sm_90a has");
   std::optional<MainloopNest> nest = matchMainloopNest(function);
-  std::string why;
   if (!nest)
-    return refuse(kNoNest);
-  std::optional<HopperPlan> planned =
-      HopperPlan::from(schedule, *nest, target, why);
+    return error(kNoNest);
+  OrRefusal<HopperPlan> planned = HopperPlan::from(schedule, *nest, target);
   if (!planned)
-    return refuse(why);
+    return error(planned.refusal().why);
   hopper = *planned;
   loc = mainloop.getLoc();
-  int64_t rows = rowsToFill(before, *nest, why);
+  OrRefusal<int64_t> rows = rowsToFill(before, *nest);
   if (!hopper.rows)
     before.reset();
-  else if (hopper.rows != rows)
-    return refuse("its fill_rows have to be " + Twine(rows) +
-                  (rows ? "" : ": " + Twine(why)));
+  else if (!rows)
+    return error("its fill_rows have to be 0: " + rows.refusal().why);
+  else if (hopper.rows != *rows)
+    return error("its fill_rows have to be " + Twine(*rows));
   mDim = tileDim(*nest, hopper.a);
   nDim = tileDim(*nest, hopper.b);
   return success();

@@ -5,8 +5,8 @@
 #include "Codegen/GPU/Common/Scales.h"
 #include "Codegen/GPU/Common/TensorCores.h"
 
+#include "pit/Analysis/Refusal.h"
 #include "pit/Codegen/Common/MathExpansions.h"
-#include "pit/Dialect/Pit/IR/NotTaken.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
@@ -63,20 +63,19 @@ static bool isMultiple(Value subscript, int64_t unit) {
 
 /// Finds out how the rows of an operand are selected; fails if no loader takes
 /// them. `takesElements`: ids of the steps may select elements of rows.
-static LogicalResult describeRows(ViewOp view, bool takesElements,
-                                  HopperOperand &operand, std::string &why) {
+static Refused describeRows(ViewOp view, bool takesElements,
+                            HopperOperand &operand) {
   auto type = cast<MemRefType>(view.getSrc().getType());
   int outerDim = operand.outerDim(), kDim = operand.kDim();
   if (!isa<BlockArgument>(view.getSrc()) || !type.isLastDimUnitStride() ||
       type.getRank() > 5) {
-    return notTaken(
-        why,
+    return refuse(
         "an operand is no tensor of at most 5 dimensions whose rows are in "
         "one piece");
   }
   int lastDim = operand.isTransposed ? operand.rowDim : operand.colDim;
   if (lastDim != type.getRank() - 1)
-    return notTaken(why, "an operand's last dimension is of one element");
+    return refuse("an operand's last dimension is of one element");
   for (auto [d, subscript] : llvm::enumerate(view.getSubscripts())) {
     if (!isa<IdsType>(subscript.getType()))
       continue;
@@ -84,11 +83,11 @@ static LogicalResult describeRows(ViewOp view, bool takesElements,
     bool isK = static_cast<int>(d) == kDim;
     if (isPositions(subscript)) {
       if (isOuter && !operand.kIsCol)
-        return notTaken(why, "an operand is packed along its last dimension");
+        return refuse("an operand is packed along its last dimension");
       if (isOuter)
         continue;
       if (!isK || operand.kIsCol)
-        return notTaken(why, "an operand is packed along k, within rows");
+        return refuse("an operand is packed along k, within rows");
       // The rows after a group's last one are the next group's, and may be no
       // numbers: they are not to be loaded, as others that do not exist.
       operand.isGathered = operand.kIsPacked = true;
@@ -96,30 +95,30 @@ static LogicalResult describeRows(ViewOp view, bool takesElements,
     }
     if (!(isOuter && operand.kIsCol) && !(isK && !operand.kIsCol) &&
         !(isK && takesElements))
-      return notTaken(why, "ids select elements of a row");
+      return refuse("ids select elements of a row");
     operand.isGathered = true;
     operand.kIsGathered = isK;
   }
-  return success();
+  return {};
 }
 
 /// The same of all views of an operand, which have to be alike.
-static LogicalResult describeRows(MainloopOp mainloop, bool takesElements,
-                                  HopperOperand &operand, std::string &why) {
+static Refused describeRows(MainloopOp mainloop, bool takesElements,
+                            HopperOperand &operand) {
   HopperOperand undescribed = operand;
   for (unsigned view : operand.views) {
     HopperOperand other = undescribed;
-    if (failed(
-            describeRows(mainloop.getLoaded(view), takesElements, other, why)))
-      return failure();
+    if (Refused refused =
+            describeRows(mainloop.getLoaded(view), takesElements, other))
+      return *refused;
     if (view == operand.views.front())
       operand = other;
     else if (other.isGathered != operand.isGathered ||
              other.kIsGathered != operand.kIsGathered ||
              other.kIsPacked != operand.kIsPacked)
-      return notTaken(why, "ids select rows of some of an operand's tiles");
+      return refuse("ids select rows of some of an operand's tiles");
   }
-  return success();
+  return {};
 }
 
 static void swapOperands(HopperPlan &plan) {
@@ -138,26 +137,25 @@ static bool isNarrowTile(int64_t rows, int64_t columns) {
 
 /// What is known before anything is decided but whether the result's tile is
 /// computed transposed.
-static std::optional<HopperPlan> describe(const MainloopNest &nest,
-                                          const GpuTarget &target,
-                                          bool transposed, std::string &why) {
+static OrRefusal<HopperPlan>
+describe(const MainloopNest &nest, const GpuTarget &target, bool transposed) {
   MainloopOp mainloop = nest.mainloop;
-  std::optional<ContractionInfo> info = describeContraction(mainloop, why);
+  OrRefusal<ContractionInfo> info = describeContraction(mainloop);
   if (!info)
-    return std::nullopt;
+    return info.refusal();
   bool isSmall = isF8(info->a.element) && isF8(info->b.element) &&
                  info->accumulator.isF32() && info->isMultiplyAdd &&
                  info->padsZero;
   if (!isSmall && !fitsTensorCores(*info, mainloop.getTf32()))
-    return notTaken(why, "tensor cores do not take these operands");
+    return refuse("tensor cores do not take these operands");
   Type element = info->a.element;
   if (!isSmall && !element.isF16() && !element.isBF16() && !element.isF32())
-    return notTaken(why, "wgmma is used for f16, bf16, tf32 and f8");
+    return refuse("wgmma is used for f16, bf16, tf32 and f8");
   HopperPlan plan(target);
   plan.threads = kHopperThreads;
   plan.producers = kWarps;
-  if (failed(checkScales(mainloop, info->mDim, info->nDim, why)))
-    return std::nullopt;
+  if (Refused refused = checkScales(mainloop, info->mDim, info->nDim))
+    return *refused;
   plan.addsStages = isSmall || mainloop.getNumScales() > 0;
   plan.mDim = info->mDim;
   plan.nDim = info->nDim;
@@ -169,7 +167,7 @@ static std::optional<HopperPlan> describe(const MainloopNest &nest,
   plan.pairs = info->pairs;
   for (const HopperOperand *operand : {&plan.a, &plan.b})
     if (operand->rowDim < 0 || operand->colDim < 0)
-      return notTaken(why, "an operand is a vector");
+      return refuse("an operand is a vector");
   // A thread's accumulators lie along n; so should the result, if it has
   // enough rows.
   if (plan.isTransposed() != transposed)
@@ -180,19 +178,19 @@ static std::optional<HopperPlan> describe(const MainloopNest &nest,
       operand->isTransposed = operand->kIsCol = true;
       std::swap(operand->rowDim, operand->colDim);
     }
-  if (failed(describeRows(mainloop, /*takesElements=*/false, plan.a, why)))
-    return std::nullopt;
+  if (Refused refused = describeRows(mainloop, /*takesElements=*/false, plan.a))
+    return *refused;
   plan.isNarrow = transposed || (plan.a.kIsGathered && !nest.chunks &&
                                  isNarrowTile(plan.tileM, plan.tileN));
   // Elements of n rows are few enough.
   bool takesElements = plan.isNarrow && plan.b.elementBytes == 2;
-  if (failed(describeRows(mainloop, takesElements, plan.b, why)))
-    return std::nullopt;
+  if (Refused refused = describeRows(mainloop, takesElements, plan.b))
+    return *refused;
   auto isByStep = [](const HopperOperand &operand) {
     return operand.kIsGathered || operand.kIsPacked;
   };
   if (mainloop.getIndex() && isByStep(plan.a) != isByStep(plan.b))
-    return notTaken(why, "ids of the steps select rows of one operand only");
+    return refuse("ids of the steps select rows of one operand only");
   return plan;
 }
 
@@ -238,112 +236,99 @@ static bool canShareLoads(const MainloopNest &nest, const HopperPlan &plan,
 }
 
 /// Do stages make up the steps, and the consumers' wgmmas the tile?
-static LogicalResult checkTile(const HopperPlan &plan, MainloopOp mainloop,
-                               std::string &why) {
+static Refused checkTile(const HopperPlan &plan, MainloopOp mainloop) {
   // Of a narrow tile, lines along n may be shorter.
   int64_t line = kLineBytes / plan.a.elementBytes, k = plan.tileK;
   bool isLine = plan.a.kIsCol || (plan.b.kIsCol && !plan.isNarrow);
   int64_t unit = isLine ? line : plan.wgmmaDepth();
   if (plan.depth % unit || plan.depth > line)
-    return notTaken(why, "its depth has to be a multiple of " + Twine(unit) +
-                             " up to " + Twine(line));
+    return refuse("its depth has to be a multiple of ", unit, " up to ", line);
   if (!llvm::isPowerOf2_64(plan.depth))
-    return notTaken(why, "its depth has to be a power of two");
+    return refuse("its depth has to be a power of two");
   if (k % plan.depth != 0 &&
       !(coversK(mainloop, plan.a, k) && coversK(mainloop, plan.b, k)))
-    return notTaken(why, "steps of " + Twine(k) +
-                             " along k are no multiple of " +
-                             Twine(plan.depth));
+    return refuse("steps of ", k, " along k are no multiple of ", plan.depth);
   if (plan.m < plan.tileM || plan.n < plan.tileN)
-    return notTaken(why, "its m and n are less than the tile's " +
-                             Twine(plan.tileM) + " x " + Twine(plan.tileN));
+    return refuse("its m and n are less than the tile's ", plan.tileM, " x ",
+                  plan.tileN);
   if (plan.perN() % unitN(plan) != 0)
-    return notTaken(why, "each consumer has to compute a multiple of " +
-                             Twine(unitN(plan)) + " columns, not " +
-                             Twine(plan.perN()));
+    return refuse("each consumer has to compute a multiple of ", unitN(plan),
+                  " columns, not ", plan.perN());
   if (plan.elements() > kMaxAccumulators || plan.perN() > 256) {
     std::string tiles = plan.pairs.size() == 1
                             ? "a tile of "
                             : std::to_string(plan.pairs.size()) + " tiles of ";
-    return notTaken(why, tiles + Twine(plan.tileM) + " x " + Twine(plan.tileN) +
-                             (plan.pairs.size() == 1 ? " has" : " have") +
-                             " more accumulators than two warpgroups hold");
+    return refuse(tiles + Twine(plan.tileM) + " x " + Twine(plan.tileN) +
+                  (plan.pairs.size() == 1 ? " has" : " have") +
+                  " more accumulators than two warpgroups hold");
   }
   if (plan.addsStages &&
       plan.elements() + plan.accumulators() > kMaxAddedAccumulators)
-    return notTaken(why, "its " + Twine(plan.perN()) +
-                             " columns that one wgmma multiplies leave "
-                             "no registers to add the sums of each stage");
-  return success();
+    return refuse("its ", plan.perN(),
+                  " columns that one wgmma multiplies leave "
+                  "no registers to add the sums of each stage");
+  return {};
 }
 
-static LogicalResult checkLoader(const HopperOperand &operand,
-                                 MainloopOp mainloop, std::string &why) {
+static Refused checkLoader(const HopperOperand &operand, MainloopOp mainloop) {
   if (operand.isGathered == (operand.loader == Loader::TmaTile))
-    return notTaken(why, stringifyLoader(operand.loader) + " does not load " +
-                             (operand.isGathered ? "rows that ids select"
-                                                 : "consecutive rows") +
-                             ", those of operand " + Twine(operand.number));
+    return refuse(
+        stringifyLoader(operand.loader), " does not load ",
+        (operand.isGathered ? "rows that ids select" : "consecutive rows"),
+        ", those of operand ", operand.number);
   if (operand.loader == Loader::TmaRowGather && !takesRowGather(operand))
-    return notTaken(
-        why, "tma_row_gather loads a multiple of " + Twine(kRowWarps) +
-                 " rows up to " + Twine(kRowWarps * kRowsOfWarp) +
-                 ", the same in all steps, not the " + Twine(operand.rows) +
-                 " of operand " + Twine(operand.number));
+    return refuse("tma_row_gather loads a multiple of ", kRowWarps,
+                  " rows up to ", kRowWarps * kRowsOfWarp,
+                  ", the same in all steps, not the ", operand.rows,
+                  " of operand ", operand.number);
   if (operand.loader != Loader::TmaTile && operand.views.size() > 1)
-    return notTaken(why, stringifyLoader(operand.loader) +
-                             " loads one tile of an operand, not the " +
-                             Twine(operand.views.size()) + " of operand " +
-                             Twine(operand.number));
+    return refuse(stringifyLoader(operand.loader),
+                  " loads one tile of an operand, not the ",
+                  operand.views.size(), " of operand ", operand.number);
   if (operand.loader == Loader::CpAsyncGather && operand.isTransposed)
-    return notTaken(why, "cp_async_gather loads rows that lie along k, as "
-                         "those of operand " +
-                             Twine(operand.number) + " do not");
+    return refuse("cp_async_gather loads rows that lie along k, as "
+                  "those of operand ",
+                  operand.number, " do not");
   ViewOp view = mainloop.getLoaded(operand.views.front());
   if (operand.loader == Loader::CpAsyncGather &&
       !operand.isGatheredByElement() &&
       !isMultiple(view.getSubscripts()[operand.colDim],
                   kChunkBytes / operand.elementBytes))
-    return notTaken(why,
-                    "gathered rows are not read from multiples of 16 bytes on");
-  return success();
+    return refuse("gathered rows are not read from multiples of 16 bytes on");
+  return {};
 }
 
 /// Ids that are loaded ahead are those of one tile after another.
-static LogicalResult checkStream(const HopperPlan &plan,
-                                 const MainloopNest &nest, std::string &why) {
+static Refused checkStream(const HopperPlan &plan, const MainloopNest &nest) {
   if (plan.streamsIds() && nest.chunks)
-    return notTaken(why, "ids select its tiles and its steps, too");
-  return success();
+    return refuse("ids select its tiles and its steps, too");
+  return {};
 }
 
 /// What blocks do together, and what they have shared memory for.
-static LogicalResult checkBlocks(const HopperPlan &plan,
-                                 const MainloopNest &nest,
-                                 const GpuTarget &target, std::string &why) {
+static Refused checkBlocks(const HopperPlan &plan, const MainloopNest &nest,
+                           const GpuTarget &target) {
   if (plan.cluster > 1 && (!canShareLoads(nest, plan, plan.cluster) ||
                            tileDim(nest, plan.a) == kNoDim))
-    return notTaken(why, "clusters of " + Twine(plan.cluster) +
-                             " blocks have no tiles along m for which each "
-                             "loads a part of the other operand");
+    return refuse("clusters of ", plan.cluster,
+                  " blocks have no tiles along m for which each "
+                  "loads a part of the other operand");
   if (plan.parts > 1 && !canShareTiles(nest, plan))
-    return notTaken(why, "blocks share tiles in parts only if the number of "
-                         "steps is known or tiles of few rows or columns say "
-                         "which ids there are, no index gives chunks, no sum "
-                         "is atomic and there is one accumulator");
+    return refuse("blocks share tiles in parts only if the number of "
+                  "steps is known or tiles of few rows or columns say "
+                  "which ids there are, no index gives chunks, no sum "
+                  "is atomic and there is one accumulator");
   int64_t steps = stagesOfTile(nest.mainloop, plan.subSteps);
   if (plan.parts > 1 && steps >= 0 && plan.parts > steps)
-    return notTaken(why, "a tile of " + Twine(steps) + " steps has no " +
-                             Twine(plan.parts) + " parts");
+    return refuse("a tile of ", steps, " steps has no ", plan.parts, " parts");
   if (plan.strips > 1 && !canHaveStrips(nest, plan))
-    return notTaken(why, "strips are of results that groups of an index add to "
-                         "atomically, in tiles along n");
+    return refuse("strips are of results that groups of an index add to "
+                  "atomically, in tiles along n");
   if (plan.sharedBytes() > target.blockSharedBytes)
-    return notTaken(why, "it takes " + Twine(plan.sharedBytes()) +
-                             " bytes of shared memory; a block of " +
-                             target.chip + " has " +
-                             Twine(target.blockSharedBytes));
-  return success();
+    return refuse("it takes ", plan.sharedBytes(),
+                  " bytes of shared memory; a block of ", target.chip, " has ",
+                  target.blockSharedBytes);
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -444,45 +429,44 @@ static Loader chooseLoader(const HopperPlan &plan,
 
 /// As many stages as shared memory has room for, and then as many bytes to fill
 /// rows with.
-static LogicalResult chooseStages(HopperPlan &plan, const GpuTarget &target,
-                                  std::string &why) {
+static Refused chooseStages(HopperPlan &plan, const GpuTarget &target) {
   plan.fillBytes = plan.rows ? kLeastFill : 0;
   plan.stages = kMaxStages;
   while (plan.stages > 1 && plan.sharedBytes() > target.blockSharedBytes)
     --plan.stages;
   if (plan.stages < 2)
-    return notTaken(why,
-                    "two stages of the tile do not fit into shared memory");
+    return refuse("two stages of the tile do not fit into shared memory");
   while (plan.rows && plan.fillBytes < kMostFill &&
          plan.sharedBytes() + plan.fillBytes + kLineBytes <=
              target.blockSharedBytes)
     plan.fillBytes *= 2;
-  return success();
+  return {};
 }
 
-static std::optional<HopperPlan> planTile(const MainloopNest &nest,
-                                          int64_t rows, const GpuTarget &target,
-                                          bool transposed, std::string &why) {
-  std::optional<HopperPlan> plan = describe(nest, target, transposed, why);
+static OrRefusal<HopperPlan> planTile(const MainloopNest &nest, int64_t rows,
+                                      const GpuTarget &target,
+                                      bool transposed) {
+  OrRefusal<HopperPlan> plan = describe(nest, target, transposed);
   if (!plan)
-    return std::nullopt;
+    return plan.refusal();
   if (plan->isNarrow)
     chooseNarrowTile(*plan, nest.mainloop, target);
   else
     chooseTile(*plan, nest.mainloop);
-  if (failed(checkTile(*plan, nest.mainloop, why)) ||
-      failed(checkStream(*plan, nest, why)))
-    return std::nullopt;
+  if (Refused refused = checkTile(*plan, nest.mainloop))
+    return *refused;
+  if (Refused refused = checkStream(*plan, nest))
+    return *refused;
   for (HopperOperand *operand : {&plan->a, &plan->b}) {
     operand->loader = chooseLoader(*plan, *operand);
-    if (failed(checkLoader(*operand, nest.mainloop, why)))
-      return std::nullopt;
+    if (Refused refused = checkLoader(*operand, nest.mainloop))
+      return *refused;
   }
   int64_t cluster = chooseCluster(nest, plan->a);
   plan->cluster = canShareLoads(nest, *plan, cluster) ? cluster : 1;
   plan->rows = plan->isNarrow ? 0 : rows;
-  if (failed(chooseStages(*plan, target, why)))
-    return std::nullopt;
+  if (Refused refused = chooseStages(*plan, target))
+    return *refused;
   plan->parts = chooseParts(nest, *plan, target);
   plan->strips = chooseStrips(nest, *plan);
   return plan;
@@ -497,8 +481,7 @@ static SmallVector<bool> ordersOf(const MainloopNest &nest) {
   MainloopOp mainloop = MainloopNest(nest).mainloop;
   if (!mainloop.getIndex() && !nest.chunks)
     return {false};
-  std::string why;
-  std::optional<ContractionInfo> info = describeContraction(mainloop, why);
+  OrRefusal<ContractionInfo> info = describeContraction(mainloop);
   if (!info)
     return {false};
   int64_t rows = info->mDim < info->nDim ? info->m : info->n;
@@ -508,19 +491,16 @@ static SmallVector<bool> ordersOf(const MainloopNest &nest) {
   return {rows < kWgmmaRows, rows == kWgmmaRows};
 }
 
-std::optional<HopperPlan> cuda::planHopper(const MainloopNest &nest,
-                                           int64_t rows,
-                                           const GpuTarget &target,
-                                           std::string &why) {
-  for (auto [i, transposed] : llvm::enumerate(ordersOf(nest))) {
-    std::string whyNot;
-    if (auto plan = planTile(nest, rows, target, transposed, whyNot))
+OrRefusal<HopperPlan> cuda::planHopper(const MainloopNest &nest, int64_t rows,
+                                       const GpuTarget &target) {
+  SmallVector<bool> orders = ordersOf(nest);
+  OrRefusal<HopperPlan> better = planTile(nest, rows, target, orders.front());
+  for (bool transposed :
+       ArrayRef(orders).drop_front(better ? orders.size() : 1))
+    if (OrRefusal<HopperPlan> plan = planTile(nest, rows, target, transposed))
       return plan;
-    // What is wrong with the better one is to be said.
-    if (i == 0)
-      why = whyNot;
-  }
-  return std::nullopt;
+  // What is wrong with the better one is to be said.
+  return better;
 }
 
 //===----------------------------------------------------------------------===//
@@ -535,18 +515,17 @@ HopperScheduleAttr HopperPlan::toAttribute(MLIRContext *context) const {
                                  parts, strips, rows, fillBytes, sharedBytes());
 }
 
-std::optional<HopperPlan> HopperPlan::from(HopperScheduleAttr schedule,
-                                           const MainloopNest &nest,
-                                           const GpuTarget &target,
-                                           std::string &why) {
-  std::optional<ContractionInfo> info = describeContraction(nest.mainloop, why);
+OrRefusal<HopperPlan> HopperPlan::from(HopperScheduleAttr schedule,
+                                       const MainloopNest &nest,
+                                       const GpuTarget &target) {
+  OrRefusal<ContractionInfo> info = describeContraction(nest.mainloop);
   if (!info)
-    return std::nullopt;
+    return info.refusal();
   // Naturally a is along the result's earlier dimension.
   bool transposed = (schedule.getA() == 0) != (info->mDim < info->nDim);
-  std::optional<HopperPlan> plan = describe(nest, target, transposed, why);
+  OrRefusal<HopperPlan> plan = describe(nest, target, transposed);
   if (!plan)
-    return std::nullopt;
+    return plan.refusal();
   plan->m = schedule.getM();
   plan->n = schedule.getN();
   plan->splitN = schedule.getSplitN() && schedule.getSplitN().getValue();
@@ -560,13 +539,16 @@ std::optional<HopperPlan> HopperPlan::from(HopperScheduleAttr schedule,
   plan->rows = schedule.getFillRows();
   plan->fillBytes = schedule.getFillBytes();
   layOut(*plan, nest.mainloop);
-  if (failed(checkTile(*plan, nest.mainloop, why)) ||
-      failed(checkStream(*plan, nest, why)) ||
-      failed(checkLoader(plan->a, nest.mainloop, why)) ||
-      failed(checkLoader(plan->b, nest.mainloop, why)) ||
-      failed(checkBlocks(*plan, nest, target, why)))
-    return std::nullopt;
-  if (failed(checkSharedBytes(schedule, plan->sharedBytes(), why)))
-    return std::nullopt;
+  if (Refused refused = checkTile(*plan, nest.mainloop))
+    return *refused;
+  if (Refused refused = checkStream(*plan, nest))
+    return *refused;
+  for (const HopperOperand *operand : {&plan->a, &plan->b})
+    if (Refused refused = checkLoader(*operand, nest.mainloop))
+      return *refused;
+  if (Refused refused = checkBlocks(*plan, nest, target))
+    return *refused;
+  if (Refused refused = checkSharedBytes(schedule, plan->sharedBytes()))
+    return *refused;
   return plan;
 }

@@ -199,12 +199,11 @@ struct HopperPlan : KernelPlan {
     return copiesByLanes() || has(Loader::TmaRowGather);
   }
 
-  /// The plan that a mainloop's schedule says; none, and `why`, if its kernel
-  /// or the target is not what it is for.
-  static std::optional<HopperPlan> from(HopperScheduleAttr schedule,
-                                        const MainloopNest &nest,
-                                        const GpuTarget &target,
-                                        std::string &why);
+  /// The plan that a mainloop's schedule says, unless its kernel or the target
+  /// is not what it is for.
+  static OrRefusal<HopperPlan> from(HopperScheduleAttr schedule,
+                                    const MainloopNest &nest,
+                                    const GpuTarget &target);
   /// What is decided, as an attribute.
   HopperScheduleAttr toAttribute(MLIRContext *context) const;
 };
@@ -213,11 +212,10 @@ struct HopperPlan : KernelPlan {
 constexpr int64_t kStoreColumns = 64;
 constexpr int64_t kWarpRows = 16;
 
-/// The plan of a kernel's mainloop on a GPU with wgmma; none if this schedule
-/// does not compute it. `why` then says the reason. The kernel may fill the
+/// The plan of a kernel's mainloop on a GPU with wgmma. The kernel may fill the
 /// rows of its result that no tile writes, of `rows` rows; 0 if it may not.
-std::optional<HopperPlan> planHopper(const MainloopNest &nest, int64_t rows,
-                                     const GpuTarget &target, std::string &why);
+OrRefusal<HopperPlan> planHopper(const MainloopNest &nest, int64_t rows,
+                                 const GpuTarget &target);
 
 } // namespace mlir::pit::cuda
 

@@ -150,9 +150,7 @@ static void checkAttribute(const HopperPlan &plan, const MainloopNest &nest,
                            const GpuTarget &target) {
   HopperScheduleAttr schedule =
       plan.toAttribute(MainloopNest(nest).mainloop.getContext());
-  std::string why;
-  std::optional<HopperPlan> read =
-      HopperPlan::from(schedule, nest, target, why);
+  OrRefusal<HopperPlan> read = HopperPlan::from(schedule, nest, target);
   CHECK(read && read->toAttribute(schedule.getContext()) == schedule);
   CHECK(read && read->sharedBytes() == plan.sharedBytes());
   CHECK(read && read->fullCount() == plan.fullCount());
@@ -254,11 +252,10 @@ int main(int argc, char **argv) {
     std::optional<MainloopNest> nest = matchMainloopNest(function);
     if (!nest)
       return;
-    std::string why;
-    std::optional<HopperPlan> plan = planHopper(*nest, /*rows=*/0, target, why);
+    OrRefusal<HopperPlan> plan = planHopper(*nest, /*rows=*/0, target);
     std::printf("%s:\n", function.getName().str().c_str());
     if (!plan) {
-      std::printf("  none: %s\n", why.c_str());
+      std::printf("  none: %s\n", plan.refusal().why.c_str());
       return;
     }
     print(*plan);
@@ -267,8 +264,7 @@ int main(int argc, char **argv) {
     HopperPlan alone = *plan;
     alone.cluster = 1;
     checkPlan(alone);
-    std::optional<HopperPlan> filling =
-        planHopper(*nest, /*rows=*/4100, target, why);
+    OrRefusal<HopperPlan> filling = planHopper(*nest, /*rows=*/4100, target);
     CHECK(filling && filling->rows == (plan->isTransposed() ? 0 : 4100));
     checkPlan(*filling);
     checkAttribute(*filling, *nest, target);
