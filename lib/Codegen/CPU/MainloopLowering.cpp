@@ -56,7 +56,13 @@ void MainloopEmitter::enterChunk(ValueRange ivs, const LoopBounds &bounds) {
   for (auto [arg, iv] : llvm::zip(load.getArguments(), ivs))
     mapping.map(arg, iv);
   for (Operation &op : load.without_terminator())
-    if (!isa<ViewOp>(op))
+    if (auto ids = dyn_cast<IdsOp>(op))
+      chunks[ids.getIds()] =
+          chunkOf(b, ids, mapping.lookupOrDefault(ids.getList()),
+                  llvm::map_to_vector(ids.getSubscripts(), [&](Value v) {
+                    return mapping.lookupOrDefault(v);
+                  }));
+    else if (!isa<ViewOp>(op))
       b.clone(op, mapping);
   forAccumulators([&](Accumulator &own) {
     for (unsigned i = 0; i < 2; ++i) {

@@ -52,6 +52,8 @@ public:
     if (failed(lowerNested(function)))
       return failure();
     eraseViews(); // of mainloops that stood in no tile loop
+    for (IdsOp ids : llvm::reverse(listed))
+      rewriter.eraseOp(ids);
     for (Operation *op : llvm::reverse(builds))
       rewriter.eraseOp(op);
     convertArguments();
@@ -196,6 +198,11 @@ private:
       lowerSWrite(rewriter, write, chunks, target.vectorBits);
     } else if (auto look = dyn_cast<LookOp>(op)) {
       lowerLook(rewriter, look, chunks, target.vectorBits);
+    } else if (auto ids = dyn_cast<IdsOp>(op)) {
+      chunks[ids.getIds()] =
+          chunkOf(rewriter, ids, ids.getList(), ids.getSubscripts());
+      listed.push_back(ids);
+      return success();
     } else if (auto coords = dyn_cast<CoordsOp>(op)) {
       lowerCoords(rewriter, coords, chunks);
     } else if (Value value = readFromIndex(rewriter, op, indices)) {
@@ -304,6 +311,7 @@ private:
   SmallVector<UnrealizedConversionCastOp> pointers; ///< of arguments
   DenseMap<Value, Value> bitmaps;                   ///< of choices, as pointers
   ChunkMap chunks;
+  SmallVector<IdsOp> listed;
   SetVector<Value> views;
   DenseMap<Operation *, PackedOperands> packed;
 };

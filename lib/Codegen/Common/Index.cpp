@@ -2,6 +2,7 @@
 
 #include "Index.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -232,6 +233,42 @@ static Value inside(OpBuilder &builder, Location loc, Value tensor, unsigned d,
   Value valid = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
                                       start, zero);
   return arith::SelectOp::create(builder, loc, valid, left, zero);
+}
+
+ChunkView mlir::pit::chunkOf(OpBuilder &builder, IdsOp op, Value list,
+                             ValueRange subscripts) {
+  Location loc = op.getLoc();
+  auto type = cast<MemRefType>(list.getType());
+  unsigned last = type.getRank() - 1;
+  auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, list);
+  OpFoldResult offset = metadata.getConstifiedMixedOffset();
+  for (auto [subscript, stride] : llvm::zip(
+           subscripts.drop_back(), metadata.getConstifiedMixedStrides())) {
+    Value by = getValueOrCreateConstantIndexOp(builder, loc, stride);
+    Value from = getValueOrCreateConstantIndexOp(builder, loc, offset);
+    Value at = arith::MulIOp::create(builder, loc, subscript, by);
+    offset = arith::AddIOp::create(builder, loc, from, at).getResult();
+  }
+  OpFoldResult size = metadata.getConstifiedMixedSizes().back();
+  OpFoldResult one = builder.getIndexAttr(1);
+  auto layout = StridedLayoutAttr::get(
+      builder.getContext(),
+      getConstantIntValue(offset).value_or(ShapedType::kDynamic), {1});
+  auto row = MemRefType::get(type.getDimSize(last), type.getElementType(),
+                             layout, type.getMemorySpace());
+  Value ids = memref::ReinterpretCastOp::create(
+      builder, loc, row, metadata.getBaseBuffer(), offset, size, one);
+  Value start = subscripts.back();
+  Value live =
+      inside(builder, loc, list, last, start, op.getIds().getType().getSize());
+  // Where no id lives, the first one is read in its place.
+  Value end = arith::SubIOp::create(
+      builder, loc, getValueOrCreateConstantIndexOp(builder, loc, size),
+      constantIndex(builder, loc, 1));
+  start = arith::MinSIOp::create(builder, loc, start, end);
+  start = arith::MaxSIOp::create(builder, loc, start,
+                                 constantIndex(builder, loc, 0));
+  return {ids, start, live, Value()};
 }
 
 TileDimension mlir::pit::tileDimension(OpBuilder &builder, Location loc,

@@ -72,6 +72,10 @@ struct ChunkView {
   Value first; ///< number of the chunk's first id in its group, if it is known
 };
 
+/// The chunk that a list in memory has.
+ChunkView chunkOf(OpBuilder &builder, IdsOp op, Value list,
+                  ValueRange subscripts);
+
 /// Chunks by the SSA values of type !pit.ids that stand for them.
 using ChunkMap = DenseMap<Value, ChunkView>;
 

@@ -24,9 +24,8 @@ static LogicalResult checkForm(Operation *op) {
     return op->emitError() << op->getName()
                            << " takes or gives an index, ids or a bitmap, "
                               "which only pit's own ops do";
-  if (isa<SparseOp>(op))
-    return op->emitOpError(
-        "is a mark that was not lowered: run pit-lower-marks first");
+  if (isa<SparseOp, ReorderOp>(op))
+    return op->emitOpError("was not lowered: run pit-lower-marks first");
   auto read = dyn_cast<SReadOp>(op);
   auto write = dyn_cast<SWriteOp>(op);
   if ((read && read.isWhole()) || (write && write.isWhole()))

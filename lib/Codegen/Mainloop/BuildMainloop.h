@@ -26,7 +26,8 @@ FailureOr<Value> createTileSource(OpBuilder &builder, Operation *read,
                                   bool onTensors, const IRMapping &mapping,
                                   std::string &why);
 
-/// Clones a scalar op, or makes the number that isNumberOfTile() finds.
+/// Clones a scalar op or a chunk of ids, or makes the number that
+/// isNumberOfTile() finds.
 LogicalResult cloneScalar(OpBuilder &builder, Operation *op, bool onTensors,
                           IRMapping &mapping, std::string &why);
 

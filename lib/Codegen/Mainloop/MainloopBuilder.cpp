@@ -65,6 +65,15 @@ FailureOr<Value> mlir::pit::createTileSource(OpBuilder &builder, Operation *op,
 LogicalResult mlir::pit::cloneScalar(OpBuilder &builder, Operation *op,
                                      bool onTensors, IRMapping &mapping,
                                      std::string &why) {
+  if (auto ids = dyn_cast<IdsOp>(op)) {
+    FailureOr<Value> list = memrefOf(ids.getList(), onTensors, mapping);
+    if (failed(list))
+      return notTaken(why, "ids are read from no argument");
+    IRMapping lists(mapping);
+    lists.map(ids.getList(), *list);
+    mapping.map(ids.getIds(), builder.clone(*op, lists)->getResult(0));
+    return success();
+  }
   auto extract = dyn_cast<tensor::ExtractOp>(op);
   if (!extract || !isNumberOfTile(op)) {
     builder.clone(*op, mapping);

@@ -47,7 +47,7 @@ func.func @atomic(%a: memref<?x?xf32>, %t: memref<32x64xf32>, %i: !cols) {
 // -----
 
 func.func @mark(%a: tensor<?x?xf32>) -> tensor<?x?xf32> {
-  // expected-error @+1 {{'pit.sparse' op is a mark that was not lowered: run pit-lower-marks first}}
+  // expected-error @+1 {{'pit.sparse' op was not lowered: run pit-lower-marks first}}
   %s = pit.sparse %a : tensor<?x?xf32>
   return %s : tensor<?x?xf32>
 }

@@ -24,10 +24,11 @@ template <typename Op> static bool findOnly(Block &block, Op &op) {
   return static_cast<bool>(op);
 }
 
-/// Does a block read the number of a tile?
+/// Does a block read the number of a tile, or name ids of a list?
 static bool readsNumbers(Block &block) {
-  return llvm::any_of(block.without_terminator(),
-                      [](Operation &op) { return isNumberOfTile(&op); });
+  return llvm::any_of(block.without_terminator(), [](Operation &op) {
+    return isNumberOfTile(&op) || isa<IdsOp>(op);
+  });
 }
 
 std::optional<MainloopNest> cuda::matchMainloopNest(func::FuncOp function) {
@@ -60,7 +61,8 @@ std::optional<MainloopNest> cuda::matchMainloopNest(ForallOp forall) {
   }
   // Roles of a tile body alone read the numbers that stand around it.
   if (nest.mainloop.isProduct() &&
-      (readsNumbers(*forall->getBlock()) || readsNumbers(*body) ||
+      (readsNumbers(nest.mainloop.getLoad().front()) ||
+       readsNumbers(*forall->getBlock()) || readsNumbers(*body) ||
        (nest.chunks && readsNumbers(*nest.chunks.getBody()))))
     return std::nullopt;
   return nest;

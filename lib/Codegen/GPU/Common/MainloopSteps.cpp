@@ -70,6 +70,12 @@ void MainloopSteps::enter(Value s, ValueRange numbers) {
                                        ? numberOf(cast<vector::ExtractOp>(op))
                                        : numbers.front());
       numbers = numbers.empty() ? numbers : numbers.drop_front();
+    } else if (auto ids = dyn_cast<IdsOp>(op)) {
+      chunks[ids.getIds()] = chunkOf(
+          e.b, ids, lookup(ids.getList()),
+          llvm::map_to_vector(ids.getSubscripts(), [&](Value subscript) {
+            return lookup(subscript);
+          }));
     } else if (!isa<ViewOp, CoordsOp>(op)) {
       e.b.clone(op, mapping);
     }

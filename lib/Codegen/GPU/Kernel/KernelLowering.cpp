@@ -96,6 +96,7 @@ private:
   Value sharedBase;
   IndexMap indices;
   ChunkMap chunks;
+  SmallVector<IdsOp> lists; ///< that chunks are of, which are named to the end
   llvm::SmallDenseSet<Operation *> atomics; ///< SWrites that others may disturb
 };
 
@@ -268,6 +269,12 @@ LogicalResult KernelLowering::lower(Operation *op) {
     return lowerFor(loop);
   if (auto mainloop = dyn_cast<MainloopOp>(op))
     return lowerMainloop(mainloop);
+  if (auto ids = dyn_cast<IdsOp>(op)) {
+    chunks[ids.getIds()] =
+        chunkOf(rewriter, ids, ids.getList(), ids.getSubscripts());
+    lists.push_back(ids);
+    return success();
+  }
   auto coords = dyn_cast<CoordsOp>(op);
   if (isa<ViewOp>(op) || (coords && !coords.getDest()))
     return success(); // goes with its mainloop
@@ -569,6 +576,8 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
     kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     rewriter.getI32IntegerAttr(minBlocks));
   describeLaunch().setOn(kernel);
+  for (IdsOp ids : llvm::reverse(lists))
+    rewriter.eraseOp(ids);
   rewriter.eraseOp(function);
   return kernel;
 }

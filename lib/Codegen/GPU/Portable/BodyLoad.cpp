@@ -34,7 +34,7 @@ void BodyLoader::loadTile(const StagedTile &staged, Value s, Value to) {
 }
 
 int64_t BodyLoader::countIds() {
-  const StagedTile *staged = body.plan.tileOfIds(body.mainloop);
+  const StagedTile *staged = body.plan.tileOfIds(body.mainloop).first;
   return staged ? body.plan.piecesOf(staged->operand.tile) : 0;
 }
 
@@ -52,9 +52,9 @@ SmallVector<Value> BodyLoader::readAhead(Value s) {
   if (count)
     body.steps.enter(s, later);
   for (int64_t i = 0; i < count; ++i) {
-    const ChunkView &chunk = body.chunks.at(
-        mainloop.getLoad().getArgument(mainloop.getSteps().size()));
-    const SharedTile &tile = body.plan.tileOfIds(mainloop)->operand.tile;
+    auto [staged, listed] = body.plan.tileOfIds(mainloop);
+    const ChunkView &chunk = body.chunks.at(listed);
+    const SharedTile &tile = staged->operand.tile;
     Value piece = e.add(self.number, i * body.plan.loaders());
     Value row = e.toIndex(e.div(piece, tile.chunks()));
     read.push_back(e.choose(

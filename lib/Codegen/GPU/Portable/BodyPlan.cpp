@@ -42,27 +42,35 @@ static Type elementOf(Value tile) {
   return cast<VectorType>(tile.getType()).getElementType();
 }
 
-/// Does the list of the steps select the rows of a tile?
-static bool isGathered(const StagedTile &staged, MainloopOp mainloop) {
-  if (staged.once || !mainloop.getIndex())
-    return false;
-  // The ids are the first argument behind the steps'; positions are no ids.
-  Value ids = mainloop.getLoad().getArgument(mainloop.getSteps().size());
+/// The ids of a step that select the rows of a tile, or null.
+static Value idsOf(const StagedTile &staged, MainloopOp mainloop) {
+  if (staged.once)
+    return {};
   ViewOp view = staged.view;
-  return view.getSubscripts()[staged.operand.rowDim] == ids;
+  Value ids = view.getSubscripts()[staged.operand.rowDim];
+  if (auto list = ids.getDefiningOp<IdsOp>())
+    return mainloop.getLoad().isAncestor(list->getParentRegion()) ? ids
+                                                                  : Value();
+  // The ids are the first argument behind the steps'; positions are no ids.
+  bool isListed = mainloop.getIndex() && ids == mainloop.getLoad().getArgument(
+                                                    mainloop.getSteps().size());
+  return isListed ? ids : Value();
 }
 
-const StagedTile *BodyPlan::tileOfIds(MainloopOp mainloop) const {
+std::pair<const StagedTile *, Value>
+BodyPlan::tileOfIds(MainloopOp mainloop) const {
   for (const StagedTile &tile : staged)
-    if (isGathered(tile, mainloop))
-      return piecesOf(tile.operand.tile) <= kUnrolledPieces ? &tile : nullptr;
-  return nullptr;
+    if (Value ids = idsOf(tile, mainloop))
+      return piecesOf(tile.operand.tile) <= kUnrolledPieces
+                 ? std::pair(&tile, ids)
+                 : std::pair<const StagedTile *, Value>();
+  return {};
 }
 
 bool BodyPlan::takesIdsAhead(const StagedTile &tile,
                              MainloopOp mainloop) const {
-  const StagedTile *first = tileOfIds(mainloop);
-  return first && isGathered(tile, mainloop) &&
+  auto [first, ids] = tileOfIds(mainloop);
+  return first && idsOf(tile, mainloop) == ids &&
          tile.operand.tile.rows == first->operand.tile.rows &&
          tile.operand.tile.chunks() == first->operand.tile.chunks();
 }

@@ -69,9 +69,9 @@ struct BodyPlan : KernelPlan {
   int64_t piecesOf(const SharedTile &tile) const {
     return llvm::divideCeil(tile.rows * tile.chunks(), loaders());
   }
-  /// The first of the tiles whose rows the ids of the steps select, if a thread
-  /// has few of these; null if there is none.
-  const StagedTile *tileOfIds(MainloopOp mainloop) const;
+  /// The first of the tiles whose rows ids of the steps select, and these, if a
+  /// thread has few of them; null if there is none.
+  std::pair<const StagedTile *, Value> tileOfIds(MainloopOp mainloop) const;
   /// Has a tile the rows of that one, by the same threads?
   bool takesIdsAhead(const StagedTile &tile, MainloopOp mainloop) const;
   /// Decides how staged tiles lie in shared memory, when it is known whether

@@ -99,9 +99,16 @@ private:
                                     gpu::BlockIdOp::create(rewriter, loc, x),
                                     gpu::GridDimOp::create(rewriter, loc, x),
                                     {zero, zero}, indices, chunks);
+    SmallVector<IdsOp> lists;
     for (Operation &op : llvm::make_early_inc_range(*nest.mainloop->getBlock()))
-      if (isNumberOfTile(&op))
+      if (isNumberOfTile(&op)) {
         lowerNumber(rewriter, mlir::cast<vector::ExtractOp>(op), chunks);
+      } else if (auto ids = dyn_cast<IdsOp>(op)) {
+        rewriter.setInsertionPoint(ids);
+        chunks[ids.getIds()] =
+            chunkOf(rewriter, ids, ids.getList(), ids.getSubscripts());
+        lists.push_back(ids);
+      }
     rewriter.setInsertionPoint(nest.mainloop);
     Emitter e(rewriter, nest.mainloop.getLoc());
     // Out of the loop over tiles, what depends on it would take up registers.
@@ -122,6 +129,8 @@ private:
       computeBody(context, bodyContext, {number, tile, used});
     SmallVector<Value> next = {e.add(tile, 1), e.add(used, steps.total())};
     eraseMainloop(rewriter, nest.mainloop);
+    for (IdsOp ids : lists)
+      rewriter.eraseOp(ids);
     rewriter.setInsertionPointToEnd(loop.getBody());
     scf::YieldOp::create(rewriter, loc, next);
     rewriter.eraseOp(nest.forall);

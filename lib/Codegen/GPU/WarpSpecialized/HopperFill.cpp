@@ -241,7 +241,7 @@ int64_t cuda::elementsToFill(MainloopNest nest, int64_t rows) {
 //===----------------------------------------------------------------------===//
 
 /// 16 bytes of elements.
-static Value chunkOf(Emitter &e, TypedAttr value) {
+static Value filledChunk(Emitter &e, TypedAttr value) {
   auto floating = dyn_cast<FloatAttr>(value);
   APInt element = floating ? floating.getValue().bitcastToAPInt()
                            : cast<IntegerAttr>(value).getValue();
@@ -280,7 +280,7 @@ void cuda::prepareFill(Emitter &e, const HopperPlan &plan,
     LLVM::StoreOp::create(e.b, e.loc, e.i32(0),
                           e.sharedPointer(e.add(shared.rows, e.mul(word, 4))));
   });
-  Value chunk = chunkOf(e, value);
+  Value chunk = filledChunk(e, value);
   forEach(e, e.mul(thread, kChunkBytes), e.i32(plan.fillBytes),
           kHopperThreads * kChunkBytes, [&](Value byte) {
             LLVM::StoreOp::create(e.b, e.loc, chunk,

@@ -238,6 +238,36 @@ SparseOp::reifyResultShapes(OpBuilder &builder,
   return success();
 }
 
+LogicalResult
+ReorderOp::reifyResultShapes(OpBuilder &builder,
+                             ReifiedRankedShapedTypeDims &reified) {
+  reified.push_back(tensor::getMixedSizes(builder, getLoc(), getSource()));
+  return success();
+}
+
+LogicalResult ReorderOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto order = cast<RankedTensorType>(getOrder().getType());
+  llvm::SmallDenseSet<int64_t> seen;
+  auto isNew = [&](int64_t dim) {
+    return dim >= 0 && dim < source.getRank() && seen.insert(dim).second;
+  };
+  if (order.getRank() == 0 || int64_t(getDims().size()) != order.getRank() ||
+      !llvm::all_of(getDims(), isNew))
+    return violates(*this, "reorder 1")
+           << "numbers the dimensions of an order of rank " << order.getRank()
+           << " by dims [" << getDims() << "] of a tensor of rank "
+           << source.getRank();
+  for (auto [of, dim] : llvm::enumerate(getDims()))
+    if (failed(verifyCompatibleShape({order.getDimSize(of)},
+                                     {source.getDimSize(dim)})))
+      return violates(*this, "reorder 2")
+             << "dimension " << dim << " has extent " << source.getDimSize(dim)
+             << ", dimension " << of << " of the order has "
+             << order.getDimSize(of);
+  return success();
+}
+
 OpFoldResult SparseOp::fold(FoldAdaptor) {
   // The same selection of what is selected already. Two rules do not mix, but
   // one of them is enough.
@@ -508,6 +538,19 @@ LogicalResult ExtentOp::canonicalize(ExtentOp op, PatternRewriter &rewriter) {
         tensor::getMixedSize(rewriter, loc, index.getInput(), dim));
   };
   rewriter.replaceOpWithNewOp<arith::MulIOp>(op, size(0), size(1));
+  return success();
+}
+
+LogicalResult IdsOp::verify() {
+  auto type = cast<ShapedType>(getList().getType());
+  if (type.getRank() == 0 || int64_t(getSubscripts().size()) != type.getRank())
+    return violates(*this, "ids 1")
+           << "has " << getSubscripts().size() << " subscripts for lists in "
+           << type << "; there is one for each dimension, and one at least";
+  auto memref = dyn_cast<MemRefType>(getList().getType());
+  if (memref && memref.getStridesAndOffset().first.back() != 1)
+    return violates(*this, "ids 2")
+           << "takes ids that lie side by side, not those of " << memref;
   return success();
 }
 

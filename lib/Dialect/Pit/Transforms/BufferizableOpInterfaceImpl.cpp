@@ -118,7 +118,8 @@ struct InPlaceModel
   }
 };
 
-/// pit.index, pit.choose and pit.record: read all tensors that they take.
+/// pit.index, pit.ids, pit.choose and pit.record: read all tensors that they
+/// take.
 template <typename OpTy>
 struct InputModel : ReaderModel<InputModel<OpTy>, OpTy> {
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
@@ -434,6 +435,7 @@ void mlir::pit::registerBufferizableOpInterfaceExternalModels(
     IndexOp::attachInterface<InputModel<IndexOp>>(*context);
     PackedIndexOp::attachInterface<PackedIndexModel>(*context);
     RecordOp::attachInterface<InputModel<RecordOp>>(*context);
+    IdsOp::attachInterface<InputModel<IdsOp>>(*context);
     CoordsOp::attachInterface<CoordsModel>(*context);
     ForallOp::attachInterface<LoopModel<ForallOp>>(*context);
     ForOp::attachInterface<LoopModel<ForOp>>(*context);

@@ -156,12 +156,66 @@ static Value lowerMark(OpBuilder &builder, SparseOp mark) {
   llvm_unreachable("unknown source");
 }
 
+/// The elements, written tile by tile to the places that the order lists.
+static Value moveElements(OpBuilder &builder, ReorderOp op) {
+  constexpr int64_t kLargestExtent = 64;
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(op.getSource().getType());
+  int64_t along = op.getDims().back(), last = type.getRank() - 1;
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(builder, loc, op.getSource());
+  Value init =
+      tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
+  SmallVector<Value> lower, upper;
+  SmallVector<int64_t> tile;
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    // A tile has elements of one list.
+    bool isTiled =
+        d == along || (d == last && !llvm::is_contained(op.getDims(), d));
+    int64_t extent = type.isDynamicDim(d) ? kLargestExtent : type.getDimSize(d);
+    tile.push_back(isTiled ? std::clamp<int64_t>(extent, 1, kLargestExtent)
+                           : 1);
+    lower.push_back(arith::ConstantIndexOp::create(builder, loc, 0));
+    upper.push_back(getValueOrCreateConstantIndexOp(builder, loc, sizes[d]));
+  }
+  return ForallOp::create(
+             builder, loc, lower, upper, tile, /*index=*/Value(),
+             /*group=*/ValueRange(), /*chunk=*/0, init,
+             [&](OpBuilder &b, Location loc, ValueRange ivs, Value, Value,
+                 ValueRange into) {
+               auto lists = llvm::map_to_vector(
+                   op.getDims(), [&](int64_t d) { return ivs[d]; });
+               SmallVector<Value> to(ivs);
+               to[along] = IdsOp::create(
+                   b, loc, IdsType::get(b.getContext(), tile[along]),
+                   op.getOrder(), lists);
+               auto tileType =
+                   RankedTensorType::get(tile, type.getElementType());
+               Value read =
+                   SReadOp::create(b, loc, tileType, op.getSource(), ivs)
+                       .getResult();
+               Value written =
+                   SWriteOp::create(b, loc, read, into.front(), to).getResult();
+               YieldOp::create(b, loc, written);
+             })
+      .getResult(0);
+}
+
 void pit::lowerMarks(RewriterBase &rewriter, Operation *scope) {
   SmallVector<SparseOp> marks;
   scope->walk([&](SparseOp mark) { marks.push_back(mark); });
   for (SparseOp mark : marks) {
     rewriter.setInsertionPoint(mark);
     rewriter.replaceOp(mark, lowerMark(rewriter, mark));
+  }
+  SmallVector<ReorderOp> reorders;
+  scope->walk([&](ReorderOp op) { reorders.push_back(op); });
+  for (ReorderOp op : llvm::reverse(reorders)) {
+    rewriter.setInsertionPoint(op);
+    if (op->use_empty())
+      rewriter.eraseOp(op);
+    else
+      rewriter.replaceOp(op, moveElements(rewriter, op));
   }
 }
 

@@ -58,7 +58,7 @@ SmallVector<Value> OnlineTiler::subscripts(ArrayRef<int64_t> dims) {
   SmallVector<Value> found;
   for (int64_t dim : dims)
     found.push_back(dim < 0 || kinds[dim] == Kind::Whole ? index(0)
-                    : dim == int64_t(chain.axis) && ids  ? ids
+                    : ids[dim]                           ? ids[dim]
                                                          : starts[dim]);
   return found;
 }
@@ -76,6 +76,8 @@ void OnlineTiler::run() {
   for (unsigned dim = 0; dim < chain.numDims; ++dim)
     extents.push_back(kinds[dim] == Kind::Whole ? Value() : extentOf(dim));
   starts.assign(chain.numDims, Value());
+  ids.assign(chain.numDims, Value());
+  coordinates.assign(chain.numDims, Value());
   prepareSelection();
   if (!listed)
     prepareRanges();
@@ -105,6 +107,8 @@ void OnlineTiler::run() {
           ValueRange carried) {
         for (auto [dim, iv] : llvm::zip(rowDims, ivs))
           starts[dim] = iv;
+        for (unsigned dim : rowDims)
+          enterOrder(dim);
         SmallVector<Value> written = tileOfRows(carried);
         YieldOp::create(rewriter, loc, written);
       });
@@ -180,7 +184,7 @@ SmallVector<Value> OnlineTiler::tileOfRows(ValueRange carried) {
                       SmallVector<Value> next = step(before);
                       YieldOp::create(rewriter, loc, next);
                     });
-  ids = Value();
+  ids[chain.axis] = Value();
   auto &end = rowTiles[unsigned(Epoch::End)];
   for (auto [number, state] : llvm::zip(reductions, loop.getResults())) {
     const ChainOp &op = chain.ops[number];
@@ -207,7 +211,7 @@ SmallVector<Value> OnlineTiler::step(ValueRange before) {
   stepTiles.clear();
   shifts.clear();
   scaled.clear();
-  coordinates = Value();
+  coordinates[chain.axis] = Value();
   auto &old = rowTiles[unsigned(Epoch::Before)];
   auto &now = rowTiles[unsigned(Epoch::Now)];
   for (auto [number, state] : llvm::zip(reductions, before))
@@ -231,7 +235,7 @@ static bool isDead(Operation &op, const OnlineChain &chain) {
     return false;
   return isa<linalg::LinalgOp, tensor::EmptyOp, tensor::ExpandShapeOp,
              tensor::CollapseShapeOp, tensor::ExtractSliceOp, tensor::CastOp,
-             tensor::DimOp, SparseOp>(op) &&
+             tensor::DimOp, ReorderOp, SparseOp>(op) &&
          isOpTriviallyDead(&op);
 }
 

@@ -84,6 +84,8 @@ private:
   SmallVector<Value> groupOfTile();
   /// Takes the ids of a step.
   void enterIds(Value chunk);
+  /// Takes the ids that orders list for a tile along a dim.
+  void enterOrder(int64_t dim);
   /// The block that a tile of rows lies in.
   Value blockOf(int64_t dim, int64_t size);
   /// A step's tile of the mask, and its dims.
@@ -116,7 +118,8 @@ private:
   Value emptyTile(ArrayRef<int64_t> dims, Type element);
   Value filledTile(ArrayRef<int64_t> dims, TypedAttr constant);
   Value read(Value value, ArrayRef<int64_t> dims);
-  Value coords();
+  /// The coordinates of the ids along a dim.
+  Value coords(int64_t dim);
   /// An element-wise op on tiles with such dims of the chain, to a tile with
   /// `dims`.
   Value
@@ -175,9 +178,18 @@ private:
     Dims dims, sizes;
   };
   std::optional<BlocksOfMask> blocksOfMask;
+  /// Lists of places along a dim, in whose order the mask has it, and the dims
+  /// that number the lists.
+  struct Order {
+    int64_t dim;
+    Value lists;
+    Dims dims;
+  };
+  SmallVector<Order> orders;
 
   // What selects.
-  Value ids, sparsity;      ///< of the step; the index
+  SmallVector<Value> ids;   ///< of the tile, by dims of the chain; or null
+  Value sparsity;           ///< the index
   SparsityIndexType listed; ///< null where nothing is gathered
   Value selector;           ///< of the mark, behind broadcasts
   Dims selectorDims;
@@ -192,7 +204,7 @@ private:
   Range range;               ///< of the tile
   SmallVector<Value> ranges; ///< where loops of tiles begin and end, by number
   SmallVector<unsigned> rangeDims; ///< that number these
-  Value coordinates;               ///< of the step's ids
+  SmallVector<Value> coordinates;  ///< of ids, as these
   llvm::DenseMap<Value, Tile> stepTiles;
   llvm::DenseMap<Value, Tile> rowTiles[3];
   llvm::DenseMap<Operation *, Value> shifts, scaled; ///< by exponentials

@@ -274,19 +274,21 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
       const ChainInput &input = op.inputs[power->shift.input];
       inputs.push_back({shiftOf(*power), op.dimsOf(input.map)});
     }
-  bool usesAxis = false;
-  computed.getBlock()->walk([&](linalg::IndexOp place) {
-    usesAxis |= op.dims[place.getDim()] == chain.axis;
-  });
   bool masks = mask && needsMask();
-  size_t coordsFrom = inputs.size();
-  if (ids && (usesAxis || masks))
-    inputs.push_back({coords(), {int64_t(chain.axis)}});
+  llvm::SmallMapVector<int64_t, size_t, 2> coordsFrom; ///< inputs, by dims
+  auto takeCoords = [&](int64_t dim) {
+    if (ids[dim] && coordsFrom.insert({dim, inputs.size()}).second)
+      inputs.push_back({coords(dim), {dim}});
+  };
+  computed.getBlock()->walk(
+      [&](linalg::IndexOp place) { takeCoords(op.dims[place.getDim()]); });
+  if (masks)
+    takeCoords(chain.axis);
   // Nothing is computed where one value passes through.
   double passed = 1;
   auto placeOf = [&](OpBuilder &b, Location loc, ValueRange in, int64_t dim) {
-    if (ids && dim == int64_t(chain.axis))
-      return Value(in[coordsFrom]);
+    if (auto *from = coordsFrom.find(dim); from != coordsFrom.end())
+      return Value(in[from->second]);
     auto *at = llvm::find(dims, dim);
     Value place = linalg::IndexOp::create(b, loc, at - dims.begin());
     if (kinds[dim] == Kind::Whole)
@@ -410,8 +412,8 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
           result = body.whole(yielded);
           passed = 1;
         }
-        Value inside =
-            isInside(b, loc, placeOf(b, loc, in, chain.axis), bool(ids));
+        Value inside = isInside(b, loc, placeOf(b, loc, in, chain.axis),
+                                coordsFrom.contains(chain.axis));
         Value none = arith::ConstantOp::create(b, loc, mask);
         return arith::SelectOp::create(b, loc, inside, result, none);
       });

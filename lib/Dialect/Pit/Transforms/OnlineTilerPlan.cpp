@@ -146,8 +146,16 @@ Refused OnlineTiler::planSelection() {
           .getMajorSubMap(type.getRank());
   AffineMap blocks = map;
   Value ofBlocks = selector;
-  if (marked.getSource() == Source::Mask)
+  if (marked.getSource() == Source::Mask) {
+    while (auto reorder = ofBlocks.getDefiningOp<ReorderOp>()) {
+      Dims of;
+      for (int64_t dim : reorder.getDims())
+        of.push_back(op.dims[dim]);
+      orders.push_back({of.back(), reorder.getOrder(), of});
+      ofBlocks = reorder.getSource();
+    }
     lookThroughRepeats(ofBlocks, blocks);
+  }
   lookThroughMoves(selector, map);
   selectorDims = op.dimsOf(map);
   selectorBlocks.assign(selectorDims.size(), 1);
@@ -194,6 +202,14 @@ bool OnlineTiler::takeBlocks(std::optional<unsigned> row, int64_t &rowTile,
       return false;
   if (newRow == 0 || newAxis == 0)
     return false;
+  // A tile has neighbours in one list.
+  for (const Order &order : orders)
+    if ((order.dim != int64_t(chain.axis) &&
+         (!row || order.dim != int64_t(*row))) ||
+        llvm::any_of(ArrayRef(order.dims).drop_back(), [&](int64_t dim) {
+          return kinds[dim] != Kind::Row || (row && dim == int64_t(*row));
+        }))
+      return false;
   rowTile = newRow;
   axisTile = newAxis;
   selector = mask;
@@ -308,6 +324,8 @@ Refused OnlineTiler::chooseTile() {
           rowTile, llvm::PowerOf2Ceil(std::max<int64_t>(extent, 16)));
   }
   bool hasBlocks = !listed && takeBlocks(row, rowTile, axisTile);
+  if (!hasBlocks)
+    orders.clear(); // the mask is moved before
   if (!hasBlocks && gathers && blocksOfMask && target.gpu && isNarrow() &&
       target.gpu->wgmma) {
     // Keys come one by one.
@@ -386,6 +404,8 @@ std::string OnlineTiler::describe() const {
     os << ", by " << listed;
   if (byBlocks)
     os << " of blocks";
+  if (!orders.empty())
+    os << ", in an order";
   for (const AxisBound &bound : chain.bounds)
     os << (bound.isOfRows  ? ", runs"
            : bound.isUpper ? ", ends"

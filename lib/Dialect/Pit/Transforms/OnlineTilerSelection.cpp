@@ -73,7 +73,7 @@ SmallVector<Value> OnlineTiler::groupOfTile() {
 
 void OnlineTiler::enterIds(Value chunk) {
   if (!byBlocks) {
-    ids = chunk;
+    ids[chain.axis] = chunk;
     return;
   }
   auto type = RankedTensorType::get(1, rewriter.getIndexType());
@@ -82,13 +82,28 @@ void OnlineTiler::enterIds(Value chunk) {
   blockNumber = tensor::ExtractOp::create(rewriter, loc, coords, index(0));
   starts[chain.axis] = arith::MulIOp::create(rewriter, loc, blockNumber,
                                              index(tile[chain.axis]));
+  enterOrder(chain.axis);
+}
+
+void OnlineTiler::enterOrder(int64_t dim) {
+  for (const Order &order : orders) {
+    if (order.dim != dim)
+      continue;
+    auto from =
+        llvm::map_to_vector(order.dims, [&](int64_t of) { return starts[of]; });
+    auto type = IdsType::get(rewriter.getContext(), tile[dim]);
+    ids[dim] = IdsOp::create(rewriter, loc, type, order.lists, from);
+    coordinates[dim] = Value();
+  }
 }
 
 std::pair<Value, OnlineTiler::Dims> OnlineTiler::readSelector() {
   Dims dims = selectorDims;
   SmallVector<Value> from = subscripts(dims);
   for (auto [d, size] : llvm::enumerate(selectorBlocks))
-    if (size > 1 && dims[d] >= 0) {
+    if (size == 1 && !orders.empty() && dims[d] >= 0) {
+      from[d] = starts[dims[d]]; // the mask is in the order
+    } else if (size > 1 && dims[d] >= 0) {
       bool isAxis = dims[d] == int64_t(chain.axis);
       from[d] = isAxis ? blockNumber : blockOf(dims[d], size);
       dims[d] = -1;
@@ -109,14 +124,14 @@ bool OnlineTiler::needsMask() const {
                       [](const AxisBound &bound) { return !bound.isUpper; });
 }
 
-Value OnlineTiler::coords() {
-  if (!coordinates) {
-    auto type =
-        RankedTensorType::get(tile[chain.axis], rewriter.getIndexType());
-    coordinates = CoordsOp::create(rewriter, loc, type, ids, /*dest=*/Value())
-                      .getResult();
+Value OnlineTiler::coords(int64_t dim) {
+  if (!coordinates[dim]) {
+    auto type = RankedTensorType::get(tile[dim], rewriter.getIndexType());
+    coordinates[dim] =
+        CoordsOp::create(rewriter, loc, type, ids[dim], /*dest=*/Value())
+            .getResult();
   }
-  return coordinates;
+  return coordinates[dim];
 }
 
 Value OnlineTiler::isInside(OpBuilder &b, Location loc, Value place,
@@ -142,19 +157,20 @@ OnlineTiler::Tile OnlineTiler::masked(Tile from, ArrayRef<int64_t> dims,
     from = {materialize(from, dims), 1};
   auto *at = llvm::find(dims, int64_t(chain.axis));
   SmallVector<std::pair<Value, Dims>> inputs = {{from.tensor, Dims(dims)}};
-  if (ids)
-    inputs.push_back({coords(), {int64_t(chain.axis)}});
+  bool hasIds = bool(ids[chain.axis]);
+  if (hasIds)
+    inputs.push_back({coords(chain.axis), {int64_t(chain.axis)}});
   Value made = elementwise(
       inputs, dims, elementOf(from.tensor),
       [&](OpBuilder &b, Location loc, ValueRange arguments) -> Value {
         Value place =
-            ids ? arguments[1]
-                : arith::AddIOp::create(
-                      b, loc,
-                      linalg::IndexOp::create(b, loc, at - dims.begin()),
-                      starts[chain.axis])
-                      .getResult();
-        Value inside = isInside(b, loc, place, bool(ids));
+            hasIds ? arguments[1]
+                   : arith::AddIOp::create(
+                         b, loc,
+                         linalg::IndexOp::create(b, loc, at - dims.begin()),
+                         starts[chain.axis])
+                         .getResult();
+        Value inside = isInside(b, loc, place, hasIds);
         Value none = arith::ConstantOp::create(b, loc, mask);
         return arith::SelectOp::create(b, loc, inside, arguments[0], none);
       });
@@ -182,8 +198,8 @@ OnlineTiler::Tile OnlineTiler::computeSelection(const ChainOp &op) {
   bool isLength = marked.getSource() == Source::Lengths;
   if (!isLength || !length)
     inputs.push_back(readSelector());
-  if (isLength && ids)
-    inputs.push_back({coords(), {int64_t(chain.axis)}});
+  if (isLength && ids[chain.axis])
+    inputs.push_back({coords(chain.axis), {int64_t(chain.axis)}});
   auto *at = llvm::find(dims, int64_t(chain.axis));
   Value made = elementwise(
       inputs, dims, elementOf(from.tensor),

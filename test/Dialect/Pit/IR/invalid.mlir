@@ -435,12 +435,60 @@ func.func @transpose_variant(%i: !pit.index<micro_tile = [1, 1], axis = 0>, %b: 
 // -----
 
 //===----------------------------------------------------------------------===//
-// pit.count, pit.coords
+// pit.count, pit.ids, pit.coords, pit.reorder
 //===----------------------------------------------------------------------===//
 
 func.func @count_group(%i: !pit.index<micro_tile = [32, 1], axis = 1>, %d: index) {
   // expected-error@+1 {{[count 1] has 2 subscripts, the index numbers its groups by 1 dimensions}}
   pit.count %i[%d, %d] : !pit.index<micro_tile = [32, 1], axis = 1>
+  return
+}
+
+// -----
+
+func.func @ids_subscripts(%x: tensor<4x?xi32>, %d: index) {
+  // expected-error@+1 {{[ids 1] has 1 subscripts for lists in 'tensor<4x?xi32>'; there is one for each dimension}}
+  pit.ids %x[%d] : tensor<4x?xi32> -> !pit.ids<8>
+  return
+}
+
+// -----
+
+func.func @ids_of_nothing(%x: tensor<i32>) {
+  // expected-error@+1 {{[ids 1] has 0 subscripts for lists in 'tensor<i32>'; there is one for each dimension, and one at least}}
+  pit.ids %x[] : tensor<i32> -> !pit.ids<8>
+  return
+}
+
+// -----
+
+func.func @ids_apart(%x: memref<?xi32, strided<[2]>>, %d: index) {
+  // expected-error@+1 {{[ids 2] takes ids that lie side by side, not those of 'memref<?xi32, strided<[2]>>'}}
+  pit.ids %x[%d] : memref<?xi32, strided<[2]>> -> !pit.ids<8>
+  return
+}
+
+// -----
+
+func.func @reorder_dims(%x: tensor<4x?xi1>, %order: tensor<?xi32>) {
+  // expected-error@+1 {{[reorder 1] numbers the dimensions of an order of rank 1 by dims [0, 1] of a tensor of rank 2}}
+  pit.reorder %x by %order dims [0, 1] : tensor<4x?xi1>, tensor<?xi32>
+  return
+}
+
+// -----
+
+func.func @reorder_twice(%x: tensor<4x?xi1>, %order: tensor<4x?xi32>) {
+  // expected-error@+1 {{[reorder 1] numbers the dimensions of an order of rank 2 by dims [1, 1] of a tensor of rank 2}}
+  pit.reorder %x by %order dims [1, 1] : tensor<4x?xi1>, tensor<4x?xi32>
+  return
+}
+
+// -----
+
+func.func @reorder_extent(%x: tensor<4x?xi1>, %order: tensor<5xi32>) {
+  // expected-error@+1 {{[reorder 2] dimension 0 has extent 4, dimension 0 of the order has 5}}
+  pit.reorder %x by %order dims [0] : tensor<4x?xi1>, tensor<5xi32>
   return
 }
 

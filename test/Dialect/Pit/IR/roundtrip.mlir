@@ -347,3 +347,14 @@ func.func @tile_body_without_a_shape(%x: memref<?xf32>, %o: memref<?xf32>, %i: i
   }
   return
 }
+
+// CHECK-LABEL: func.func @orders
+// CHECK-SAME: %[[X:.*]]: tensor<8x?x?xi1>, %[[ORDER:.*]]: tensor<8x?xi32>, %[[I:.*]]: index
+func.func @orders(%x: tensor<8x?x?xi1>, %order: tensor<8x?xi32>, %i: index) -> tensor<8x?x?xi1> {
+  // CHECK: pit.ids %[[ORDER]][%[[I]], %[[I]]] : tensor<8x?xi32> -> !pit.ids<64>
+  %ids = pit.ids %order[%i, %i] : tensor<8x?xi32> -> !pit.ids<64>
+  %at = pit.coords %ids : !pit.ids<64> -> tensor<64xindex>
+  // CHECK: pit.reorder %[[X]] by %[[ORDER]] dims [0, 2] : tensor<8x?x?xi1>, tensor<8x?xi32>
+  %r = pit.reorder %x by %order dims [0, 2] : tensor<8x?x?xi1>, tensor<8x?xi32>
+  return %r : tensor<8x?x?xi1>
+}

@@ -163,3 +163,17 @@ func.func @volume(%x: tensor<3x7x?x?xf32>, %i: !volume) -> tensor<3x7x?x?xf32> {
   %0 = pit.sparse %x index(%i : !volume) : tensor<3x7x?x?xf32>
   return %0 : tensor<3x7x?x?xf32>
 }
+
+// -----
+
+// What nothing has taken is moved, tile by tile; a tile has elements of one list.
+// CHECK-LABEL: func.func @reorder
+// CHECK-SAME: %[[X:.*]]: tensor<4x?x?xi1>, %[[ORDER:.*]]: tensor<4x?xi32>
+// CHECK: pit.forall (%[[H:.*]], %[[I:.*]], %[[J:.*]]) = {{.*}} step (1, 64, 64) iter_args(%[[TO:.*]] = %{{.*}})
+// CHECK-NEXT: %[[IDS:.*]] = pit.ids %[[ORDER]][%[[H]], %[[I]]] : tensor<4x?xi32> -> !pit.ids<64>
+// CHECK-NEXT: %[[T:.*]] = pit.sread %[[X]][%[[H]], %[[I]], %[[J]]] : tensor<4x?x?xi1> -> tensor<1x64x64xi1>
+// CHECK-NEXT: pit.swrite %[[T]] into %[[TO]][%[[H]], %[[IDS]] : !pit.ids<64>, %[[J]]]
+func.func @reorder(%x: tensor<4x?x?xi1>, %order: tensor<4x?xi32>) -> tensor<4x?x?xi1> {
+  %0 = pit.reorder %x by %order dims [0, 1] : tensor<4x?x?xi1>, tensor<4x?xi32>
+  return %0 : tensor<4x?x?xi1>
+}

@@ -123,6 +123,45 @@ def Pit_SparseOp : Pit_Op<"sparse", [
   }];
 }
 
+def Pit_ReorderOp : Pit_Op<"reorder", [
+    Pure, AllTypesMatch<["source", "result"]>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>]> {
+  let summary = "moves elements along a dimension to the places of a list";
+  let description = [{
+    `result[.., order[.., i], ..] = source[.., i, ..]`. `dims` says which dimensions
+    of the source number those of `order`; along the last one elements move, so
+    that other dimensions may have orders of their own.
+
+    `order` has each place once. Where it does not, elements of the result are not
+    specified.
+
+    It says in which order the blocks of a mask have rows and columns:
+    `pit-tile-online-reductions` takes the mask as it is, and gathers by the order what
+    its loops read (`pit.ids`). `pit-lower-marks` moves the elements where nothing
+    else has taken the op.
+
+    Example: the columns of 8 matrices, which have an order each.
+
+    ```mlir
+    %m = pit.reorder %x by %order dims [0, 2] : tensor<8x?x?xi1>, tensor<8x?xi32>
+    ```
+
+    Constraints:
+
+    - [reorder 1] `dims` has a dimension of the source for each one of the order,
+      none of them twice, and one at least;
+    - [reorder 2] these have equal extents.
+  }];
+  let arguments = (ins AnyRankedTensor:$source, RankedTensorOf<[I32]>:$order,
+                       DenseI64ArrayAttr:$dims);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $source `by` $order `dims` $dims attr-dict `:` type($source) `,` type($order)
+  }];
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Level 2: the index
 //===----------------------------------------------------------------------===//
@@ -325,6 +364,39 @@ def Pit_LookOp : Pit_Op<"look", [
   let extraClassDeclaration = [{
     MutableOperandRange getDpsInitsMutable() { return getBitsMutable(); }
   }];
+}
+
+def Pit_IdsOp : Pit_Op<"ids", [Pure]> {
+  let summary = "a chunk of ids that a tensor lists";
+  let description = [{
+    The ids are elements of the list's last dimension: as many as the chunk has, from
+    the last subscript on. The others say which list of several it is. Ids behind the
+    end of a list are absent, and all are if the last subscript is negative. Elements
+    are 0 or more.
+
+    The op only names a place. The ids are read by the ops that use them.
+
+    Example: the rows of a matrix, in the order of a permutation.
+
+    ```mlir
+    %ids = pit.ids %order[%h, %i] : tensor<8x?xi32> -> !pit.ids<64>
+    %t = pit.sread %q[%h, %ids : !pit.ids<64>, %c0] : tensor<8x?x64xf16> -> tensor<1x64x64xf16>
+    ```
+
+    Constraints:
+
+    - [ids 1] there is one subscript for each dimension of the list, and one at
+      least;
+    - [ids 2] in a memref the ids of a list lie side by side.
+  }];
+  let arguments = (ins
+    AnyTypeOf<[RankedTensorOf<[I32]>, StridedMemRefOf<[I32]>]>:$list,
+    Variadic<Index>:$subscripts);
+  let results = (outs Pit_IdsType:$ids);
+  let assemblyFormat = [{
+    $list `[` $subscripts `]` attr-dict `:` type($list) `->` qualified(type($ids))
+  }];
+  let hasVerifier = 1;
 }
 
 def Pit_CoordsOp : Pit_Op<"coords", [

@@ -231,7 +231,8 @@ def PitLowerMarks : Pass<"pit-lower-marks", "::mlir::func::FuncOp"> {
   let summary = "lowers the marks that no other pass used to dense ops";
   let description = [{
     A mark that nobody could use still selects: its result is
-    `select(selected, input, background)`. Marks on the values themselves, and
+    `select(selected, input, background)`. A `pit.reorder` becomes a loop that moves
+    the elements. Marks on the values themselves, and
     marks that `assume`, become their input. A mask or lengths become one
     `linalg.generic`, a routing two. For an index, its micro-tiles are copied
     into a tensor of background.
