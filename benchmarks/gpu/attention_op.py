@@ -2,7 +2,8 @@
 """pit.attention beside the tile program that is written by hand (../attentions.py), torch's SDPA,
 flex_attention, and the package flash-attn-4 where it is installed: dense, causal, blocks of 64 queries by 64 keys, sequences packed one behind the
 other, and the gradients. "lists" are blocks of heads of their own beside flex_attention and dense
-SDPA; "index" is the time of pit.block_index beside the attention that reads it; "decode" is
+SDPA; "orders" are such blocks in orders of a grid; "index" is the time of pit.block_index beside the
+attention that reads it; "decode" is
 pit.paged_attention beside a copy of the bytes of its pages. f16, 32 heads. All contestants take
 turns; prints microseconds (the median of rounds), TFLOP/s of what is multiplied, and the error
 against float64. The compiler has to be there. --check compares random calls, of any options, and
@@ -172,6 +173,38 @@ def lists(size, percent, block, rounds, d=128):
            {"dense, cuDNN": (torch_calls(q, k, v, False)["torch, cuDNN"], count)})
 
 
+def orders(size, percent, block, rounds, d=128):
+    """The same in orders of a grid of 32 frames: half of the heads go position by position. Beside
+    tensors that torch moves before, and back behind; and such that lie so already."""
+    q, k, v = (torch.randn(HEADS, size, d, device="cuda", dtype=torch.float16) for _ in range(3))
+    out = torch.empty_like(q)
+    blocks = torch.rand(HEADS, size // block, size // block, device="cuda") < percent / 100
+    blocks.diagonal(dim1=1, dim2=2).fill_(True)
+    grid = pit.grid_order((32, size // 32), (1, 0), like=q)
+    order = torch.stack([grid, torch.arange(size, device="cuda", dtype=torch.int32)] * (HEADS // 2))
+    places = order.long()[..., None].expand_as(q)
+    moved = [x.gather(1, places) for x in (q, k, v)]
+    options = {"blocks": blocks, "block_size": block}
+
+    def moving(call):
+        for to, x in zip(moved, (q, k, v)):
+            torch.gather(x, 1, places, out=to)
+        return out.scatter_(1, places, call())
+
+    def alone():
+        return pit.attention(*(x[None] for x in moved), **options)[0]
+
+    by_flex = flex_of_lists(*moved, blocks, block)
+    calls = {"pit.attention": lambda: pit.attention(q[None], k[None], v[None], order=order, out=out[None],
+                                                    **options)[0],
+             "pit, moved": lambda: moving(alone), "flex, moved": lambda: moving(by_flex)}
+    exact = torch.empty_like(q[:2], dtype=torch.float64).scatter_(
+        1, places[:2], exact_of(*moved, blocks, block))
+    count = 4.0 * HEADS * size * size * d * blocks.double().mean().item()
+    report(f"orders {size}, {block}: {percent} %", count, calls, exact, rounds, {
+        "no order": (alone, count)})
+
+
 def index(size, block, rounds, d=128):
     """Of a tenth of the blocks, all heads."""
     q, k, v = (torch.randn(1, HEADS, size, d, device="cuda", dtype=torch.float16) for _ in range(3))
@@ -306,6 +339,10 @@ def main():
         for size in map(int, arguments.sizes.split(",")) for d in (128, 64) for percent in LIVE]
     cases += [(f"lists {size} {block} {percent} %",
                lambda size=size, block=block, percent=percent: lists(
+                   size, percent, block, arguments.rounds))
+              for size in LONG for block in (128, 64) for percent in LIVE]
+    cases += [(f"orders {size} {block} {percent} %",
+               lambda size=size, block=block, percent=percent: orders(
                    size, percent, block, arguments.rounds))
               for size in LONG for block in (128, 64) for percent in LIVE]
     cases += [(f"index {size} {block}", lambda size=size, block=block: index(

@@ -10,7 +10,7 @@ without copies, by DLPack; on a GPU a call runs on the framework's current strea
     Ops             matmul, linear, einsum, masked_matmul, padded_linear, padded_mlp,
                     masked_mlp, scaled_matmul, compressed_linear, moe, conv2d, attention,
                     paged_attention: compiled when they are called; compress, block_index,
-                    page_index: what these read (docs/Ops.md)
+                    grid_order, page_index: what these read (docs/Ops.md)
     Looking         coverage, explain
     Programs        compile (MLIR or StableHLO), load, jit and tile (tile programs in
                     Python, docs/TileLanguage.md); docs/Python.md
@@ -32,14 +32,14 @@ from ._library import Error
 from ._program import Entry, Program, Signature, load
 from .ops import (
     Compressed, Explanation, attention, block_index, compress, compressed_linear, conv2d, einsum,
-    explain, linear, masked_matmul, masked_mlp, matmul, moe, padded_linear, padded_mlp, page_index,
-    paged_attention, scaled_matmul)
+    explain, grid_order, linear, masked_matmul, masked_mlp, matmul, moe, padded_linear, padded_mlp,
+    page_index, paged_attention, scaled_matmul)
 
 __all__ = [
     "Compiler", "Compressed", "Constant", "Context", "Coverage", "Entry", "Error", "Explanation",
     "Index", "Program", "Signature", "attention", "block_index", "build_index", "compile",
     "compress", "compressed_linear", "constant", "conv2d", "coverage", "default_context", "einsum",
-    "explain", "import_index", "jit", "linear", "load", "masked_matmul", "masked_mlp", "matmul",
+    "explain", "grid_order", "import_index", "jit", "linear", "load", "masked_matmul", "masked_mlp", "matmul",
     "moe", "padded_linear", "padded_mlp", "page_index", "paged_attention", "scaled_matmul", "tile",
     "view",
 ]

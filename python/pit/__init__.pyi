@@ -93,13 +93,18 @@ def attention(
     causal: bool = False, align: Literal["start", "end"] = "start",
     window: int | None = None, sinks: int | None = None, sink_logits: _AnyArray = None,
     alibi: _AnyArray = None, scale: float | None = None, softcap: float | None = None,
-    k_scale: _AnyArray = None, v_scale: _AnyArray = None, return_lse: bool = False,
+    k_scale: _AnyArray = None, v_scale: _AnyArray = None,
+    order: _AnyArray | tuple[_AnyArray, _AnyArray] = None, return_lse: bool = False,
     out: _AnyArray = None) -> Any: ...
+def grid_order(
+    shape: Sequence[int], axes: Sequence[int], *, before: int = 0, after: int = 0,
+    like: _AnyArray = None) -> Any: ...
 def block_index(
     q: _Array, k: _AnyArray, *, block_size: int | tuple[int, int] = 64, top_k: int | None = None,
     top_p: float | None = None, vertical: int | None = None, slash: int | None = None,
     last_queries: int = 64, sinks: int | None = None, window: int | None = None,
-    causal: bool = False, align: Literal["start", "end"] = "start",
+    segments: int | tuple[int, int] | None = None, lines: tuple[int, int] | None = None,
+    order: _AnyArray | tuple[_AnyArray, _AnyArray] = None, causal: bool = False, align: Literal["start", "end"] = "start",
     scale: float | None = None) -> _Array: ...
 def page_index(
     q: _Array, lows: _AnyArray, highs: _AnyArray, page_table: _Array, lengths: _Array, *,

@@ -69,7 +69,8 @@ class Documents(unittest.TestCase):
         kept = random.random((2, 4, 130, 90)) < 0.1
         attention = {
             "pit": pit, "q": array(2, 4, 130, 16), "k": array(2, 2, 90, 16), "v": array(2, 2, 90, 16),
-            "live": random.random((4, 3, 2)) < 0.5, "kept": kept, "lengths": np.int32([3, 90]),
+            "live": random.random((4, 3, 2)) < 0.5, "kept": kept,
+            "order": (random.permutation(130), random.permutation(90)), "lengths": np.int32([3, 90]),
             "starts": np.int32([0, 50, 130]), "starts_of_keys": np.int32([0, 40, 90]),
             "index": pit.build_index(kept, (None, None, 64, 1), 3, source="mask")}
         decoding = {
@@ -77,10 +78,13 @@ class Documents(unittest.TestCase):
             "v_cache": array(9, 16, 2, 16), "page_table": np.int32([[3, 1, 8], [0, 2, 7]]),
             "lows": array(9, 2, 16) - 2, "highs": array(9, 2, 16) + 2,
             "selected": np.int32([[1, 8], [2, -1]]), "lengths": np.int32([20, 1])}
+        video = {"pit": pit, "np": np, "q": array(1, 4, 130, 16), "k": array(1, 2, 130, 16),
+                 "v": array(1, 2, 130, 16), "frames": 3, "positions": 40, "text": 10,
+                 "temporal": np.array([True, False, True, False])}
         found = examples((ROOT / "docs" / "Ops.md").read_text())
         for example in found:
             exec(compile(example, "docs/Ops.md", "exec"),
-                 attention if "pit.attention" in example
+                 video if "grid_order" in example else attention if "pit.attention" in example
                  else decoding if "pit.paged_attention" in example else values)
         self.assertEqual(decoding["logs"].shape, (2, 4))
         self.assertEqual(attention["logs"].shape, (2, 4, 130))
@@ -88,7 +92,8 @@ class Documents(unittest.TestCase):
         # The index selects, so the last product is that of what was kept.
         np.testing.assert_allclose(values["y"], expected, atol=1e-4)
         self.assertIn("pit.sread", values["listing"])
-        self.assertEqual(len(found), 7)
+        self.assertEqual(video["y"].shape, (1, 4, 130, 16))
+        self.assertEqual(len(found), 8)
 
     def test_names(self):
         """Each name of the package that the page has, and the other way round."""

@@ -13,6 +13,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
 
+import attention_reference  # noqa: E402
 import block_reference  # noqa: E402
 import paged_reference  # noqa: E402
 
@@ -104,6 +105,26 @@ class Attention(unittest.TestCase):
                          for f in (ours, lambda *x: reference(*x, mask)))
         for made, exact in zip(found, wanted):
             self.close(made, exact)
+
+    def test_orders(self):
+        arrays = [draw(1, 4, 70, 16), draw(1, 2, 70, 16), draw(1, 2, 70, 8)]
+        order = jnp.asarray(np.argsort(random.random((4, 70)), -1).astype("i4"))
+        blocks = jnp.asarray(random.random((4, 2, 5)) < 0.5).at[:, :, 0].set(True)
+        whole = np.asarray(blocks).repeat(64, 1).repeat(16, 2)[:, :70, :70]
+        mask = attention_reference.in_orders(whole[None], order[None], order[None])
+
+        def ours(*arrays):
+            return pit.attention(*arrays, blocks=blocks, block_size=(64, 16), order=order)
+
+        found, wanted = (jax.jit(jax.grad(lambda *x: jnp.sin(f(*x)).sum(), (0, 1, 2)))(*arrays)
+                         for f in (ours, lambda *x: reference(*x, mask)))
+        for made, exact in zip(found, wanted):
+            self.close(made, exact)
+        grid = pit.grid_order((2, 3), (1, 0), like=order)
+        self.assertEqual((grid.dtype, grid.tolist()), (jnp.int32, [0, 3, 1, 4, 2, 5]))
+        live = pit.block_index(*arrays[:2], top_k=1, segments=30, sinks=3, order=order)
+        plain = pit.block_index(*map(np.asarray, arrays[:2]), top_k=1, segments=30, sinks=3, order=np.asarray(order))
+        np.testing.assert_array_equal(live, plain)
 
     def test_logs(self):
         q, k, v = (draw(1, 2, 20, 8) for _ in range(3))

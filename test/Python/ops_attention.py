@@ -103,6 +103,33 @@ class Attention(unittest.TestCase):
         same = pit.attention(q, q, q, cu_seqlens=starts)
         np.testing.assert_array_equal(same, pit.attention(q, q, q, cu_seqlens=(starts, starts)))
 
+    def test_orders(self):
+        """As the attention of queries, keys and values that are moved, and its result moved back."""
+        for groups, shape, block in ((2, (4,), 64), (1, (), (64, 32)), (4, (2, 4), (128, 16))):
+            q, k, v = draw(2, 4, groups, 150, 150, 16, 8)
+            order = np.argsort(random.random((*shape, 150)), -1).astype("i4")
+            rows, columns = block if isinstance(block, tuple) else (block, block)
+            blocks = random.random((4, -(-150 // rows), -(-150 // columns))) < 0.4
+            each = np.broadcast_to(order, (2, 4, 150))[..., None]
+            moved = [np.take_along_axis(x.repeat(4 // x.shape[1], 1), each, 2) for x in (q, k, v)]
+            result, logs = reference.attention(*moved, mask=reference.repeat(blocks, (rows, columns), 150, 150))
+            wanted, wanted_logs = np.empty_like(result), np.empty_like(logs)
+            np.put_along_axis(wanted, each, result, 2)
+            np.put_along_axis(wanted_logs, each[..., 0], logs, 2)
+            out = np.full((2, 4, 150, 8), np.nan, "f"), np.full((2, 4, 150), np.nan, "f")
+            with self.subTest(shape=shape, block=block), np.errstate(invalid="ignore"):
+                pit.attention(q, k, v, blocks=blocks, block_size=block, order=order, return_lse=True,
+                              out=out)
+                self.check(out[0], wanted)
+                self.check(out[1], wanted_logs)
+        # One of keys alone, of other lengths.
+        q, k, v = draw(1, 2, 2, 1, 70, 8, 8)
+        order, blocks = random.permutation(70), np.array([[True, False]])
+        mask = np.zeros((1, 70), bool)
+        mask[:, order[:64]] = True
+        self.compare((q, k, v), {"blocks": blocks, "block_size": (1, 64), "order": (None, order)},
+                     {"mask": mask})
+
     def test_sinks_of_long_texts(self):
         """Tiles between the first keys and the window are skipped; the others are all there."""
         for queries, keys, sinks, options in (
@@ -177,6 +204,12 @@ class Attention(unittest.TestCase):
                 ("block_size is 0; it is 1 or more", {"blocks": np.ones((1, 1), bool), "block_size": 0}),
                 (r"block_size is \(64,\); it is a number, or one", {
                     "blocks": np.ones((1, 1), bool), "block_size": (64,)}),
+                ("order is that of blocks of queries and keys; give blocks", {"order": np.arange(8)}),
+                ("order has 3 parts", {"blocks": np.ones((1, 1), bool), "order": (None, None, None)}),
+                (r"order has shape \(7,\); it broadcasts to \(batch, heads, queries\), and has each of 8",
+                 {"blocks": np.ones((1, 1), bool), "order": np.arange(7)}),
+                (r"order has shape \(1, 3, 8\); it broadcasts to \(1, 4, 8\)",
+                 {"blocks": np.ones((1, 1), bool), "order": np.zeros((3, 8), "i4")}),
                 ("bias must be an array, not float 0.5", {"bias": 0.5}),
                 ("k_scale must be an array, not float 0.5", {"k_scale": 0.5}),
                 ("align is 'left'", {"align": "left"})):
@@ -377,6 +410,32 @@ class BlockIndex(unittest.TestCase):
                                         mask=reference.repeat(live, (32, 16), 130, 150))
         np.testing.assert_allclose(found, wanted, atol=1e-5)
 
+    def test_grid(self):
+        """Frames and positions of a grid behind a text: heads within frames, and within positions."""
+        frames, positions, text = 5, 40, 20
+        places = text + frames * positions
+        q, k, v = draw(1, 4, 2, places, places, 16, 16)
+        grid = pit.grid_order((frames, positions), (1, 0), before=text)
+        order = np.stack([np.arange(places, dtype="i4"), grid] * 2)
+        live = np.concatenate([np.broadcast_to(pit.block_index(
+            q, k, block_size=(32, 16), segments=(size, text), sinks=text, order=grid), (1, 1, 7, 14))
+            for size in (positions, frames)] * 2, 1)
+        found = pit.attention(q, k, v, blocks=live, block_size=(32, 16), order=order)
+        mask = reference.in_orders(reference.repeat(live, (32, 16), places, places),
+                                   order[None], order[None])
+        self.assertTrue(mask[..., :text].all())
+        at = np.arange(frames * positions)
+        for head, of_one in ((0, at // positions), (1, at % positions)):
+            kept = mask[0, head, text:, text:]
+            self.assertTrue(kept[of_one[:, None] == of_one].all())
+            self.assertLess(kept.mean(), 0.7)
+        wanted, _ = reference.attention(q, k, v, mask=mask)
+        np.testing.assert_allclose(found, wanted, atol=1e-5)
+        np.testing.assert_array_equal(pit.grid_order((2, 3), (1, 0), before=1, after=1),
+                                      [0, 1, 4, 2, 5, 3, 6, 7])
+        with self.assertRaisesRegex(pit.Error, r"axes are \(0, 0\) of a grid of \(2, 3\)"):
+            pit.grid_order((2, 3), (0, 0))
+
     def test_empty(self):
         for queries, keys in ((0, 70), (70, 0)):
             q, k = np.zeros((2, 4, queries, 8), "f"), np.zeros((2, 2, keys, 8), "f")
@@ -392,6 +451,9 @@ class BlockIndex(unittest.TestCase):
                 ("window is 0; it has 1 place", {"window": 0}),
                 ("block_size is 0; it is 1 or more", {"block_size": 0, "top_k": 1}),
                 (r"block_size is \(4,\); it is a number", {"block_size": (4,), "top_k": 1}),
+                (r"segments is \(0, 0\); it is n or \(n, p\)", {"segments": 0}),
+                (r"lines is \(4,\); it is \(s, p\)", {"lines": (4,)}),
+                ("vertical and slash lines are those of places", {"slash": 1, "order": np.arange(8)}),
                 ("align is 'left'", {"align": "left", "top_k": 1})):
             with self.assertRaisesRegex(pit.Error, error):
                 pit.block_index(q, k, **options)

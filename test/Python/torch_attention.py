@@ -118,6 +118,27 @@ class Attention(unittest.TestCase):
             self.close(found[1][i], exact)
         self.assertFalse(found[1][2].any())
 
+    def test_orders(self):
+        """Gradients of blocks in orders, of heads that share keys; in a graph, where it makes the order."""
+        q, k, v = torch.randn(2, 4, 150, 16), torch.randn(2, 2, 150, 16), torch.randn(2, 2, 150, 8)
+        blocks, grad = torch.rand(1, 4, 3, 5) < 0.6, torch.randn(2, 4, 150, 8)
+        options = {"blocks": blocks, "block_size": (64, 32), "causal": True}
+        for shape in ((150,), (4, 150), (2, 1, 150)):
+            drawn = torch.rand(shape)
+            order = np.broadcast_to(drawn.argsort(-1).numpy(), (2, 4, 150))
+            mask = attention_reference.repeat(blocks.expand(2, 4, 3, 5).numpy(), (64, 32), 150, 150)
+            mask = torch.from_numpy(attention_reference.in_orders(mask, order, order))
+            call = torch.compile(lambda *x: pit.attention(*x, order=drawn.argsort(-1), **options),
+                                 fullgraph=True, backend="aot_eager")
+            found = self.gradients(call, (q, k, v), grad)
+            right = self.gradients(lambda *x: reference(*x, mask=mask, causal=True), (q, k, v), grad)
+            for made, exact in zip((found[0], *found[1]), (right[0], *right[1])):
+                self.close(made, exact.double())
+        grid = pit.grid_order((2, 3), (1, 0), like=q)
+        self.assertEqual((grid.dtype, grid.tolist()), (torch.int32, [0, 3, 1, 4, 2, 5]))
+        live = pit.block_index(q, k, top_k=2, order=torch.stack([torch.arange(150)] * 4))
+        self.assertTrue(torch.equal(live, pit.block_index(q, k, top_k=2)))
+
     def test_gradients_of_bias(self):
         """Of any shape that broadcasts, of which dims of size 1 are sums."""
         rng = np.random.default_rng()
@@ -277,6 +298,7 @@ class Attention(unittest.TestCase):
             (q, k), options = block_reference.draw(rng, "f8")
             with self.subTest(q=q.shape, k=k.shape, **options):
                 wanted = block_reference.block_index(q, k, **options)
+                options = {name: tensors_of(x) for name, x in options.items()}
                 q, k = torch.from_numpy(q).requires_grad_(), torch.from_numpy(k)
                 call = pit.block_index if i % 4 else torch.compile(
                     pit.block_index, fullgraph=True, backend="eager", dynamic=False)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf
 
 from .._library import Error
-from . import _numbers, _sequences
+from . import _numbers, _orders, _sequences
 from ._op import SELECTOR_TYPES, Argument, IndexArgument, Op, kind, make, run
 from ._operand import makes_op
 from ._products import rank_of
@@ -102,6 +102,7 @@ class Scores(Op):
     select: str | None
     mask: str | None
     block: tuple | None  # queries and keys of a block
+    orders: tuple  # the dims of lists of queries and keys, in whose order blocks are; None: as they are
     packed: bool  # whether sequences lie one behind the other
     narrow: bool  # whether k and v have another type than q, which they are computed in
     scales: tuple  # the dims of what k and v are multiplied by, as letters; None: nothing
@@ -134,6 +135,8 @@ class Scores(Op):
             dims = self.mask if self.select == "mask" else self.mask.replace("m", "M").replace("n", "N")
             found.append(Argument(self.select, dims_of(dims), (*SELECTOR_TYPES["mask"], "i32"),
                                   alike=False, remedy=ADDED if self.select == "mask" else ""))
+        found += [Argument(name, dims_of(dims), SELECTOR_TYPES["lengths"], alike=False)
+                  for name, dims in _orders.arguments(self.orders)]
         return found
 
     def stored_names(self):
@@ -337,6 +340,7 @@ class Scores(Op):
                 out = builder.empty([found.sizes[x] for x in letters], value.type)
                 value = builder.generic([of, letters], letters, [value], out,
                                         lambda body, x, old: x)
+            value = _orders.moved(builder, value, letters, found, self.orders)
             how = f"mask({value.name} : {value.mlir})"
         return builder.emit(
             f"pit.sparse {scores.name} {how} background({LOWEST[scores.type]} : {scores.type}) : "
@@ -482,7 +486,7 @@ def is_narrow(x):
 def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bias=None,
               lengths=None, cu_seqlens=None, causal=False, align="start", window=None, sinks=None,
               sink_logits=None, alibi=None, scale=None, softcap=None, k_scale=None, v_scale=None,
-              return_lse=False, out=None):
+              order=None, return_lse=False, out=None):
     """softmax(q k.T scale) v for each head; scores are never stored, and what is not selected is
     not computed.
 
@@ -498,6 +502,10 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
     blocks      (batch or 1, heads or 1, blocks of queries, blocks of keys), or fewer dims, of
                 `block_size` (a number, or one for queries and one for keys); or
                 FlexAttention's BlockMask, whose function selects within its blocks
+    order       in which blocks have queries and keys: block i of 64 has those that order[64 i] to
+                order[64 i + 63] say; (places), or with dims that broadcast to (batch, heads) in
+                front; or a pair, of queries and of keys. It has each place once. Nothing else
+                is in this order: not q, k, v, the result, causal or a bias
     index       a pit.Index of (batch, heads, queries, keys) along axis 3; a dimension that it
                 has as a whole shares its lists
     bias        is added to the scores; broadcasts as a mask does
@@ -540,8 +548,12 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
         letters = pattern("blocks", blocks.shape, parts,
                           f"(batch, heads, blocks of {block[0]} queries, blocks of {block[1]} keys)")
         given = to_rank(blocks)
-        if 0 in sizes:
-            select, given, letters, block = None, None, None, None
+    if order is not None and select != "blocks":
+        raise Error("attention: order is that of blocks of queries and keys; give blocks, too, as an array")
+    orders, of_orders = _orders.of_argument("attention", order, sizes, pattern)
+    if select == "blocks" and 0 in sizes:
+        select, given, letters, block = None, None, None, None
+        orders, of_orders = (None, None), (None, None)
     window = _numbers.whole("attention", "window", window, what="has 1 place or more")
     sinks = _numbers.whole("attention", "sinks", sinks, least=0)
     scale = _numbers.real("attention", "scale", scale)
@@ -571,8 +583,9 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
     arrays += [to_rank(x, 3) for x in (k_scale, v_scale) if x is not None]
     if given is not None:
         arrays.append(given)
+    arrays += [to_rank(x, 3) for x in orders if x is not None]
     op = attention_op(
         q.shape[1] != k.shape[1], scale, softcap, bool(causal), align == "end", window, sinks,
         of_bias, alibi is not None, lengths is not None, sink_logits is not None, select, letters,
-        block, bool(sequences), is_narrow(k) or is_narrow(v), scales, bool(return_lse))
+        block, of_orders, bool(sequences), is_narrow(k) or is_narrow(v), scales, bool(return_lse))
     return run(op, tuple(arrays), out)

@@ -6,6 +6,7 @@ stands here, as of the forward.
 
 from dataclasses import dataclass
 
+from . import _orders
 from ._attention import Places, Scores
 from ._op import Argument, Op, kind
 from ._text import LAYER_FLOATS, wide_type
@@ -142,7 +143,8 @@ class KeyGradient(Gradient):
             # Heads that share keys are summed in the loop, unless they have lists of their own.
             each = [*rows, column]
             out = [x for x in each if x != "g"]
-            has_lists = self.is_split and self.select is not None and "h" in self.mask
+            has_lists = self.is_split and self.select is not None and (
+                "h" in self.mask or _orders.has_heads(self.orders))
             first = each if has_lists else out
             value = builder.product([factor, other], [letters, of], [sizes[x] for x in first], first,
                                     summed)

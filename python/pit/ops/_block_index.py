@@ -1,13 +1,14 @@
 """Which blocks of keys an attention reads: those with large scores of pooled queries and keys, those
-that vertical and slash lines cross, those near the first key or near the query. Ops of the arrays'
+that vertical and slash lines cross, those near the first key or near the query, those of a grid's
+segments and lines. Ops of the arrays'
 framework compute the mask for all heads, where the arrays lie. The host waits for nothing, so graphs
 hold it."""
 
 import math
 
 from .._library import Error
-from . import _block_sums
-from ._attention import blocks_of
+from . import _block_sums, _orders
+from ._attention import blocks_of, pattern
 from ._products import rank_of
 
 NAME = "block_index"
@@ -57,6 +58,13 @@ class Numpy:
 
     def cast(self, x, like):
         return x.astype(like.dtype)
+
+    def given(self, x):
+        return self.xp.asarray(x)
+
+    def rows(self, x, order):
+        """The rows of x in an order, of dims that may be 1."""
+        return self.xp.take_along_axis(x, order[..., None], 2)
 
     def put(self, order, values, size):
         """An array of bool that has values[..., i] at place order[..., i] of its last dim."""
@@ -112,6 +120,12 @@ class Torch(Numpy):
 
     def cast(self, x, like):
         return x.to(like.dtype)
+
+    def given(self, x):
+        return x
+
+    def rows(self, x, order):
+        return self.xp.take_along_dim(x, order.long()[..., None], 2)
 
     def put(self, order, values, size):
         return self.zeros((*order.shape[:-1], size)).scatter(-1, order, values)
@@ -185,6 +199,25 @@ def crossed_by_columns(arrays, columns, count, size):
     return columns.reshape((*heads, count, size)).any(-1)[:, :, None]
 
 
+def extremes(arrays, places, size):
+    """The first and the last of the places of each block."""
+    count = -(-places.shape[-1] // size)
+    at = arrays.clipped(arrays.places(count * size), None, places.shape[-1] - 1)
+    blocks = places[..., at].reshape((*places.shape[:-1], count, size))
+    return -arrays.most(-blocks)[..., 0], arrays.most(blocks)[..., 0]
+
+
+def ordered(arrays, q, k, orders):
+    """Queries and keys in their orders; fewer heads of keys are repeated where each has its own."""
+    if orders[0] is not None:
+        q = arrays.rows(q, orders[0])
+    if orders[1] is not None:
+        if orders[1].shape[1] > 1:
+            k = k[:, arrays.places(q.shape[1]) // (q.shape[1] // k.shape[1])]
+        k = arrays.rows(k, orders[1])
+    return q, k
+
+
 def crossed_by_diagonals(arrays, lines, nearest, blocks, sizes, shift):
     """Blocks that a diagonal crosses; line c is that of keys `nearest` - c places before their
     queries."""
@@ -230,7 +263,8 @@ def crossed_by_lines(arrays, q, k, scale, shift, vertical, slash, last, causal, 
 
 
 def block_index(q, k, *, block_size=64, top_k=None, top_p=None, vertical=None, slash=None,
-                last_queries=64, sinks=None, window=None, causal=False, align="start", scale=None):
+                last_queries=64, sinks=None, window=None, segments=None, lines=None, order=None,
+                causal=False, align="start", scale=None):
     """Which blocks of keys each block of queries reads: True where one of these says so.
 
         live = pit.block_index(q, k, top_k=32, sinks=64, window=256, causal=True)
@@ -246,14 +280,28 @@ def block_index(q, k, *, block_size=64, top_k=None, top_p=None, vertical=None, s
     last_queries  that these are computed of
     sinks       the first keys, so many
     window      keys nearer than this many places
+    segments    keys of the query's segment of so many places, as of a frame; (n, p): segments of n
+                places, of which one begins at place p
+    lines       (s, p): the keys at places p, p + s, p + 2 s, ...
+    order       in which blocks have queries and keys, as pit.attention takes it: places are those in
+                the order, but sinks, lines and causal go by those without it. Not with
+                vertical and slash
     causal      no keys behind the query; align as of pit.attention
     scale       of the scores, 1 / sqrt(d) unless given
-    Result      (batch, heads, blocks of queries, blocks of keys), bool, where q lies. With sinks
-                and window alone, (1, 1, ..)
+    Result      (batch, heads, blocks of queries, blocks of keys), bool, where q lies. By places
+                alone (1, 1, ..), or the dims of the order
     """
     sizes = blocks_of(NAME, block_size)
-    check(q, k, sizes, align, top_k, top_p, last_queries, window, vertical=vertical, slash=slash,
-          sinks=sinks)
+    if segments is not None and not isinstance(segments, (tuple, list)):
+        segments = segments, 0
+    check(q, k, sizes, align, top_k, top_p, last_queries, window, segments, lines, vertical=vertical,
+          slash=slash, sinks=sinks)
+    orders, dims = _orders.of_argument(NAME, order, (*q.shape[:3], k.shape[2]), pattern)
+    if dims[1] == _orders.SAME:
+        orders = orders[:1] * 2
+    if order is not None and (vertical or slash):
+        raise Error(f"{NAME}: vertical and slash lines are those of places, not of an order; list blocks "
+                    "of them without order=")
     (batch, heads, queries, d), keys = q.shape, k.shape[2]
     arrays = arrays_of(q)
     xp = arrays.xp
@@ -268,8 +316,17 @@ def block_index(q, k, *, block_size=64, top_k=None, top_p=None, vertical=None, s
     last = arrays.clipped(first + (sizes[0] - 1), None, queries + shift - 1)
     begin = arrays.places(blocks[1]) * sizes[1]
     there = begin <= last if causal else (begin == begin) & (last == last)
+    # Places of queries and keys that blocks have, (batch or 1, heads or 1, places).
+    orders = [None if x is None else arrays.given(x).reshape((1,) * (3 - len(x.shape)) + tuple(x.shape))
+              for x in orders]
+    of_queries, of_keys = (arrays.places(count)[None, None] if x is None else x
+                           for x, count in zip(orders, (queries, keys)))
+    if causal and order is not None:
+        latest = extremes(arrays, of_queries, sizes[0])[1][..., :, None] + shift
+        there = extremes(arrays, of_keys, sizes[1])[0][..., None, :] <= latest
     found = []
     if top_k is not None or top_p is not None:
+        q, k = ordered(arrays, q, k, orders)
         scores = of_heads(pooled(arrays, q, sizes[0]), pooled(arrays, k, sizes[1])) * scale
         scores = xp.where(there, scores, -math.inf)
         found.append(largest(arrays, scores, top_k) if top_p is None
@@ -278,7 +335,15 @@ def block_index(q, k, *, block_size=64, top_k=None, top_p=None, vertical=None, s
         found += crossed_by_lines(arrays, q, k, scale, shift, vertical, slash, last_queries, causal,
                                   blocks, sizes)
     if sinks is not None:
-        found.append(begin < sinks)
+        found.append(begin < sinks if orders[1] is None else
+                     crossed_by_columns(arrays, of_keys < sinks, blocks[1], sizes[1]))
+    if lines is not None:
+        found.append(crossed_by_columns(arrays, (of_keys - lines[1]) % lines[0] == 0, blocks[1], sizes[1]))
+    if segments is not None:
+        length, at = segments
+        end = arrays.clipped(begin + (sizes[1] - 1), None, keys - 1)
+        found.append(((first - at) // length <= (end - at) // length)
+                     & ((begin - at) // length <= (last - at) // length))
     if window is not None:
         near = begin + (sizes[1] - 1) > first - window
         found.append(near if causal else near & (begin < last + window))
@@ -288,7 +353,7 @@ def block_index(q, k, *, block_size=64, top_k=None, top_p=None, vertical=None, s
     return live if len(live.shape) == 4 else live[None, None]
 
 
-def check(q, k, sizes, align, top_k, top_p, last_queries, window, **others):
+def check(q, k, sizes, align, top_k, top_p, last_queries, window, segments, lines, **others):
     for name, x in (("q", q), ("k", k)):
         if rank_of(NAME, name, x) != 4:
             raise Error(f"{NAME}: {name} has shape {tuple(x.shape)}; it must have rank 4: (batch, "
@@ -306,9 +371,14 @@ def check(q, k, sizes, align, top_k, top_p, last_queries, window, **others):
         raise Error(f"{NAME}: align is {align!r}; it is 'start' or 'end'")
     if top_k is not None and top_p is not None:
         raise Error(f"{NAME}: top_k and top_p are given; one of them says how many blocks count")
-    if top_k is top_p is window is None and all(x is None for x in others.values()):
+    if top_k is top_p is window is segments is lines is None and all(
+            x is None for x in others.values()):
         raise Error(f"{NAME}: nothing says which blocks count; give top_k, top_p, vertical, slash, "
-                    "sinks or window")
+                    "sinks, window, segments or lines")
+    for name, pair, what in (("segments", segments, "it is n or (n, p), of n places each"),
+                             ("lines", lines, "it is (s, p), of every s-th key from place p on")):
+        if pair is not None and (len(pair) != 2 or pair[0] < 1):
+            raise Error(f"{NAME}: {name} is {pair}; {what}")
     for name, number in (("top_k", top_k), *others.items()):
         if number is not None and number < 0:
             raise Error(f"{NAME}: {name} is {number}; it is 0 or more")

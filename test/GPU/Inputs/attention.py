@@ -24,7 +24,8 @@ import attention_reference as reference  # noqa: E402
 LAYERS = [("f2", (64,), (130, 100)), ("f2", (128,), (64, 257)), ("f2", (64,), (1, 65)),
           ("f2", (16, 32, 64), (33, 70)), ("f4", (8, 64), (33, 40)), ("f2", (64,), (200, 1)),
           ("f2", (64,), (300, 420), {"window": 20, "sinks": 3}), ("f2", (64,), (70, 130), "stored"),
-          ("f2", (64, 128, 192), (90, 130))]
+          ("f2", (64, 128, 192), (90, 130)), ("f2", (64,), (200, 190), "orders"),
+          ("f2", (128,), (256, 256), "orders"), ("f4", (8, 64), (100, 40), "orders")]
 
 
 class Taken(Exception):
@@ -73,7 +74,9 @@ def check(pit_run, rng, dtype, head_sizes, sizes, given=None):
     arrays, options, wanted = reference.draw(rng, dtype, sizes, head_sizes)
     if given == "stored":
         return check_stored(pit_run, rng, arrays)
-    if given:
+    if given == "orders":
+        options, wanted = reference.ordered_blocks(rng, arrays)
+    elif given:
         options, wanted = dict(given), dict(given)
     op, given = op_of(arrays, options)
     found = results(pit_run, op, given, 2)

@@ -102,6 +102,40 @@ def repeat(blocks, block, queries, keys):
     return np.repeat(np.repeat(blocks, block[0], -2), block[1], -1)[..., :queries, :keys]
 
 
+def in_orders(mask, of_queries, of_keys):
+    """The mask of places, of one whose rows and columns are in orders."""
+    found = np.empty_like(mask)
+    of_queries, of_keys = (np.broadcast_to(x, (*mask.shape[:2], x.shape[-1]))
+                           for x in (of_queries, of_keys))
+    for at in np.ndindex(mask.shape[:2]):
+        found[at][np.ix_(of_queries[at], of_keys[at])] = mask[at]
+    return found
+
+
+def draw_order(rng, batch, heads, places):
+    """One for all, for each head, or for each sequence."""
+    shape = [(), (heads,), (1, heads), (batch, 1), (batch, heads)][int(rng.integers(5))]
+    order = np.empty((*shape, places), rng.choice(["i4", "i8"]))
+    for at in np.ndindex(shape):
+        order[at] = rng.permutation(places)
+    return order
+
+
+def ordered_blocks(rng, arrays):
+    """Blocks of 16 to 128 in orders, as options of pit.attention, and those of `attention`."""
+    (batch, heads, queries, _), keys = arrays[0].shape, arrays[1].shape[2]
+    block = (int(rng.choice([64, 128])), int(rng.choice([16, 64, 128, 128])))
+    parts = -(-queries // block[0]), -(-keys // block[1])
+    blocks = rng.random(([1, batch][rng.integers(2)], [1, heads][rng.integers(2)], *parts)) < 0.6
+    order = tuple(draw_order(rng, batch, heads, size) for size in (queries, keys))
+    mask = repeat(np.broadcast_to(blocks, (batch, heads, *parts)), block, queries, keys)
+    options = {"causal": bool(rng.random() < 0.5)}
+    if rng.random() < 0.5:
+        options["window"] = int(rng.integers(1, 150))
+    return (options | {"blocks": blocks, "block_size": block, "order": order},
+            options | {"mask": in_orders(mask, *order)})
+
+
 def draw(rng, dtype, sizes=None, head_sizes=(1, 8, 16, 33, 64)):
     """q, k, v; options of pit.attention; and those of `attention`."""
     batch, groups, each = (int(rng.integers(1, 4)) for _ in range(3))
@@ -153,4 +187,10 @@ def draw(rng, dtype, sizes=None, head_sizes=(1, 8, 16, 33, 64)):
         options["blocks"], options["block_size"] = blocks, block
         wanted["mask"] = repeat(np.broadcast_to(blocks, (
             batch, heads, -(-queries // block[0]), -(-keys // block[1]))), block, queries, keys)
+        if rng.random() < 0.4:
+            orders = [draw_order(rng, batch, heads, size) for size in (queries, keys)]
+            if queries == keys and rng.random() < 0.5:
+                orders[1] = orders[0]
+            wanted["mask"] = in_orders(wanted["mask"], *orders)
+            options["order"] = orders[0] if orders[0] is orders[1] else tuple(orders)
     return (q, k, v), options, wanted

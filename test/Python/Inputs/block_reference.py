@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from attention_reference import draw_order
+
 
 def softmax(x):
     most = x.max(-1, keepdims=True)
@@ -15,14 +17,20 @@ def largest(row, count):
 
 
 def block_index(q, k, *, block_size, top_k=None, top_p=None, vertical=None, slash=None,
-                last_queries=64, sinks=None, window=None, causal=False, align="start", scale=None):
+                last_queries=64, sinks=None, window=None, segments=None, lines=None, order=None,
+                causal=False, align="start", scale=None):
     (batch, heads, queries, d), (_, groups, keys, _) = q.shape, k.shape
     rows, columns = block_size
     shift = keys - queries if align == "end" else 0
     scale = d ** -0.5 if scale is None else scale
     found = np.zeros((batch, heads, -(-queries // rows), -(-keys // columns)), bool)
+    orders = order if isinstance(order, tuple) else (order, order)
+    orders = [np.broadcast_to(np.arange(size) if x is None else x, (batch, heads, size))
+              for x, size in zip(orders, (queries, keys))]
     for b, h in np.ndindex(batch, heads):
-        of_q, of_k = q[b, h].astype("d"), k[b, h // (heads // groups)].astype("d")
+        places_i, places_j = orders[0][b, h] + shift, orders[1][b, h]
+        of_q = q[b, h].astype("d")[orders[0][b, h]]
+        of_k = k[b, h // (heads // groups)].astype("d")[places_j]
         last = min(last_queries, queries)
         scores = of_q[queries - last:] @ of_k.T * scale
         place = np.arange(queries - last, queries)[:, None] + shift
@@ -32,17 +40,21 @@ def block_index(q, k, *, block_size, top_k=None, top_p=None, vertical=None, slas
         apart = place - np.arange(keys)
         keys_that_count = largest(chances.sum(0), vertical or 0)
         sums = {o: chances[apart == o].sum() for o in np.unique(apart)}
-        lines = {o for o in sorted(sums, key=lambda o: -sums[o])[:slash or 0] if sums[o] > 0}
+        slashes = {o for o in sorted(sums, key=lambda o: -sums[o])[:slash or 0] if sums[o] > 0}
         for m, n in np.ndindex(*found.shape[2:]):
             i = np.arange(m * rows, min((m + 1) * rows, queries)) + shift
             j = np.arange(n * columns, min((n + 1) * columns, keys))
-            if causal and j[0] > i[-1]:
+            of_block = places_i[i - shift], places_j[j]
+            if causal and of_block[1].min() > of_block[0].max():
                 continue
             # Lines and windows are those of whole blocks.
             wide_i, wide_j = m * rows + shift + np.arange(rows), n * columns + np.arange(columns)
             live = bool(keys_that_count & set(j))
-            live |= bool(lines & set((wide_i[:, None] - wide_j).ravel()))
-            live |= sinks is not None and j[0] < sinks
+            live |= bool(slashes & set((wide_i[:, None] - wide_j).ravel()))
+            live |= sinks is not None and of_block[1].min() < sinks
+            live |= lines is not None and bool(((of_block[1] - lines[1]) % lines[0] == 0).any())
+            if segments is not None:
+                live |= bool(set((i - segments[1]) // segments[0]) & set((j - segments[1]) // segments[0]))
             if window is not None:
                 live |= wide_j[-1] > i[0] - window and (causal or j[0] < i[-1] + window)
             found[b, h, m, n] = live
@@ -51,7 +63,8 @@ def block_index(q, k, *, block_size, top_k=None, top_p=None, vertical=None, slas
             row = np.array([pooled_q @ of_k[n * columns:(n + 1) * columns].mean(0) * scale
                             for n in range(found.shape[3])])
             if causal:
-                row[np.arange(len(row)) * columns > min((m + 1) * rows, queries) - 1 + shift] = -np.inf
+                first = [places_j[n * columns:(n + 1) * columns].min() for n in range(len(row))]
+                row[first > places_i[m * rows:(m + 1) * rows].max()] = -np.inf
             if top_k is not None:
                 found[b, h, m, list(largest(row, top_k))] = True
             if top_p is not None:
@@ -122,4 +135,10 @@ def draw(rng, dtype="f4"):
         options.pop("slash", None)  # its lines count alike
     if rng.random() < 0.5:
         options["last_queries"] = int(rng.choice([1, 7, 200]))
+    if rng.random() < 0.3:
+        options["segments"] = int(rng.integers(1, 50)), int(rng.integers(0, 50))
+    if rng.random() < 0.3:
+        options["lines"] = int(rng.integers(1, 40)), int(rng.integers(0, 50))
+    if not {"vertical", "slash"} & {*options} and rng.random() < 0.7:
+        options["order"] = tuple(draw_order(rng, batch, groups * each, size) for size in (queries, keys))
     return (q, k), options
