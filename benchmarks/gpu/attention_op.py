@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """pit.attention beside the tile program that is written by hand (../attentions.py), torch's SDPA,
 flex_attention, and the package flash-attn-4 where it is installed: dense, causal, blocks of 64 queries by 64 keys, sequences packed one behind the
-other, and the gradients. "lists" are blocks of heads of their own beside flex_attention and dense
+other, and the gradients. "small" has queries and keys of 8 bits. "lists" are blocks of heads of their own beside flex_attention and dense
 SDPA; "orders" are such blocks in orders of a grid; "index" is the time of pit.block_index beside the
 attention that reads it; "decode" is
 pit.paged_attention beside a copy of the bytes of its pages. f16, 32 heads. All contestants take
@@ -112,6 +112,20 @@ def whole(d, size, causal, rounds):
     report(f"{'causal' if causal else 'dense'} {d} {size}",
            4.0 * HEADS * size * size * d * (0.5 if causal else 1),
            calls | torch_calls(q, k, v, causal), wanted(q, k, v, mask), rounds)
+
+
+def small(size, causal, rounds, d=128):
+    """Queries and keys of 8 bits, with a scale of each head, beside f16; the error is that of rounding, too."""
+    q, k, v = (torch.randn(HEADS, size, d, device="cuda", dtype=torch.float16) for _ in range(3))
+    scales = [x.abs().amax((1, 2)).float() / 448 for x in (q, k)]
+    rounded = [(x / s[:, None, None]).to(torch.float8_e4m3fn) for x, s in zip((q, k), scales)]
+    mask = torch.ones(size, size, dtype=torch.bool, device="cuda").tril() if causal else None
+    calls = {"pit.attention": lambda: pit.attention(q[None], k[None], v[None], causal=causal)[0],
+             "8 bits": lambda: pit.attention(*(x[None] for x in rounded), v[None], causal=causal,
+                                             q_scale=scales[0][:, None], k_scale=scales[1][:, None])[0]}
+    others = torch_calls(q, k, v, causal)
+    report(f"small {'causal ' if causal else ''}{size}", 4.0 * HEADS * size * size * d * (0.5 if causal else 1),
+           calls | {"torch, cuDNN": others["torch, cuDNN"]}, wanted(q, k, v, mask), rounds)
 
 
 def blocks_of(d, size, percent, rounds):
@@ -330,6 +344,9 @@ def main():
         d, size, kind == "causal", arguments.rounds))
         for d in (128, 64) for size in map(int, arguments.sizes.split(","))
         for kind in ("dense", "causal")]
+    cases += [(f"small {'causal ' if causal else ''}{size}", lambda size=size, causal=causal: small(
+        size, causal, arguments.rounds))
+        for size in map(int, arguments.sizes.split(",")) for causal in (False, True)]
     cases += [(f"packed {d} {size}", lambda d=d, size=size: packed(d, size, arguments.rounds))
               for d in (128, 64) for size in (16384, 32768)]
     cases += [(f"gradients {d} {size}", lambda d=d, size=size: gradients(d, size, arguments.rounds))

@@ -93,7 +93,7 @@ def attention(
     causal: bool = False, align: Literal["start", "end"] = "start",
     window: int | None = None, sinks: int | None = None, sink_logits: _AnyArray = None,
     alibi: _AnyArray = None, scale: float | None = None, softcap: float | None = None,
-    k_scale: _AnyArray = None, v_scale: _AnyArray = None,
+    q_scale: _AnyArray = None, k_scale: _AnyArray = None, v_scale: _AnyArray = None,
     order: _AnyArray | tuple[_AnyArray, _AnyArray] = None, return_lse: bool = False,
     out: _AnyArray = None) -> Any: ...
 def grid_order(

@@ -183,6 +183,37 @@ class Attention(unittest.TestCase):
                                      [torch.zeros(2, dtype=torch.float16)], torch.ones(1, 2, 33, 8))
         self.assertEqual(found.dtype, torch.float16)
 
+    def test_small_floats(self):
+        """Queries and keys of 8 bits beside values of another type, scores times scales of both; no gradients."""
+        q, k, v = (torch.randn(shape) for shape in ((2, 4, 70, 128), (2, 2, 130, 128), (2, 2, 130, 8)))
+        blocks = torch.rand(4, 2, 3) < 0.6
+        mask = torch.from_numpy(attention_reference.repeat(blocks.numpy(), (64, 64), 70, 130))
+        order, order_of_keys = torch.randperm(70), torch.randperm(130)
+        moved = torch.empty_like(mask)
+        moved[:, order[:, None], order_of_keys] = mask
+        scales = torch.rand(4, 1) + 0.5, torch.rand(2, 2, 130) + 0.5
+        for dtype, other, options, wanted in (
+                (torch.float8_e4m3fn, torch.float16, {"causal": True, "align": "end"}, None),
+                (torch.float8_e5m2, torch.bfloat16, {"blocks": blocks, "scale": 0.1}, {"mask": mask, "scale": 0.1}),
+                (torch.float8_e4m3fn, torch.float32, {"blocks": blocks, "order": (order, order_of_keys)},
+                 {"mask": moved})):
+            small, values = [x.to(dtype) for x in (q, k)], v.to(other)
+            wide = [x.double() * s[..., None] for x, s in zip(small, scales)]
+            found = pit.attention(*small, values, q_scale=scales[0], k_scale=scales[1], **options)
+            self.assertEqual(found.dtype, other)
+            self.close(found, reference(*wide, values, **(wanted or options)),
+                       {torch.float32: 3e-4, torch.float16: 4e-3, torch.bfloat16: 2e-2}[other])
+        self.close(pit.attention(*small, values), reference(*small, values))
+        with self.assertRaisesRegex(pit.Error, "v is of a cache or of 8 bits, and has no gradient"):
+            pit.attention(*small, values.clone().requires_grad_())
+        for error, arrays, options in (
+                ("q_scale is that of a q of 8 bits", (q, k, v), {"q_scale": scales[0]}),
+                ("v has another type, and no v_scale", (*small, values), {"v_scale": scales[1]}),
+                ("v has elements of f8E4M3FN; it takes f64, f32, f16, bf16", (*small, v.to(torch.float8_e4m3fn)), {}),
+                ("k has elements of bf16", (small[0], k.bfloat16(), v), {})):
+            with self.assertRaisesRegex(pit.Error, error):
+                pit.attention(*arrays, **options)
+
     def test_scales(self):
         """A cache of 8 bits: in a graph, with autocast, a batch of vmap; the gradient of q, and no others."""
         q, k, v = (torch.randn(shape) for shape in ((2, 4, 33, 16), (2, 2, 70, 16), (2, 2, 70, 8)))
@@ -207,7 +238,7 @@ class Attention(unittest.TestCase):
         for name in ("v", "k_scale"):
             given = dict(v=v.clone(), k_scale=scales[0].clone())
             given[name].requires_grad_()
-            with self.assertRaisesRegex(pit.Error, f"{name} is of a cache that is read times scales"):
+            with self.assertRaisesRegex(pit.Error, f"{name} is of a cache or of 8 bits"):
                 pit.attention(q, stored[0], **given)
         with self.assertRaisesRegex(pit.Error, r"k_scale has shape .* it broadcasts to .*heads of keys"):
             pit.attention(q, *stored, k_scale=torch.ones(3, 1))

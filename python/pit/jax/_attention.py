@@ -41,7 +41,7 @@ def differentiable(op):
     def keep(*primals):
         for name, x in zip(names, primals):
             if name in stored and x.perturbed:
-                raise Error(f"attention: {name} is of a cache that is read times scales, and has no gradient; "
+                raise Error(f"attention: {name} is of a cache or of 8 bits, and has no gradient; "
                             f"pass jax.lax.stop_gradient({name})")
         arrays = tuple(x.value for x in primals)
         found = run_all(forward, arrays)

@@ -9,10 +9,12 @@ fewer heads of keys.
 from dataclasses import dataclass
 from math import inf
 
+from .._arrays import View
 from .._library import Error
 from . import _numbers, _orders, _sequences
 from ._op import SELECTOR_TYPES, Argument, IndexArgument, Op, kind, make, run
 from ._operand import makes_op
+from ._places import Places
 from ._products import rank_of
 from ._text import LAYER_FLOATS, SMALL_FLOATS, Value, wide_type
 
@@ -20,6 +22,7 @@ LONGEST_HEAD = 512
 LOWEST = {"f64": "0xFFF0000000000000", "f32": "0xFF800000"}
 STORED = (*SMALL_FLOATS, "i8", *LAYER_FLOATS)  # types of keys and values that are of another than q
 SCALES = ("k_scale", "v_scale")
+OF_SCORES = ("q_scale", "k_scale")  # which scores are multiplied by, where q and k have 8 bits
 BYTES = "; of bytes that hold floats pass a view of it as float8_e4m3fn"
 ADDED = "; what is not 0 selects a key. Numbers that are added to scores are bias="
 RANGES = ("starts", "ends", "places", "begins")  # as _sequences.ranges has them
@@ -28,58 +31,6 @@ RANGES = ("starts", "ends", "places", "begins")  # as _sequences.ranges has them
 class Found(dict):
     """Arguments by name, as (value, letters), `sizes` by letter, and `counts` of keys and of queries as
     values of the program."""
-
-
-class Places:
-    """Where queries and keys stand, in a body of ops whose loops are `letters`; `given` has elements of
-    `found` by name. Each value is computed once."""
-
-    def __init__(self, op, body, letters, found, given):
-        self.op, self.body, self.letters, self.found, self.given = op, body, letters, found, given
-        self.known = {}
-
-    def once(self, name, make, *arguments):
-        if name not in self.known:
-            self.known[name] = make(*arguments)
-        return self.known[name]
-
-    def position(self, letter):
-        return self.once(letter, lambda: self.body.emit(
-            f"linalg.index {self.letters.index(letter)} : index"))
-
-    def index_of(self, name):
-        type_ = self.found[name][0].type
-        return self.body.emit(f"arith.index_cast {self.given[name]} : {type_} to index")
-
-    def minus(self, a, b):
-        return self.body.emit(f"arith.subi {a}, {b} : index")
-
-    def place(self, letter):
-        """Of a query or a key, among the keys, or where `outer` is that of keys among the queries."""
-        op = self.op
-        if op.packed and letter == op.outer:
-            return self.index_of("places")
-        value = self.position(letter)
-        if letter == "m" and op.end and not op.packed:
-            ahead = self.minus(*self.found.counts)
-            value = self.body.emit(f"arith.addi {value}, {ahead} : index")
-        return value
-
-    def coordinate(self, letter):
-        return self.once((letter,), self.place, letter)
-
-    def number_of_key(self):
-        """A key's number in its sequence."""
-        if not self.op.packed:
-            return self.coordinate("n")
-        begin = "starts" if self.op.outer == "m" else "begins"
-        return self.once("number", lambda: self.minus(self.position("n"), self.index_of(begin)))
-
-    def distance(self, type_):
-        """The key's place less the query's."""
-        far = self.minus(self.coordinate("n"), self.coordinate("m"))
-        far = self.body.emit(f"arith.index_cast {far} : index to i64")
-        return self.body.emit(f"arith.sitofp {far} : i64 to {type_}")
 
 
 @dataclass(frozen=True)
@@ -106,16 +57,21 @@ class Scores(Op):
     packed: bool  # whether sequences lie one behind the other
     narrow: bool  # whether k and v have another type than q, which they are computed in
     scales: tuple  # the dims of what k and v are multiplied by, as letters; None: nothing
+    quantized: bool  # whether q and k are floats of 8 bits, and v is of another type
+    q_scale: str | None  # as scales, of q
     with_lse: bool
 
     outer = "m"  # the dim whose places have ranges of the other, that loops go along
 
     def arguments(self):
         keys = "k" if self.grouped else "h"
-        found = [Argument("q", ("b", "h", "m", "d"), LAYER_FLOATS, permutable=True),
-                 *(Argument(name, ("b", keys, "n", d), STORED if self.narrow else LAYER_FLOATS,
-                            alike=not self.narrow, permutable=True,
-                            remedy=BYTES if self.narrow else "") for name, d in (("k", "d"), ("v", "e")))]
+        types = SMALL_FLOATS if self.quantized else LAYER_FLOATS
+        found = [Argument("q", ("b", "h", "m", "d"), types, permutable=True, remedy=BYTES),
+                 Argument("k", ("b", keys, "n", "d"), STORED if self.narrow else types,
+                          alike=not self.narrow, permutable=True, remedy=BYTES),
+                 Argument("v", ("b", keys, "n", "e"), STORED if self.narrow else LAYER_FLOATS,
+                          alike=not self.narrow and not self.quantized, permutable=True,
+                          remedy=BYTES if self.narrow else "")]
         if self.bias is not None:
             found.append(Argument("bias", dims_of(self.bias), LAYER_FLOATS, alike=False))
         if self.slopes:
@@ -128,7 +84,8 @@ class Scores(Op):
         if self.sink_logits:
             found.append(Argument("sink_logits", ("h",), LAYER_FLOATS, alike=False))
         found += [Argument(name, dims_of(dims), LAYER_FLOATS, alike=False)
-                  for name, dims in zip(SCALES, self.scales) if dims is not None]
+                  for name, dims in zip(("q_scale", *SCALES), (self.q_scale, *self.scales))
+                  if dims is not None]
         if self.select == "index":
             found.append(IndexArgument("index", ("b", "h", "m", "n")))
         elif self.select is not None:
@@ -140,7 +97,9 @@ class Scores(Op):
         return found
 
     def stored_names(self):
-        """Those of a cache, whose keys and values are computed as they are read."""
+        """Those of a cache, whose keys and values are computed as they are read; or all of 8 bits."""
+        if self.quantized:
+            return ("q", "k", "v", "bias", "alibi", "sink_logits", *OF_SCORES)
         return ("k", "v", *SCALES) if self.narrow or self.scales != (None, None) else ()
 
     def dynamic(self):
@@ -182,9 +141,9 @@ class Scores(Op):
             letters = [argument.dims[i] for i in order] if order else list(argument.dims)
             given[argument.name] = value, letters
         for name, (value, letters) in given.items():
-            if name in SCALES:
+            if name in SCALES and not self.quantized:
                 continue
-            if name in "kv":
+            if name in "kv" and not self.quantized:
                 value = self.scaled(builder, value, letters, given["q"][0].type, given.get(name + "_scale"))
             if self.grouped and self.select == "index":
                 if name in "kv":
@@ -251,7 +210,7 @@ class Scores(Op):
         if self.packed:
             self.find_ranges(builder, found)
         ins, maps, names = [scores], [letters], []
-        for name in ("bias", "alibi", "lengths", *RANGES):
+        for name in ("bias", "alibi", "lengths", *RANGES, *OF_SCORES):
             if name in found:
                 value, of = found[name]
                 ins.append(builder.squeeze(value, [x == 1 for x in of]))
@@ -264,6 +223,9 @@ class Scores(Op):
             places = Places(self, body, letters, found, given)
             coordinate, minus = places.coordinate, places.minus
             scale = self.scale_of(sizes)
+            for name in OF_SCORES:
+                if name in found:
+                    x = body.mul(type_, x, body.cast(given[name], found[name][0].type, type_))
             if self.softcap is not None:
                 x = body.mul(type_, x, body.constant(scale / self.softcap, type_))
                 x = body.emit(f"math.tanh {x} : {type_}")
@@ -394,7 +356,8 @@ class Attention(Scores):
 
     def results(self, types, sizes):
         self.check(sizes)
-        found = [(types[0], (sizes["b"], sizes["h"], sizes["m"], sizes["e"]))]
+        type_ = types[2 if self.quantized else 0]
+        found = [(type_, (sizes["b"], sizes["h"], sizes["m"], sizes["e"]))]
         if self.with_lse:
             found.append((wide_type(types[0]), (sizes["b"], sizes["h"], sizes["m"])))
         return found
@@ -404,7 +367,7 @@ class Attention(Scores):
         rows, sizes = self.row_letters, found.sizes
         _, scores = self.computed_scores(builder, found, [*rows, "n"])
         v, of_v = found["v"]
-        type_, summed = found["q"][0].type, scores.type
+        type_, summed = found["v" if self.quantized else "q"][0].type, scores.type
         of_rows = [sizes[x] for x in rows]
         letters = [*rows, "n"]
         top = builder.generic(
@@ -480,13 +443,15 @@ def to_rank(x, rank=4):
 
 def is_narrow(x):
     """Whether an array has elements of 8 bits, which a scale stands beside."""
+    if isinstance(x, View):
+        return x.type.name.startswith(("f8", "i8"))
     return str(getattr(x, "dtype", "")).rpartition(".")[2].startswith(("float8", "int8", "uint8"))
 
 
 def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bias=None,
               lengths=None, cu_seqlens=None, causal=False, align="start", window=None, sinks=None,
-              sink_logits=None, alibi=None, scale=None, softcap=None, k_scale=None, v_scale=None,
-              order=None, return_lse=False, out=None):
+              sink_logits=None, alibi=None, scale=None, softcap=None, q_scale=None, k_scale=None,
+              v_scale=None, order=None, return_lse=False, out=None):
     """softmax(q k.T scale) v for each head; scores are never stored, and what is not selected is
     not computed.
 
@@ -498,6 +463,8 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
                 as many of q's each; or of float8_e4m3fn, float8_e5m2 or int8, as caches are
     k_scale     of k and of v: what they are multiplied by as they are read. They broadcast to
     v_scale     (batch, heads of keys, keys): one for all, for each head, each key
+    q_scale     beside q and k of float8_e4m3fn or float8_e5m2, and v of another type, which the
+                result has, too: what q is multiplied by, (batch, heads, queries)
     mask        broadcasts to (batch, heads, queries, keys); what is not 0 selects a key
     blocks      (batch or 1, heads or 1, blocks of queries, blocks of keys), or fewer dims, of
                 `block_size` (a number, or one for queries and one for keys); or
@@ -573,19 +540,28 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
             raise Error("attention: lengths and cu_seqlens are given; one of them says which keys "
                         "are there")
         sequences = _sequences.of_argument("attention", cu_seqlens, sizes[2:])
-    for name, x in zip(SCALES, (k_scale, v_scale)):
+    quantized = is_narrow(q)
+    for name, x in zip(("q_scale", *SCALES), (q_scale, k_scale, v_scale)):
         if x is not None:
             rank_of("attention", name, x)
+    if q_scale is not None and not quantized:
+        raise Error("attention: q_scale is that of a q of 8 bits; multiply q, or give scale=")
+    if v_scale is not None and quantized:
+        raise Error("attention: beside a q of 8 bits v has another type, and no v_scale; multiply v, or "
+                    "the result")
     scales = tuple(None if x is None else pattern(
         name, x.shape, k.shape[:3], "(batch, heads of keys, keys)",
         "bkn" if q.shape[1] != k.shape[1] else "bhn") for name, x in zip(SCALES, (k_scale, v_scale)))
+    of_q = None if q_scale is None else pattern(
+        "q_scale", q_scale.shape, q.shape[:3], "(batch, heads, queries)", "bhm")
     arrays += [x for x in (alibi, lengths, *sequences, sink_logits) if x is not None]
-    arrays += [to_rank(x, 3) for x in (k_scale, v_scale) if x is not None]
+    arrays += [to_rank(x, 3) for x in (q_scale, k_scale, v_scale) if x is not None]
     if given is not None:
         arrays.append(given)
     arrays += [to_rank(x, 3) for x in orders if x is not None]
     op = attention_op(
         q.shape[1] != k.shape[1], scale, softcap, bool(causal), align == "end", window, sinks,
         of_bias, alibi is not None, lengths is not None, sink_logits is not None, select, letters,
-        block, of_orders, bool(sequences), is_narrow(k) or is_narrow(v), scales, bool(return_lse))
+        block, of_orders, bool(sequences), not quantized and (is_narrow(k) or is_narrow(v)),
+        scales, quantized, of_q, bool(return_lse))
     return run(op, tuple(arrays), out)

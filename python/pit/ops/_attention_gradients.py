@@ -7,8 +7,9 @@ stands here, as of the forward.
 from dataclasses import dataclass
 
 from . import _orders
-from ._attention import Places, Scores
+from ._attention import Scores
 from ._op import Argument, Op, kind
+from ._places import Places
 from ._text import LAYER_FLOATS, wide_type
 
 

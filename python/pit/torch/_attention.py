@@ -129,7 +129,7 @@ def run(op, tensors, index, differentiated, out):
             raise Error("attention: keys that an index= lists have no gradients; pass a mask or blocks")
         for name, x in zip(names_of(op), tensors):
             if name in stored_names(op) and x.requires_grad:
-                raise Error(f"attention: {name} is of a cache that is read times scales, and has no gradient; "
+                raise Error(f"attention: {name} is of a cache or of 8 bits, and has no gradient; "
                             f"pass {name}.detach()")
         result, logs = Differentiated.apply(with_logs(op), *tensors)
         return (result, logs) if returns_logs(op) else result

@@ -8,13 +8,15 @@ The last line says how many layers were right.
 
 import sys
 from dataclasses import fields
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
 
+import pit
 from pit.ops import _attention, _op
 from pit.ops._attention_gradients import BiasGradient, KeyGradient, QueryGradient, SlopeGradient
-from pit_run import check_layers
+from pit_run import check_layers, float8
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Python" / "Inputs"))
 import attention_reference as reference  # noqa: E402
@@ -25,7 +27,8 @@ LAYERS = [("f2", (64,), (130, 100)), ("f2", (128,), (64, 257)), ("f2", (64,), (1
           ("f2", (16, 32, 64), (33, 70)), ("f4", (8, 64), (33, 40)), ("f2", (64,), (200, 1)),
           ("f2", (64,), (300, 420), {"window": 20, "sinks": 3}), ("f2", (64,), (70, 130), "stored"),
           ("f2", (64, 128, 192), (90, 130)), ("f2", (64,), (200, 190), "orders"),
-          ("f2", (128,), (256, 256), "orders"), ("f4", (8, 64), (100, 40), "orders")]
+          ("f2", (128,), (256, 256), "orders"), ("f4", (8, 64), (100, 40), "orders"),
+          ("f2", (128,), (130, 200), "small"), ("f2", (128,), (64, 190), "small")]
 
 
 class Taken(Exception):
@@ -50,8 +53,10 @@ def op_of(arrays, options):
     return taken
 
 
-def results(pit_run, op, given, count):
-    infos = [_op._operand.info(op.name, x) for x in given]
+def results(pit_run, op, given, count, types=()):
+    """`types` are those of the first arrays, where they are bytes that hold something else."""
+    infos = [_op._operand.info(op.name, pit.view(x, type_) if type_ else x)
+             for x, type_ in zip_longest(given, types)]
     return pit_run.results(_op.plan_of(op, infos).text, [np.ascontiguousarray(x) for x in given],
                            count)
 
@@ -74,6 +79,8 @@ def check(pit_run, rng, dtype, head_sizes, sizes, given=None):
     arrays, options, wanted = reference.draw(rng, dtype, sizes, head_sizes)
     if given == "stored":
         return check_stored(pit_run, rng, arrays)
+    if given == "small":
+        return check_small(pit_run, rng, arrays)
     if given == "orders":
         options, wanted = reference.ordered_blocks(rng, arrays)
     elif given:
@@ -119,6 +126,24 @@ def check_stored(pit_run, rng, arrays):
     wide = [x * scale[..., None].astype("d") for x, scale in zip(stored, scales)]
     wrong = difference("f2", found, reference.attention(q, *wide, causal=True))
     return wrong and f"{wrong}: {[x.shape for x in arrays]}, of 8 bits"
+
+
+def check_small(pit_run, rng, arrays):
+    """Queries and keys of 8 bits beside values of f16, and scales of scores, in blocks or causal."""
+    (batch, heads, queries, _), (_, groups, keys, _) = (x.shape for x in arrays[:2])
+    type_ = rng.choice(["f8E4M3FN", "f8E5M2"])
+    bits = [(rng.integers(0x28, 0x3c, x.shape) | rng.integers(0, 2, x.shape) << 7).astype(np.uint8)
+            for x in arrays[:2]]
+    scales = [(rng.random(shape) / 2 + 0.1).astype("f") for shape in (
+        (heads, 1), (batch, groups, keys))]
+    options, wanted = reference.ordered_blocks(rng, arrays) if rng.random() < 0.5 else (
+        {"causal": True}, {"causal": True})
+    op, given = op_of((*(pit.view(x, type_) for x in bits), arrays[2]),
+                      options | {"q_scale": scales[0], "k_scale": scales[1]})
+    found = results(pit_run, op, [*bits, *given[2:]], 2, [type_] * 2)
+    wide = [float8(x, type_) * scale[..., None] for x, scale in zip(bits, scales)]
+    wrong = difference("f2", found, reference.attention(*wide, arrays[2], **wanted))
+    return wrong and f"{wrong}: {[x.shape for x in arrays]}, {type_}, {sorted(options)}"
 
 
 check_layers(LAYERS, check)

@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from pit_run import PitRun, draw_floats, draw_seed, value
+from pit_run import PitRun, draw_floats, draw_seed, float8, value
 
 PRODUCT = """
 func.func @f(%a: tensor<ATYPE>, %b: tensor<BTYPE>, %v: tensor<VTYPE>) -> tensor<CTYPE> {
@@ -85,17 +85,6 @@ PRODUCTS = {
                 ("f16", "mk", "nk", (None, 300, 1, 136), "rows"),
                 ("f16", "mk", "kn", (None, 1, 264, 136), "rows")],
 }
-
-
-def float8(bits, type_):
-    """The values of 8-bit floats, without infinities and NaN."""
-    mantissa = 3 if type_ == "f8E4M3FN" else 2
-    exponent = (bits >> mantissa & (0x7F >> mantissa)).astype(int)
-    fraction = (bits & (1 << mantissa) - 1) / 2.0**mantissa
-    bias = 7 if mantissa == 3 else 15
-    value = np.where(exponent, (1 + fraction) * 2.0 ** (exponent - bias),
-                     fraction * 2.0 ** (1 - bias))
-    return np.where(bits & 0x80, -value, value)
 
 
 def draw(rng, shape, type_):

@@ -40,6 +40,17 @@ def value(stored):
     return stored.astype(np.float64)
 
 
+def float8(bits, type_):
+    """The values of 8-bit floats, without infinities and NaN."""
+    mantissa = 3 if type_ == "f8E4M3FN" else 2
+    exponent = (bits >> mantissa & (0x7F >> mantissa)).astype(int)
+    fraction = (bits & (1 << mantissa) - 1) / 2.0**mantissa
+    bias = 7 if mantissa == 3 else 15
+    value = np.where(exponent, (1 + fraction) * 2.0 ** (exponent - bias),
+                     fraction * 2.0 ** (1 - bias))
+    return np.where(bits & 0x80, -value, value)
+
+
 class PitRun:
     """The command that the script's arguments describe."""
 

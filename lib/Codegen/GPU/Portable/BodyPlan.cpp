@@ -4,9 +4,11 @@
 
 #include "Codegen/Common/Index.h"
 #include "Codegen/GPU/Common/Lowering.h"
+#include "PortableBody.h"
 
 #include "pit/Analysis/Combiner.h"
 #include "pit/Analysis/Refusal.h"
+#include "pit/Codegen/Common/MathExpansions.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -170,11 +172,17 @@ private:
         return refuse("it multiplies tiles of ", op.getTile()[d],
                       " elements, which is no multiple of 16");
     Type element = elementOf(op.getLhs());
+    // Sums are no fragment of 8 bits, whose threads have other elements.
+    bool isSmall = isF8(element) && isF8(elementOf(op.getRhs())) &&
+                   isa<BlockArgument>(op.getLhs());
+    bool isNarrow = (element.isF16() || element.isBF16()) &&
+                    elementOf(op.getRhs()) == element;
     if (!op.getScales().empty() || !isMultiplyAdd(op) ||
-        !(element.isF16() || element.isBF16()) ||
-        elementOf(op.getRhs()) != element || !elementOf(op.getAcc()).isF32())
-      return refuse("tensor cores add products of f16, or of bf16, to "
-                    "f32, and a contraction is another");
+        !(isNarrow || isSmall) || !elementOf(op.getAcc()).isF32())
+      return refuse("tensor cores add products of f16, of bf16, or of floats "
+                    "of 8 bits that are loaded, to f32, and a contraction is "
+                    "another");
+    plan.takesWgmma |= isSmall;
     if (!isa<BlockArgument>(op.getRhs()))
       return refuse("the second operand of a contraction is computed");
     for (Value operand : {op.getLhs(), op.getRhs()}) {
@@ -334,6 +342,10 @@ static bool fitsWgmma(MainloopOp mainloop, const BodyPlan &plan) {
     fits &= staged.operand.tile.pitch() % kLineBytes == 0;
   mainloop.getCompute().walk([&](ContractOp op) {
     fits &= plan.info.extent(op.getResult(), TileRole::Col) <= kMostColumns;
+    // Floats of 8 bits lie along what is summed up.
+    if (isF8(elementOf(op.getRhs())))
+      for (unsigned number : {0, 1})
+        fits &= isAlongK(op, number, plan.stagedOf(op->getOperand(number)));
   });
   return fits;
 }
@@ -454,6 +466,9 @@ static OrRefusal<BodyPlan> divideWork(MainloopOp mainloop,
   if (!plan)
     return plan;
   plan->wgmma = target.wgmma && fitsWgmma(mainloop, *plan);
+  if (plan->takesWgmma && !plan->wgmma)
+    return refuse("wgmma alone multiplies floats of 8 bits, in tiles of 64 "
+                  "rows with lines of 128 elements along what is summed up");
   plan->layOutTiles();
   plan->stages = 2;
   if (!divideRows(mainloop, *plan))
@@ -545,6 +560,8 @@ OrRefusal<BodyPlan> BodyPlan::from(PortableScheduleAttr schedule,
   bool warps =
       schedule.getTensorCores() && schedule.getTensorCores().getValue();
   plan->wgmma = schedule.getWgmma() && schedule.getWgmma().getValue();
+  if (plan->takesWgmma && !plan->wgmma)
+    return refuse("wgmma alone multiplies floats of 8 bits");
   plan->layOutTiles();
   if (plan->wgmma && (!target.wgmma || !fitsWgmma(mainloop, *plan) ||
                       schedule.getPerWorker()[0] != kBlock))

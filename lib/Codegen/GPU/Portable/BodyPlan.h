@@ -41,8 +41,9 @@ struct BodyPlan : KernelPlan {
   SmallVector<StagedTile> staged;
   DenseMap<Operation *, BodyReduction> reductions;
   int64_t rowsPerWarp = 0;
-  bool wgmma = false;  ///< warps multiply in groups of four
-  int64_t columns = 0; ///< of the result's tile
+  bool wgmma = false;      ///< warps multiply in groups of four
+  bool takesWgmma = false; ///< mma.sync does not take what it multiplies
+  int64_t columns = 0;     ///< of the result's tile
   int64_t stageBytes = 0, onceBytes = 0;
   /// A contraction that runs a step late, while the next step's tiles are
   /// computed, and what it is carried as; null if none does.
