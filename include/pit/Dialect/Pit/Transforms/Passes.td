@@ -226,6 +226,7 @@ def PitRecordCoverage : Pass<"pit-record-coverage", "::mlir::func::FuncOp"> {
 }
 
 include "pit/Dialect/Pit/Transforms/PlanAndTile.td"
+include "pit/Dialect/Pit/Transforms/LoopsOverTiles.td"
 
 def PitLowerMarks : Pass<"pit-lower-marks", "::mlir::func::FuncOp"> {
   let summary = "lowers the marks that no other pass used to dense ops";
