@@ -87,9 +87,7 @@ void MainloopEmitter::multiplyDots(Accumulator &own) {
     Value zero = index(0);
     if (dots.amx)
       block.rows.append(
-          {arith::DivUIOp::create(b, loc, at[m], index(plan.dotRows())),
-           arith::DivUIOp::create(b, loc, at[k], index(dots.step)), zero,
-           zero});
+          {div(at[m], plan.dotRows()), div(at[k], dots.step), zero, zero});
     else
       block.rows.append({zero, zero, at[m], at[k]});
     block.columns = own.packedColumns;
@@ -98,8 +96,7 @@ void MainloopEmitter::multiplyDots(Accumulator &own) {
       block.columns = own.before.panels.memref;
       block.panel = columnAt(own, SumBlock(), at, 0);
       block.panel.pop_back();
-      firstLine = arith::DivUIOp::create(b, loc, block.panel.pop_back_val(),
-                                         index(dots.group));
+      firstLine = div(block.panel.pop_back_val(), dots.group);
     }
     block.panel.push_back(firstLine);
     AffineMap sums = getSumsMap(mainloop, plan);
@@ -116,10 +113,8 @@ void MainloopEmitter::multiplyDots(Accumulator &own) {
     int64_t part = getPart(plan);
     forRange(end, part, [&](Value first) {
       at[k] = first;
-      Value length =
-          min(arith::SubIOp::create(b, loc, end, first), index(part));
-      Value steps =
-          arith::CeilDivUIOp::create(b, loc, length, index(dots.step));
+      Value length = min(sub(end, first), index(part));
+      Value steps = ceilDiv(length, index(dots.step));
       forRange(limits[n], plan.panel(), [&](Value column) {
         at[n] = column;
         if (!own.before.panels.grouped)
@@ -143,9 +138,9 @@ void MainloopEmitter::packColumns(Accumulator &own, ArrayRef<Value> at,
   ColumnsPart part;
   part.type = VectorType::get(
       plan.panel(), getElementTypeOrSelf(own.operands[plan.b].memref));
-  part.width = arith::SubIOp::create(b, loc, limits[plan.n], at[plan.n]);
+  part.width = sub(limits[plan.n], at[plan.n]);
   part.length = length;
-  part.padded = arith::MulIOp::create(b, loc, steps, index(dots.step));
+  part.padded = mul(steps, dots.step);
   packGroups(
       b, loc, dots, part,
       [&](Value row, Value mask) {
@@ -174,8 +169,8 @@ void MainloopEmitter::multiplyTiles(Accumulator &own, const DotBlock &block,
     sumsStride *= extent;
   auto sumsAt = [&](int64_t i, int64_t j) {
     SmallVector<Value> position(block.sums);
-    position[block.m] = add(position[block.m], index(i * dots.tileRows));
-    position.back() = add(position.back(), index(j * plan.lanes));
+    position[block.m] = add(position[block.m], i * dots.tileRows);
+    position.back() = add(position.back(), j * plan.lanes);
     return position;
   };
 
@@ -188,8 +183,7 @@ void MainloopEmitter::multiplyTiles(Accumulator &own, const DotBlock &block,
       forLoop(index(0), steps, 1, sums, [&](Value number, ValueRange carried) {
         SmallVector<Value> result(carried), columns;
         SmallVector<Value> panel(block.panel), rows(block.rows);
-        panel.back() = add(panel.back(),
-                           arith::MulIOp::create(b, loc, number, index(lines)));
+        panel.back() = add(panel.back(), mul(number, lines));
         for (int64_t j = 0; j < plan.vectors; ++j) {
           SmallVector<Value> position(panel);
           position.push_back(index(j * width));
@@ -200,7 +194,7 @@ void MainloopEmitter::multiplyTiles(Accumulator &own, const DotBlock &block,
         Value &inBlocks = rows.end()[-3], &row = rows.end()[-2], first = row;
         inBlocks = add(inBlocks, number);
         for (int64_t i = 0; i < dots.tiles; ++i) {
-          row = add(first, index(i * dots.tileRows));
+          row = add(first, i * dots.tileRows);
           Value tile = amx::TileLoadOp::create(b, loc, tileA, own.packed, rows,
                                                index(dots.step));
           for (int64_t j = 0; j < plan.vectors; ++j) {
@@ -232,8 +226,8 @@ void MainloopEmitter::multiplyPairs(Accumulator &own, const DotBlock &block,
        products = VectorType::get(dots.group * plan.lanes, sum);
   auto sumsAt = [&](int64_t row, int64_t v) {
     SmallVector<Value> position(block.sums);
-    position[block.m] = add(position[block.m], index(row));
-    position.back() = add(position.back(), index(v * plan.lanes));
+    position[block.m] = add(position[block.m], row);
+    position.back() = add(position.back(), v * plan.lanes);
     return position;
   };
 
@@ -242,7 +236,7 @@ void MainloopEmitter::multiplyPairs(Accumulator &own, const DotBlock &block,
     for (int64_t v = 0; v < plan.vectors; ++v)
       sums.push_back(vector::LoadOp::create(b, loc, vectorOf(sum), own.sumsTile,
                                             sumsAt(row, v)));
-  Value groups = arith::CeilDivUIOp::create(b, loc, length, index(dots.group));
+  Value groups = ceilDiv(length, index(dots.group));
   sums =
       forLoop(index(0), groups, 1, sums, [&](Value number, ValueRange carried) {
         SmallVector<Value> result(carried), columns;
@@ -256,23 +250,20 @@ void MainloopEmitter::multiplyPairs(Accumulator &own, const DotBlock &block,
           columns.push_back(arith::ExtSIOp::create(b, loc, products, column));
         }
         Value &row = rows.end()[-2], first = row;
-        rows.back() =
-            add(rows.back(),
-                arith::MulIOp::create(b, loc, number, index(dots.group)));
+        rows.back() = add(rows.back(), mul(number, dots.group));
         for (int64_t i = 0; i < plan.rows; ++i) {
-          row = add(first, index(i));
+          row = add(first, i);
           Value a = vector::LoadOp::create(b, loc, pair, own.packed, rows);
           a = vector::BitCastOp::create(b, loc, VectorType::get(1, sum), a);
           a = vector::BroadcastOp::create(b, loc, vectorOf(sum), a);
           a = vector::BitCastOp::create(b, loc, elements, a);
           a = arith::ExtSIOp::create(b, loc, products, a);
           for (int64_t v = 0; v < plan.vectors; ++v) {
-            Value product = arith::MulIOp::create(b, loc, a, columns[v]);
+            Value product = mul(a, columns[v]);
             auto halves = vector::DeinterleaveOp::create(b, loc, product);
-            Value both = arith::AddIOp::create(b, loc, halves.getRes1(),
-                                               halves.getRes2());
+            Value both = add(halves.getRes1(), halves.getRes2());
             Value &to = result[i * plan.vectors + v];
-            to = arith::AddIOp::create(b, loc, to, both);
+            to = add(to, both);
           }
         }
         return result;

@@ -138,11 +138,11 @@ static Value widen(OpBuilder &b, Location loc, Value value, Type element,
 namespace {
 
 /// Packs a tile of A for dot instructions.
-class RowsPacker {
+class RowsPacker : ArithEmitter {
 public:
   RowsPacker(OpBuilder &b, Location loc, const RowsTile &rowsTile,
              const MainloopPlan &plan, Value packed)
-      : b(b), loc(loc), tile(rowsTile.access),
+      : ArithEmitter(b, loc), tile(rowsTile.access),
         m(*findDim(rowsTile.map, *plan.m)),
         k(*findDim(rowsTile.map, plan.k.back())), dots(*plan.dots),
         packed(packed),
@@ -154,8 +154,6 @@ public:
   void run() { nest(0); }
 
 private:
-  Value index(int64_t value) { return constantIndex(b, loc, value); }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
   void forRange(Value to, int64_t step, function_ref<void(Value)> body) {
     emitFor(b, loc, index(0), to, step, {}, [&](Value at, ValueRange) {
       body(at);
@@ -191,8 +189,8 @@ private:
       return packElements();
     // A gather takes words: it needs as many elements in a row.
     int64_t inWord = 32 / element.getIntOrFloatBitWidth();
-    Value enough = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge,
-                                                 along.size, index(inWord));
+    Value enough =
+        compare(arith::CmpIPredicate::sge, along.size, index(inWord));
     if (std::optional<int64_t> known = getConstantIntValue(enough))
       return *known ? packGathers(inWord) : packElements();
     auto branch = scf::IfOp::create(b, loc, enough, /*withElseRegion=*/true);
@@ -212,10 +210,7 @@ private:
 
   void store(Value value, Value at, Value row) {
     SmallVector<Value> to(position);
-    to.append({arith::DivUIOp::create(b, loc, row, index(rows)),
-               arith::DivUIOp::create(b, loc, at, index(block)),
-               arith::RemUIOp::create(b, loc, row, index(rows)),
-               arith::RemUIOp::create(b, loc, at, index(block))});
+    to.append({div(row, rows), div(at, block), rem(row, rows), rem(at, block)});
     value = widen(b, loc, value, dots.element, dots.zextA);
     if (isa<VectorType>(value.getType()))
       vector::StoreOp::create(b, loc, value, packed, to);
@@ -223,7 +218,7 @@ private:
       memref::StoreOp::create(b, loc, value, packed, to);
   }
   Value maskFrom(Value at, int64_t lanes) {
-    Value left = arith::SubIOp::create(b, loc, tile.dims[k].limit, at);
+    Value left = sub(tile.dims[k].limit, at);
     return vector::CreateMaskOp::create(
         b, loc, VectorType::get(lanes, b.getI1Type()), left);
   }
@@ -255,28 +250,26 @@ private:
     int64_t bits = element.getIntOrFloatBitWidth();
     Type narrow = b.getIntegerType(bits);
     auto splat = [&](Value value) -> Value {
-      value = arith::IndexCastOp::create(b, loc, b.getI32Type(), value);
+      value = toI32(value);
       return vector::BroadcastOp::create(b, loc, idType, value);
     };
     Value size = splat(along.size),
-          lastWord =
-              splat(arith::SubIOp::create(b, loc, along.size, index(inWord)));
+          lastWord = splat(sub(along.size, index(inWord)));
     Value width = arith::ConstantOp::create(
         b, loc, DenseElementsAttr::get(idType, b.getI32IntegerAttr(bits)));
     forRange(along.limit, dots.step, [&](Value at) {
       SmallVector<Value> offsets, masks, shifts;
       for (int64_t v = 0; v < dots.step; v += lanes) {
-        Value here = add(at, index(v));
+        Value here = add(at, v);
         Value mask = maskFrom(here, lanes);
         Value ids = vector::MaskedLoadOp::create(b, loc, idType, along.ids,
                                                  add(along.start, here), mask,
                                                  zero(idType));
-        Value inside =
-            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, ids, size);
-        masks.push_back(arith::AndIOp::create(b, loc, mask, inside));
-        offsets.push_back(arith::MinSIOp::create(b, loc, ids, lastWord));
-        Value beyond = arith::SubIOp::create(b, loc, ids, offsets.back());
-        shifts.push_back(arith::MulIOp::create(b, loc, beyond, width));
+        Value inside = lessThan(ids, size);
+        masks.push_back(logicalAnd(mask, inside));
+        offsets.push_back(min(ids, lastWord));
+        Value beyond = sub(ids, offsets.back());
+        shifts.push_back(mul(beyond, width));
       }
       forRows([&](Value row) {
         Value base = addressOfRow();
@@ -293,7 +286,7 @@ private:
           if (narrow != element)
             value = vector::BitCastOp::create(
                 b, loc, VectorType::get(lanes, element), value);
-          store(value, add(at, index(v * lanes)), row);
+          store(value, add(at, v * lanes), row);
         }
       });
     });
@@ -305,10 +298,8 @@ private:
         memref::ExtractStridedMetadataOp::create(b, loc, tile.memref);
     Value offset = metadata.getOffset();
     for (unsigned d = 0; d + 1 < tile.dims.size(); ++d)
-      offset = add(offset, arith::MulIOp::create(b, loc, coordinates[d],
-                                                 metadata.getStrides()[d]));
-    offset =
-        arith::MulIOp::create(b, loc, offset, index(elementBytes(element)));
+      offset = add(offset, mul(coordinates[d], metadata.getStrides()[d]));
+    offset = mul(offset, elementBytes(element));
     Value address =
         memref::ExtractAlignedPointerAsIndexOp::create(b, loc, tile.memref);
     address = arith::IndexCastOp::create(b, loc, b.getI64Type(),
@@ -319,30 +310,23 @@ private:
 
   void packElements() {
     const TileDimension &along = tile.dims[k];
-    Value whole = arith::MulIOp::create(
-        b, loc,
-        arith::CeilDivUIOp::create(b, loc, along.limit, index(dots.step)),
-        index(dots.step));
-    Value end = arith::SubIOp::create(b, loc, along.limit, index(1));
+    Value whole = mul(ceilDiv(along.limit, index(dots.step)), dots.step);
+    Value end = sub(along.limit, index(1));
     forRange(whole, 1, [&](Value at) {
       // Elements beyond the last one, and absent ids, read as 0.
-      Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                           at, along.limit);
+      Value exists = lessThan(at, along.limit);
       Value inside;
-      coordinates[k] = coordinateInTensor(
-          b, loc, along, arith::MinSIOp::create(b, loc, at, end), &inside);
+      coordinates[k] = coordinateInTensor(b, loc, along, min(at, end), &inside);
       if (inside)
-        exists = arith::AndIOp::create(b, loc, exists, inside);
+        exists = logicalAnd(exists, inside);
       forRows([&](Value row) {
         Value value = memref::LoadOp::create(b, loc, tile.memref, coordinates);
-        value = arith::SelectOp::create(b, loc, exists, value, zero(element));
+        value = select(exists, value, zero(element));
         store(value, at, row);
       });
     });
   }
 
-  OpBuilder &b;
-  Location loc;
   const TileAccess &tile;
   unsigned m, k; ///< dimensions of the tile
   const DotPlan &dots;
@@ -402,30 +386,25 @@ void cpu::packGroups(OpBuilder &b, Location loc, const DotPlan &dots,
                      const ColumnsPart &part,
                      function_ref<Value(Value row, Value mask)> load,
                      function_ref<void(Value number, Value elements)> store) {
-  auto index = [&](int64_t value) { return constantIndex(b, loc, value); };
-  auto div = [&](Value rows) {
-    return arith::DivUIOp::create(b, loc, rows, index(dots.group)).getResult();
-  };
-  Value last = arith::SubIOp::create(b, loc, part.length, index(1));
+  ArithEmitter e(b, loc);
+  auto groupsOf = [&](Value rows) { return e.div(rows, dots.group); };
+  Value last = e.sub(part.length, e.index(1));
   auto forGroups = [&](Value from, Value to, bool whole) {
     scf::ForOp::create(
-        b, loc, from, to, index(1), ValueRange(),
+        b, loc, from, to, e.index(1), ValueRange(),
         [&](OpBuilder &, Location, Value number, ValueRange) {
-          Value first =
-              arith::MulIOp::create(b, loc, number, index(dots.group));
+          Value first = e.mul(number, dots.group);
           SmallVector<Value> rows;
           for (int64_t i = 0; i < dots.group; ++i) {
-            Value row = arith::AddIOp::create(b, loc, first, index(i)), mask;
+            Value row = e.add(first, i), mask;
             if (!whole) {
               // None of a row that does not exist.
-              Value exists = arith::CmpIOp::create(
-                  b, loc, arith::CmpIPredicate::slt, row, part.length);
-              Value lanes =
-                  arith::SelectOp::create(b, loc, exists, part.width, index(0));
+              Value exists = e.lessThan(row, part.length);
+              Value lanes = e.select(exists, part.width, e.index(0));
               mask = vector::CreateMaskOp::create(
                   b, loc, VectorType::get(part.type.getShape(), b.getI1Type()),
                   lanes);
-              row = arith::MinSIOp::create(b, loc, row, last);
+              row = e.min(row, last);
             }
             rows.push_back(
                 widen(b, loc, load(row, mask), dots.element, dots.zextB));
@@ -434,11 +413,9 @@ void cpu::packGroups(OpBuilder &b, Location loc, const DotPlan &dots,
           scf::YieldOp::create(b, loc);
         });
   };
-  Value isWhole =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, part.width,
-                            index(part.type.getNumElements()));
-  Value whole =
-      arith::SelectOp::create(b, loc, isWhole, div(part.length), index(0));
-  forGroups(index(0), whole, /*whole=*/true);
-  forGroups(whole, div(part.padded), /*whole=*/false);
+  Value isWhole = e.compare(arith::CmpIPredicate::sge, part.width,
+                            e.index(part.type.getNumElements()));
+  Value whole = e.select(isWhole, groupsOf(part.length), e.index(0));
+  forGroups(e.index(0), whole, /*whole=*/true);
+  forGroups(whole, groupsOf(part.padded), /*whole=*/false);
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Codegen/Common/Arithmetic.h"
 #include "Codegen/Common/Live.h"
 #include "Lowering.h"
 
@@ -21,11 +22,11 @@ using namespace mlir::pit::cpu;
 static constexpr int64_t kByteBits = 8;
 
 namespace {
-class Looker {
+class Looker : ArithEmitter {
 public:
   Looker(OpBuilder &builder, LookOp op, const ChunkMap &chunks,
          int64_t vectorBits)
-      : b(builder), loc(op.getLoc()), source(op.getSource()),
+      : ArithEmitter(builder, op.getLoc()), source(op.getSource()),
         bits(op.getBits()), background(op.getBackgroundAttr()),
         dims(tileDimensions(
             builder, loc, {source, op.getSubscripts(), op.getTile()}, chunks)) {
@@ -43,10 +44,6 @@ public:
 
 private:
   MemRefType getType() { return cast<MemRefType>(source.getType()); }
-  Value index(int64_t value) { return constantIndex(b, loc, value); }
-  Value add(Value x, Value y) {
-    return b.createOrFold<arith::AddIOp>(loc, x, y);
-  }
 
   void loop(Value lower, Value upper, int64_t step,
             function_ref<void(Value)> body) {
@@ -66,9 +63,8 @@ private:
       OpBuilder::InsertionGuard guard(b);
       if (dim.ids) { // it may be of an index of a larger tensor
         Value id = memref::LoadOp::create(b, loc, dim.ids, coordinate);
-        coordinate = arith::IndexCastOp::create(b, loc, b.getIndexType(), id);
-        Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
-                                             coordinate, dim.size);
+        coordinate = toIndex(id);
+        Value exists = inRange(coordinate, dim.size);
         auto branch = scf::IfOp::create(b, loc, exists,
                                         /*withElseRegion=*/false);
         b.setInsertionPointToStart(branch.thenBlock());
@@ -81,28 +77,23 @@ private:
 
   void writeRow(ArrayRef<Value> row) {
     const TileDimension &dim = dims.back();
-    Value firstByte =
-        arith::DivUIOp::create(b, loc, dim.start, index(kByteBits));
-    auto byteAt = [&](Value j) {
-      return add(firstByte,
-                 arith::DivUIOp::create(b, loc, j, index(kByteBits)));
-    };
+    Value firstByte = div(dim.start, kByteBits);
+    auto byteAt = [&](Value j) { return add(firstByte, div(j, kByteBits)); };
     SmallVector<Value> to(row);
     to.push_back(Value());
     Value whole = dim.limit, rest = index(0);
     if (!dim.isFull()) {
-      rest = arith::RemUIOp::create(b, loc, dim.limit, index(lanes));
-      whole = arith::SubIOp::create(b, loc, dim.limit, rest);
+      rest = rem(dim.limit, lanes);
+      whole = sub(dim.limit, rest);
     }
     loop(index(0), whole, lanes, [&](Value j) {
       to.back() = byteAt(j);
-      store(compare(row, j, Value()), to);
+      store(differing(row, j, Value()), to);
     });
     // A tile that is not full ends with its row, whose last bytes are its own.
     if (dim.isFull() && !endsInside())
       return;
-    Value any =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, rest, index(0));
+    Value any = compare(arith::CmpIPredicate::ne, rest, index(0));
     auto branch = scf::IfOp::create(b, loc, any, /*withElseRegion=*/false);
     {
       OpBuilder::InsertionGuard guard(b);
@@ -110,19 +101,17 @@ private:
       Value mask = vector::CreateMaskOp::create(
           b, loc, VectorType::get(lanes, b.getI1Type()), ValueRange{rest});
       to.back() = byteAt(whole);
-      store(compare(row, whole, mask), to);
+      store(differing(row, whole, mask), to);
     }
     Value lastDim = index(dims.size() - 1);
     Value extent = memref::DimOp::create(b, loc, source, lastDim),
           bytes = memref::DimOp::create(b, loc, bits, lastDim);
     Value isEnd =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
-                              add(dim.start, index(dim.extent)), extent);
-    Value written =
-        b.createOrFold<arith::CeilDivUIOp>(loc, dim.limit, index(lanes));
-    written = arith::MulIOp::create(b, loc, written, index(lanes / kByteBits));
+        compare(arith::CmpIPredicate::sge, add(dim.start, dim.extent), extent);
+    Value written = ceilDiv(dim.limit, index(lanes));
+    written = mul(written, lanes / kByteBits);
     written = add(firstByte, written);
-    Value end = arith::SelectOp::create(b, loc, isEnd, bytes, written);
+    Value end = select(isEnd, bytes, written);
     Value zero = arith::ConstantOp::create(b, loc, b.getI8IntegerAttr(0));
     loop(written, end, 1, [&](Value byte) {
       to.back() = byte;
@@ -139,7 +128,7 @@ private:
 
   /// Which elements from `j` of the row on, a vector of them, are live; those
   /// that a mask, unless null, leaves out are not.
-  Value compare(ArrayRef<Value> row, Value j, Value mask) {
+  Value differing(ArrayRef<Value> row, Value j, Value mask) {
     auto type = VectorType::get(lanes, getType().getElementType());
     SmallVector<Value> from(row);
     from.push_back(add(dims.back().start, j));
@@ -154,8 +143,7 @@ private:
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
     Value elements =
         vector::MaskedLoadOp::create(b, loc, type, source, from, mask, zero);
-    return arith::AndIOp::create(b, loc, mask,
-                                 isLive(b, loc, elements, background));
+    return logicalAnd(mask, isLive(b, loc, elements, background));
   }
 
   /// The same of elements that are no neighbours in memory.
@@ -163,10 +151,9 @@ private:
     auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, source);
     Value first = metadata.getOffset();
     for (auto [at, stride] : llvm::zip(from, metadata.getStrides()))
-      first = add(first, arith::MulIOp::create(b, loc, at, stride));
+      first = add(first, mul(at, stride));
     Value stride = metadata.getStrides().back();
-    Value span =
-        add(arith::MulIOp::create(b, loc, stride, index(lanes - 1)), index(1));
+    Value span = add(mul(stride, index(lanes - 1)), 1);
     auto flat = MemRefType::get(
         ShapedType::kDynamic, type.getElementType(),
         StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1}));
@@ -175,17 +162,15 @@ private:
         ArrayRef<OpFoldResult>{span},
         ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
     auto places = VectorType::get(lanes, b.getIndexType());
-    Value offsets = arith::MulIOp::create(
-        b, loc, vector::StepOp::create(b, loc, places),
-        vector::BroadcastOp::create(b, loc, places, stride));
+    Value offsets = mul(vector::StepOp::create(b, loc, places),
+                        vector::BroadcastOp::create(b, loc, places, stride));
     if (!mask)
       mask = vector::CreateMaskOp::create(b, loc, type.clone(b.getI1Type()),
                                           ValueRange{index(lanes)});
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
     Value elements = vector::GatherOp::create(
         b, loc, type, line, ValueRange{index(0)}, offsets, mask, zero);
-    return arith::AndIOp::create(b, loc, mask,
-                                 isLive(b, loc, elements, background));
+    return logicalAnd(mask, isLive(b, loc, elements, background));
   }
 
   void store(Value live, ValueRange to) {
@@ -194,8 +179,6 @@ private:
         b, loc, vector::BitCastOp::create(b, loc, bytes, live), bits, to);
   }
 
-  OpBuilder &b;
-  Location loc;
   Value source, bits;
   TypedAttr background;
   SmallVector<TileDimension> dims;

@@ -113,8 +113,7 @@ void MainloopEmitter::forBlocks(function_ref<void(const SumBlock &)> body) {
       block.vectors = 1;
       if (plan.lanes > 1)
         block.mask = vector::CreateMaskOp::create(
-            b, loc, vectorOf(b.getI1Type()),
-            ValueRange{arith::SubIOp::create(b, loc, limit, n)});
+            b, loc, vectorOf(b.getI1Type()), ValueRange{sub(limit, n)});
       inner();
       return SmallVector<Value>();
     });
@@ -145,21 +144,20 @@ void MainloopEmitter::forBlocks(function_ref<void(const SumBlock &)> body) {
 SmallVector<Value> MainloopEmitter::point(const SumBlock &block, int64_t row,
                                           int64_t v) {
   SmallVector<Value> result(block.origin);
-  result[plan.n] = add(result[plan.n], index(v * plan.lanes));
+  result[plan.n] = add(result[plan.n], v * plan.lanes);
   int64_t left = row;
   for (unsigned dim : llvm::reverse(plan.wide)) {
     int64_t extent = mainloop.getTile()[dim];
-    result[dim] = add(result[dim], index(left % extent));
+    result[dim] = add(result[dim], left % extent);
     left /= extent;
   }
   if (!plan.m || row == 0)
     return result;
   Value limit = limits[*plan.m];
-  result[*plan.m] = add(result[*plan.m], index(row));
+  result[*plan.m] = add(result[*plan.m], row);
   std::optional<int64_t> known = getConstantIntValue(limit);
   if (!known || *known % plan.rows)
-    result[*plan.m] =
-        min(result[*plan.m], arith::SubIOp::create(b, loc, limit, index(1)));
+    result[*plan.m] = min(result[*plan.m], sub(limit, index(1)));
   return result;
 }
 
@@ -227,9 +225,6 @@ Value MainloopEmitter::findStreaming() {
       plan.transposeC || results || storedBytes() < kLeastStreamed ||
       CpuTarget::lineBytes % storedBytes() != 0 || known < CpuTarget::l3Bytes)
     return Value();
-  auto mul = [&](Value x, Value y) -> Value {
-    return b.createOrFold<arith::MulIOp>(loc, x, y);
-  };
   auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, dest.memref);
   Value size = index(bytes),
         pointer =
@@ -237,21 +232,16 @@ Value MainloopEmitter::findStreaming() {
   Value first = add(metadata.getOffset(), dest.dims.back().start);
   Value bits = add(pointer, mul(first, size));
   if (streamedVectors() > 1)
-    bits = arith::OrIOp::create(b, loc, bits,
-                                mul(dest.dims.back().limit, index(bytes)));
+    bits = bitOr(bits, mul(dest.dims.back().limit, bytes));
   for (unsigned d = 0; d < dest.dims.size(); ++d) {
     if (d + 1 < dest.dims.size())
-      bits = arith::OrIOp::create(b, loc, bits,
-                                  mul(metadata.getStrides()[d], index(bytes)));
+      bits = bitOr(bits, mul(metadata.getStrides()[d], bytes));
     size = mul(size, metadata.getSizes()[d]);
   }
-  Value rest =
-      arith::AndIOp::create(b, loc, bits, index(CpuTarget::lineBytes - 1));
-  return arith::AndIOp::create(
-      b, loc,
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest, index(0)),
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, size,
-                            index(CpuTarget::l3Bytes)));
+  Value rest = logicalAnd(bits, index(CpuTarget::lineBytes - 1));
+  return logicalAnd(
+      equal(rest, index(0)),
+      compare(arith::CmpIPredicate::uge, size, index(CpuTarget::l3Bytes)));
 }
 
 /// Stores a row of a block, or adds it to what is there.
@@ -260,7 +250,7 @@ void MainloopEmitter::storeRow(const SumBlock &block, ValueRange vectors,
   auto store = [&](bool streamed) {
     for (auto [v, value] : llvm::enumerate(vectors)) {
       SmallVector<Value> to(coordinates);
-      to.back() = add(to.back(), index(v * plan.lanes));
+      to.back() = add(to.back(), v * plan.lanes);
       Value mask = maskOf(block, v), result = value;
       if (mainloop.getCombine()) {
         Value old =
@@ -306,18 +296,13 @@ void MainloopEmitter::finish(const SumBlock &block, ArrayRef<BlockSums> sums) {
     Value exists;
     auto also = [&](Value condition) {
       if (condition)
-        exists =
-            exists
-                ? arith::AndIOp::create(b, loc, exists, condition).getResult()
-                : condition;
+        exists = exists ? logicalAnd(exists, condition) : condition;
     };
     SmallVector<Value> at = point(block, row, 0);
     if (plan.m && row > 0) {
       std::optional<int64_t> known = getConstantIntValue(limits[*plan.m]);
       if (!known || *known % plan.rows)
-        also(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                   add(block.origin[*plan.m], index(row)),
-                                   limits[*plan.m]));
+        also(lessThan(add(block.origin[*plan.m], row), limits[*plan.m]));
     }
     SmallVector<Value> coordinates;
     for (auto [d, dim] : llvm::enumerate(dest.dims)) {
@@ -514,7 +499,7 @@ void MainloopEmitter::finishElements(SmallVector<Value> at, unsigned across,
     to.push_back(
         coordinateInTensor(b, loc, dim, at[acc.getDimPosition(d)], &inside));
     if (inside)
-      exists = exists ? arith::AndIOp::create(b, loc, exists, inside) : inside;
+      exists = exists ? logicalAnd(exists, inside) : inside;
   }
   OpBuilder::InsertionGuard guard(b);
   if (exists) {
@@ -524,7 +509,7 @@ void MainloopEmitter::finishElements(SmallVector<Value> at, unsigned across,
   // Reads come first: stores could change what is read, as far as LLVM knows.
   SmallVector<SmallVector<Value>> elements(rows);
   for (auto [row, values] : llvm::enumerate(elements)) {
-    at[plan.n] = add(first, index(row));
+    at[plan.n] = add(first, row);
     forAccumulators([&, &values = values](Accumulator &own) {
       values.push_back(memref::LoadOp::create(
           b, loc, own.sumsTile, positionOf(getSumsMap(mainloop, plan), at)));
@@ -534,7 +519,7 @@ void MainloopEmitter::finishElements(SmallVector<Value> at, unsigned across,
   for (auto [row, values] : llvm::enumerate(elements)) {
     Value result = narrow(evaluate(mainloop.getFinish(), values));
     if (row)
-      to[across] = coordinate(dest.dims[across], add(first, index(row)));
+      to[across] = coordinate(dest.dims[across], add(first, row));
     if (mainloop.getCombine())
       result = arith::getReductionOp(
           *mainloop.getCombine(), b, loc,

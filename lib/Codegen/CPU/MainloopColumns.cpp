@@ -53,16 +53,16 @@ void MainloopEmitter::tabulateRows(Accumulator &own, Value count) {
   int64_t lanes = plan.lanes;
   auto idType = VectorType::get(lanes, b.getI32Type());
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(idType));
-  Value last = arith::SubIOp::create(b, loc, dim.size, index(1));
-  last = arith::IndexCastOp::create(b, loc, b.getI32Type(), last);
+  Value last = sub(dim.size, index(1));
+  last = toI32(last);
   last = vector::BroadcastOp::create(b, loc, idType, last);
   forLoop(index(0), dim.limit, lanes, {}, [&](Value at, ValueRange) {
-    Value left = arith::SubIOp::create(b, loc, dim.limit, at);
+    Value left = sub(dim.limit, at);
     Value mask =
         vector::CreateMaskOp::create(b, loc, idType.clone(b.getI1Type()), left);
     Value ids = vector::MaskedLoadOp::create(b, loc, idType, dim.ids,
                                              add(dim.start, at), mask, zero);
-    ids = arith::MinSIOp::create(b, loc, ids, last);
+    ids = min(ids, last);
     ids =
         arith::IndexCastOp::create(b, loc, idType.clone(b.getIndexType()), ids);
     vector::StoreOp::create(b, loc, ids, own.rows, at);
@@ -70,9 +70,8 @@ void MainloopEmitter::tabulateRows(Accumulator &own, Value count) {
   });
   if (!count || plan.k.size() > 1 || packsColumns(own))
     return;
-  count = arith::MulIOp::create(b, loc, count, index(kFewRows));
-  own.ahead =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, count, dim.size);
+  count = mul(count, kFewRows);
+  own.ahead = lessThan(count, dim.size);
 }
 
 /// The same for both operands, less ids that lie beyond one of them.
@@ -86,10 +85,9 @@ void MainloopEmitter::tabulateExisting(Accumulator &own) {
               [&](Value at, ValueRange count) {
                 Value id =
                     memref::LoadOp::create(b, loc, dim.ids, add(dim.start, at));
-                id = arith::IndexCastOp::create(b, loc, b.getIndexType(), id);
+                id = toIndex(id);
                 memref::StoreOp::create(b, loc, id, own.rows, count);
-                Value exists = arith::CmpIOp::create(
-                    b, loc, arith::CmpIPredicate::slt, id, size);
+                Value exists = lessThan(id, size);
                 exists = arith::IndexCastUIOp::create(b, loc, b.getIndexType(),
                                                       exists);
                 return SmallVector<Value>{add(count.front(), exists)};
@@ -130,12 +128,10 @@ void MainloopEmitter::packColumnsOfChunk(Accumulator &own) {
     b.setInsertionPointToStart(branch.elseBlock());
     pack();
   }
-  own.panels = arith::SelectOp::create(
-      b, loc, isPacked, own.before.panels.memref, tileAsPanels(own));
+  own.panels = select(isPacked, own.before.panels.memref, tileAsPanels(own));
   own.origins.clear();
   for (const TileDimension &dim : own.operands[plan.b].dims)
-    own.origins.push_back(
-        arith::SelectOp::create(b, loc, isPacked, index(0), dim.start));
+    own.origins.push_back(select(isPacked, index(0), dim.start));
 }
 
 /// The packed tile of B with the dimensions of panels: others, panels, k,
@@ -190,7 +186,7 @@ SmallVector<Value> MainloopEmitter::columnAt(Accumulator &own,
             ? memref::LoadOp::create(b, loc, own.rows, position).getResult()
             : coordinate(tile.dims[d], position);
     if (!own.origins.empty())
-      c = arith::SubIOp::create(b, loc, c, own.origins[d]);
+      c = sub(c, own.origins[d]);
     if (inner && own.before.panels.memref)
       k = c;
     else
@@ -203,12 +199,12 @@ SmallVector<Value> MainloopEmitter::columnAt(Accumulator &own,
     return coordinates;
   }
   if (!own.origins.empty())
-    n = arith::SubIOp::create(b, loc, n, own.origins[plan.lane]);
+    n = sub(n, own.origins[plan.lane]);
   // Blocks begin where panels do, but for single vectors of the last one.
   Value width = index(plan.panel());
   if (block.mask)
-    within = add(within, arith::RemUIOp::create(b, loc, n, width));
-  coordinates.append({arith::DivUIOp::create(b, loc, n, width), k, within});
+    within = add(within, rem(n, width));
+  coordinates.append({div(n, width), k, within});
   return coordinates;
 }
 
@@ -218,7 +214,7 @@ Value MainloopEmitter::loadColumns(Accumulator &own, VectorType type,
                                    int64_t v, Value mask) {
   if (packsColumns(own)) {
     SmallVector<Value> point(at);
-    point[plan.n] = add(point[plan.n], index(v * plan.lanes));
+    point[plan.n] = add(point[plan.n], v * plan.lanes);
     SmallVector<Value> position = positionOf(mainloop.getMap(plan.b), point);
     moveLast(position, plan.lane);
     return load(type, own.packedB, position, mask);
@@ -235,9 +231,8 @@ void MainloopEmitter::prefetchNextSteps(Accumulator &own, const SumBlock &block,
       plan.k.empty() || !findDim(mainloop.getMap(plan.b), plan.k.back()))
     return;
   Value &k = at[plan.k.back()];
-  Value last =
-      arith::SubIOp::create(b, loc, limitOf(own, plan.k.back()), index(1));
-  k = min(add(k, index(kStepsAhead)), last);
+  Value last = sub(limitOf(own, plan.k.back()), index(1));
+  k = min(add(k, kStepsAhead), last);
   prefetchColumns(own, block, at);
 }
 
@@ -261,21 +256,18 @@ void MainloopEmitter::prefetchNextPanel(Accumulator &own,
     return;
   unsigned k = plan.k.back();
   SumBlock panel = block;
-  panel.origin[plan.n] = add(block.origin[plan.n], index(plan.panel()));
-  Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                       panel.origin[plan.n], limits[plan.n]);
-  auto branch = scf::IfOp::create(
-      b, loc, arith::AndIOp::create(b, loc, own.ahead, exists),
-      /*withElseRegion=*/false);
+  panel.origin[plan.n] = add(block.origin[plan.n], plan.panel());
+  Value exists = lessThan(panel.origin[plan.n], limits[plan.n]);
+  auto branch = scf::IfOp::create(b, loc, logicalAnd(own.ahead, exists),
+                                  /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   int64_t blocks = llvm::divideCeil(mainloop.getTile()[*plan.m], plan.rows),
           part = llvm::divideCeil(mainloop.getTile()[k], blocks);
-  Value number =
-      arith::DivUIOp::create(b, loc, block.origin[*plan.m], index(plan.rows));
-  Value from = arith::MulIOp::create(b, loc, number, index(part));
+  Value number = div(block.origin[*plan.m], plan.rows);
+  Value from = mul(number, part);
   SmallVector<Value> at = point(panel, 0, 0);
-  forLoop(from, min(add(from, index(part)), limitOf(own, k)), 1, {},
+  forLoop(from, min(add(from, part), limitOf(own, k)), 1, {},
           [&](Value step, ValueRange) {
             at[k] = step;
             prefetchColumns(own, panel, at);
@@ -302,12 +294,12 @@ void MainloopEmitter::findTiles(Accumulator &own) {
       first = firstAhead = chunks.at(subscript).first;
     // The ids are the innermost loop, if there are any.
     if (isStep && isIds) {
-      firstAhead = add(first, index(mainloop.getChunk()));
+      firstAhead = add(first, mainloop.getChunk());
       moves = true;
     } else if (isStep && !mainloop.getIndex() &&
                arg.getArgNumber() + 1 == mainloop.getSteps().size()) {
       ahead.dims[d].start =
-          add(ahead.dims[d].start, index(mainloop.getSteps().back()));
+          add(ahead.dims[d].start, mainloop.getSteps().back());
       moves = true;
     }
   }
@@ -329,15 +321,14 @@ void MainloopEmitter::prefetchTile(Accumulator &own, const SumBlock &block) {
           steps = mainloop.getTile()[plan.k.back()],
           panels = llvm::divideCeil(mainloop.getTile()[plan.n], plan.panel()),
           part = llvm::alignTo(llvm::divideCeil(steps, panels), step);
-  Value panel =
-      arith::DivUIOp::create(b, loc, block.origin[plan.n], index(plan.panel()));
-  Value from = arith::MulIOp::create(b, loc, panel, index(part));
+  Value panel = div(block.origin[plan.n], plan.panel());
+  Value from = mul(panel, part);
   for (int64_t row = 0; row < plan.rows; ++row) {
     SmallVector<Value> at = point(block, row, 0);
     for (unsigned dim : plan.k)
       at[dim] = index(0);
     for (int64_t k = 0; k < part; k += step) {
-      at[plan.k.back()] = add(from, index(k));
+      at[plan.k.back()] = add(from, k);
       memref::PrefetchOp::create(b, loc, own.next, positionOf(map, at),
                                  /*isWrite=*/false, /*localityHint=*/2,
                                  /*isDataCache=*/true);
@@ -384,6 +375,6 @@ void MainloopEmitter::prefetchNextRows(Accumulator &own) {
     return;
   TileAccess ahead = own.operands[plan.a];
   TileDimension &last = ahead.dims.back();
-  last.start = add(last.start, index(mainloop.getSteps().back()));
+  last.start = add(last.start, mainloop.getSteps().back());
   prefetchLines(ahead, /*isWrite=*/false);
 }

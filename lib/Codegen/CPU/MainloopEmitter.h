@@ -49,12 +49,12 @@ struct Accumulator {
   SmallVector<Value> origins;
 };
 
-class MainloopEmitter {
+class MainloopEmitter : ArithEmitter {
 public:
   MainloopEmitter(OpBuilder &b, MainloopOp mainloop, const MainloopPlan &plan,
                   const PackedOperands &operands, const IndexMap &indices,
                   ChunkMap &chunks)
-      : b(b), loc(mainloop.getLoc()), mainloop(mainloop), plan(plan),
+      : ArithEmitter(b, mainloop.getLoc()), mainloop(mainloop), plan(plan),
         results(operands.results), indices(indices), chunks(chunks),
         acc(mainloop.getMap(2)), destMap(acc),
         states(mainloop.getNumAccumulators()) {
@@ -105,23 +105,11 @@ private:
 
   //===--- Small things ---------------------------------------------------===//
 
-  Value index(int64_t value) { return constantIndex(b, loc, value); }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value min(Value x, Value y) {
-    if (x == y)
-      return x;
-    std::optional<int64_t> cx = getConstantIntValue(x),
-                           cy = getConstantIntValue(y);
-    if (cx && cy)
-      return *cx < *cy ? x : y;
-    return arith::MinSIOp::create(b, loc, x, y);
-  }
   /// `value` less what is left over of a multiple of `unit`.
   Value roundDown(Value value, int64_t unit) {
     if (std::optional<int64_t> known = getConstantIntValue(value))
       return index(*known - *known % unit);
-    return arith::SubIOp::create(
-        b, loc, value, arith::RemSIOp::create(b, loc, value, index(unit)));
+    return sub(value, arith::RemSIOp::create(b, loc, value, index(unit)));
   }
   VectorType vectorOf(Type element) {
     return VectorType::get(plan.lanes, element);
@@ -258,8 +246,6 @@ private:
   void multiplyTiles(Accumulator &own, const DotBlock &block, Value steps);
   void multiplyPairs(Accumulator &own, const DotBlock &block, Value length);
 
-  OpBuilder &b;
-  Location loc;
   MainloopOp mainloop;
   const MainloopPlan plan;
   Value results;

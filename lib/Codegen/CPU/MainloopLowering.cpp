@@ -45,8 +45,7 @@ void MainloopEmitter::enterChunk(ValueRange ivs, const LoopBounds &bounds) {
   if (mainloop.getIndex()) {
     Value first = ivs.back();
     Value start = add(bounds.offset, first);
-    Value live = min(arith::SubIOp::create(b, loc, bounds.count, first),
-                     index(mainloop.getChunk()));
+    Value live = min(sub(bounds.count, first), index(mainloop.getChunk()));
     unsigned ids = load.getNumArguments() - 2;
     chunks[load.getArgument(ids)] = {indices.at(mainloop.getIndex()).ids, start,
                                      live, first};
@@ -188,16 +187,15 @@ BlockSums MainloopEmitter::multiply(Accumulator &own, const SumBlock &block,
     // Counting steps would cost as much as a row of the block.
     Value from = part.from ? part.from : index(0),
           to = part.to ? part.to : limit;
-    Value steps = b.createOrFold<arith::SubIOp>(loc, to, from);
-    Value whole =
-        b.createOrFold<arith::AddIOp>(loc, from, roundDown(steps, kUnroll));
-    SmallVector<Value> sums = forLoop(
-        from, whole, kUnroll, carried, [&](Value at, ValueRange values) {
-          SmallVector<Value> result(values);
-          for (int64_t u = 0; u < kUnroll; ++u)
-            result = step(add(at, index(u)), result);
-          return result;
-        });
+    Value steps = sub(to, from);
+    Value whole = add(from, roundDown(steps, kUnroll));
+    SmallVector<Value> sums = forLoop(from, whole, kUnroll, carried,
+                                      [&](Value at, ValueRange values) {
+                                        SmallVector<Value> result(values);
+                                        for (int64_t u = 0; u < kUnroll; ++u)
+                                          result = step(add(at, u), result);
+                                        return result;
+                                      });
     return forLoop(whole, to, 1, sums, step);
   };
   return nest(0, sums);
@@ -321,7 +319,7 @@ void MainloopEmitter::addProducts(Accumulator &own) {
   Value limit = limitOf(own, plan.k.back());
   int64_t part = partSteps();
   forLoop(index(0), limit, part, {}, [&](Value from, ValueRange) {
-    blocks({from, min(add(from, index(part)), limit)});
+    blocks({from, min(add(from, part), limit)});
     return SmallVector<Value>();
   });
 }
@@ -487,8 +485,8 @@ void MainloopEmitter::run() {
     enterChunk({}, bounds);
     inOneChunk();
   } else if (mainloop.getIndex() && mainloop.getSteps().empty()) {
-    Value one = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
-                                      bounds.count, index(mainloop.getChunk()));
+    Value one = compare(arith::CmpIPredicate::sle, bounds.count,
+                        index(mainloop.getChunk()));
     auto branch = scf::IfOp::create(b, loc, one, /*withElseRegion=*/true);
     b.setInsertionPointToStart(branch.thenBlock());
     enterChunk({index(0)}, bounds);
@@ -517,8 +515,7 @@ static Value findWhetherPacked(OpBuilder &b, Location loc,
     Value isPacked = factors.panels.isPacked;
     if (!factors.panels.inPlace || !isPacked || isPacked == all)
       continue;
-    all = all ? arith::AndIOp::create(b, loc, all, isPacked).getResult()
-              : isPacked;
+    all = all ? ArithEmitter(b, loc).logicalAnd(all, isPacked) : isPacked;
   }
   return all;
 }

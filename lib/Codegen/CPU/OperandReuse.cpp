@@ -2,6 +2,8 @@
 
 #include "OperandReuse.h"
 
+#include "Codegen/Common/Arithmetic.h"
+
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -12,10 +14,10 @@ namespace {
 
 /// Multiplies how often the loops around a mainloop, and its own, run its
 /// tiles.
-class ReadCounter {
+class ReadCounter : ArithEmitter {
 public:
   ReadCounter(OpBuilder &b, const TensorReads &of)
-      : b(b), loc(MainloopOp(of.mainloop).getLoc()), loop(of.loop),
+      : ArithEmitter(b, MainloopOp(of.mainloop).getLoc()), loop(of.loop),
         mainloop(of.mainloop), subscripts(of.subscripts), indices(of.indices) {}
 
   Value run(int64_t times, Value in) {
@@ -38,13 +40,10 @@ public:
     forLoops([&](auto inner) {
       count(inner, inner.getBody(), inner.getGroup(), /*all=*/true);
     });
-    return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, reads,
-                                         elements);
+    return compare(arith::CmpIPredicate::sgt, reads, elements);
   }
 
 private:
-  Value index(int64_t value) { return constantIndex(b, loc, value); }
-  Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
   bool isInside(Value value) {
     return loop.getRegion().isAncestor(value.getParentRegion());
   }
@@ -81,7 +80,7 @@ private:
       if (isRead(iv) || llvm::is_contained(allGroups, iv) || isInside(lower) ||
           isInside(upper))
         continue;
-      Value span = arith::SubIOp::create(b, loc, upper, lower);
+      Value span = sub(upper, lower);
       reads = mul(reads, arith::CeilDivSIOp::create(b, loc, span,
                                                     index(from.getSteps()[i])));
     }
@@ -99,8 +98,6 @@ private:
         elements = mul(elements, extent);
   }
 
-  OpBuilder &b;
-  Location loc;
   ForallOp loop;
   MainloopOp mainloop;
   SmallVector<Value> subscripts;

@@ -93,7 +93,7 @@ private:
         continue;
       if (isInside(lower) || isInside(upper))
         return false;
-      Value span = arith::SubIOp::create(b, loc, upper, lower);
+      Value span = sub(upper, lower);
       int64_t step = from.getSteps()[i];
       tiles.dims.push_back(
           {*subscript, lower, step,
@@ -125,18 +125,16 @@ private:
   void allocate() {
     Value count = index(1);
     for (const PackedTiles::Dim &dim : tiles.dims)
-      count = arith::MulIOp::create(b, loc, count, dim.trips);
+      count = mul(count, dim.trips);
     if (list) {
-      tiles.chunks = arith::CeilDivUIOp::create(
-          b, loc, indices.at(list).axisExtent, index(tiles.chunk));
-      count = arith::MulIOp::create(b, loc, count, tiles.chunks);
+      tiles.chunks = ceilDiv(indices.at(list).axisExtent, index(tiles.chunk));
+      count = mul(count, tiles.chunks);
     }
     MemRefType type = getPackedRowsType(mainloop, plan, last());
     SmallVector<int64_t> shape(type.getShape());
     int64_t bytes = type.getNumElements() * elementBytes(type.getElementType());
     shape.insert(shape.begin(), ShapedType::kDynamic);
-    Value pointer = allocateBytes(
-        b, loc, function, arith::MulIOp::create(b, loc, count, index(bytes)));
+    Value pointer = allocateBytes(b, loc, function, mul(count, bytes));
     tiles.buffer = memrefAt(
         b, loc, pointer, MemRefType::get(shape, type.getElementType()), count);
   }
@@ -166,9 +164,9 @@ private:
         b, loc, index(0), count, index(tiles.chunk), ValueRange(),
         [&, count = count, offset = offset](OpBuilder &, Location, Value first,
                                             ValueRange) {
-          Value start = arith::AddIOp::create(b, loc, offset, first);
-          Value live = arith::SubIOp::create(b, loc, count, first);
-          live = arith::MinSIOp::create(b, loc, live, index(tiles.chunk));
+          Value start = add(offset, first);
+          Value live = sub(count, first);
+          live = min(live, index(tiles.chunk));
           chunks[listed] = {positions ? Value() : ids.ids, start, live, first};
           emitTile(mapping, chunks, first);
           scf::YieldOp::create(b, loc);
@@ -213,17 +211,13 @@ Value cpu::tileAt(OpBuilder &b, Location loc, Value tiles, Value number) {
 
 Value PackedTiles::find(OpBuilder &b, Location loc, const TileAccess &tile,
                         Value first) const {
-  Value number = constantIndex(b, loc, 0);
+  ArithEmitter e(b, loc);
+  Value number = e.index(0);
   auto append = [&](Value trips, Value distance, int64_t step) {
-    number = arith::MulIOp::create(b, loc, number, trips);
-    Value at =
-        arith::DivUIOp::create(b, loc, distance, constantIndex(b, loc, step));
-    number = arith::AddIOp::create(b, loc, number, at);
+    number = e.add(e.mul(number, trips), e.div(distance, step));
   };
   for (const Dim &dim : dims)
-    append(dim.trips,
-           arith::SubIOp::create(b, loc, tile.dims[dim.subscript].start,
-                                 dim.lower),
+    append(dim.trips, e.sub(tile.dims[dim.subscript].start, dim.lower),
            dim.step);
   if (chunk)
     append(chunks, first, chunk);

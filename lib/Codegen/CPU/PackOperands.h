@@ -115,10 +115,10 @@ struct PackedMainloop {
 };
 
 /// The packing or transposition of an operand of such a mainloop.
-class OperandPacker {
+class OperandPacker : protected ArithEmitter {
 protected:
   OperandPacker(OpBuilder &b, const PackedMainloop &of, unsigned operand)
-      : b(b), loc(MainloopOp(of.mainloop).getLoc()), loop(of.loop),
+      : ArithEmitter(b, MainloopOp(of.mainloop).getLoc()), loop(of.loop),
         function(of.function), mainloop(of.mainloop), plan(of.plan),
         indices(of.indices),
         view(mainloop.getOperandView(operand, of.plan.accumulator)) {}
@@ -128,15 +128,12 @@ protected:
     return {loop, mainloop, view.getSubscripts(), indices};
   }
 
-  Value index(int64_t value) { return constantIndex(b, loc, value); }
   bool isInside(Value value) {
     return loop.getRegion().isAncestor(value.getParentRegion());
   }
   /// Does some loop come by the same elements of the operand again?
   bool isReused();
 
-  OpBuilder &b;
-  Location loc;
   ForallOp loop;
   func::FuncOp function;
   MainloopOp mainloop;

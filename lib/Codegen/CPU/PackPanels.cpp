@@ -71,14 +71,13 @@ public:
                                         /*in=*/rows(kLeastRowsToWiden))
         : grouped || plan.transposeB
             ? constant(true)
-            : b.createOrFold<arith::AndIOp>(
-                  loc, isSlowInPlace(),
-                  isReadMoreThan(b, reads(), kRowsToPack,
-                                 /*in=*/rows(kLeastRows)));
+            : logicalAnd(isSlowInPlace(),
+                         isReadMoreThan(b, reads(), kRowsToPack,
+                                        /*in=*/rows(kLeastRows)));
     bool keeps = mayBeConstant(view.getSrc());
     if (!keeps && matchPattern(isProfitable, m_Zero()))
       return {};
-    panels = arith::CeilDivUIOp::create(b, loc, sizes[n], index(plan.panel()));
+    panels = ceilDiv(sizes[n], index(plan.panel()));
     Value bytes = packedBytes();
     std::optional<KeptBytes> kept;
     Value packs = isProfitable, pointer;
@@ -87,10 +86,8 @@ public:
       kept = keepBytes(b, loc, function, view.getSrc(), layout(), bytes,
                        isProfitable);
       pointer = kept->pointer;
-      isProfitable = arith::OrIOp::create(b, loc, isProfitable, kept->isKept);
-      packs = arith::AndIOp::create(
-          b, loc, isProfitable,
-          arith::XOrIOp::create(b, loc, kept->isReady, constant(true)));
+      isProfitable = bitOr(isProfitable, kept->isKept);
+      packs = logicalAnd(isProfitable, bitXor(kept->isReady, constant(true)));
     } else {
       pointer = allocateBytes(b, loc, function, bytes);
     }
@@ -107,8 +104,7 @@ public:
       return {packed, /*extended=*/false, /*grouped=*/true};
     packed = withStrides(packed);
     if (!extension && !plan.transposeB)
-      packed = arith::SelectOp::create(b, loc, isProfitable, packed, inPlace())
-                   .getResult();
+      packed = select(isProfitable, packed, inPlace());
     bool mayLack =
         (canPackTiles() || widens) && !matchPattern(isProfitable, m_One());
     return {packed, extension != nullptr, /*grouped=*/false,
@@ -119,7 +115,6 @@ private:
   Value constant(bool value) {
     return arith::ConstantIntOp::create(b, loc, value, 1);
   }
-  Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
   /// Rows of a tile of A, by what reading an element for them costs: there may
   /// be fewer than the tile has room for.
   Value rows(int64_t least) {
@@ -155,18 +150,15 @@ private:
     int64_t bytes = elementBytes(element);
     Value apart = index(bytes);
     for (unsigned d = k + 1; d < sizes.size(); ++d)
-      apart = b.createOrFold<arith::MulIOp>(loc, apart, sizes[d]);
-    Value negative = b.createOrFold<arith::SubIOp>(loc, index(0), apart);
-    Value power = b.createOrFold<arith::AndIOp>(loc, apart, negative);
-    Value meet = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::uge,
-                                               power, index(kSetBytes));
+      apart = mul(apart, sizes[d]);
+    Value negative = sub(index(0), apart);
+    Value power = logicalAnd(apart, negative);
+    Value meet = compare(arith::CmpIPredicate::uge, power, index(kSetBytes));
     power =
         b.createOrFold<arith::MaxUIOp>(loc, power, index(plan.panel() * bytes));
-    Value leave = b.createOrFold<arith::CmpIOp>(
-        loc, arith::CmpIPredicate::ugt,
-        b.createOrFold<arith::MulIOp>(loc, power, sizes[k]),
-        index(kPlaceBytes));
-    return b.createOrFold<arith::OrIOp>(loc, meet, leave);
+    Value leave = compare(arith::CmpIPredicate::ugt, mul(power, sizes[k]),
+                          index(kPlaceBytes));
+    return bitOr(meet, leave);
   }
 
   /// The operand lies outside of the loop, and is cut into panels by its tiles.
@@ -194,9 +186,8 @@ private:
   Value padded(Value rows) {
     if (!grouped)
       return rows;
-    Value steps =
-        arith::CeilDivUIOp::create(b, loc, rows, index(plan.dots->step));
-    return mul(steps, index(plan.dots->step));
+    Value steps = ceilDiv(rows, index(plan.dots->step));
+    return mul(steps, plan.dots->step);
   }
 
   int64_t group() { return grouped ? plan.dots->group : 1; }
@@ -207,8 +198,7 @@ private:
     SmallVector<Value> packed;
     for (unsigned d : others())
       packed.push_back(sizes[d]);
-    packed.append({panels, arith::DivUIOp::create(b, loc, padded(sizes[k]),
-                                                  index(group()))});
+    packed.append({panels, div(padded(sizes[k]), group())});
     return packed;
   }
 
@@ -310,13 +300,13 @@ private:
     b.setInsertionPointToStart(parallel.getBody());
     SmallVector<Value> ivs(parallel.getInductionVars());
     Value panel = ivs.pop_back_val(), first = ivs.pop_back_val();
-    Value end = arith::AddIOp::create(b, loc, first, index(kRows));
-    end = arith::MinSIOp::create(b, loc, end, sizes[k]);
-    Value column = mul(panel, index(plan.panel()));
-    Value left = arith::SubIOp::create(b, loc, sizes[n], column);
+    Value end = add(first, kRows);
+    end = min(end, sizes[k]);
+    Value column = mul(panel, plan.panel());
+    Value left = sub(sizes[n], column);
     PanelPart part{ivs, panel, column, left};
     if (plan.transposeB || grouped) {
-      Value length = arith::SubIOp::create(b, loc, end, first);
+      Value length = sub(end, first);
       return plan.transposeB ? moveTransposed(packed, part, first, length)
                              : moveGroups(packed, part, first, length);
     }
@@ -328,8 +318,8 @@ private:
                            scf::YieldOp::create(b, loc);
                          });
     };
-    Value isWhole = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
-                                          left, index(plan.panel()));
+    Value isWhole =
+        compare(arith::CmpIPredicate::sge, left, index(plan.panel()));
     scf::IfOp::create(
         b, loc, isWhole,
         [&](OpBuilder &, Location) {
@@ -363,15 +353,13 @@ private:
   /// them is in one piece, squares of lanes are transposed.
   void moveTransposed(Value packed, const PanelPart &part, Value first,
                       Value length) {
-    Value width =
-        arith::MinSIOp::create(b, loc, part.left, index(plan.panel()));
+    Value width = min(part.left, index(plan.panel()));
     auto inColumns = [&](Value at, Value row) {
-      return positionOf(part.others, arith::AddIOp::create(b, loc, first, row),
-                        arith::AddIOp::create(b, loc, part.column, at));
+      return positionOf(part.others, add(first, row), add(part.column, at));
     };
     auto inPanel = [&](Value row, Value at) {
       SmallVector<Value> to(part.others);
-      to.append({part.panel, arith::AddIOp::create(b, loc, first, row), at});
+      to.append({part.panel, add(first, row), at});
       return to;
     };
     if (k + 1 == sizes.size())
@@ -396,11 +384,11 @@ private:
     auto type =
         VectorType::get(plan.panel(), getElementTypeOrSelf(view.getSrc()));
     Value group = index(plan.dots->group);
-    Value firstGroup = arith::DivUIOp::create(b, loc, first, group);
+    Value firstGroup = div(first, group);
     packGroups(
         b, loc, *plan.dots, {type, part.left, length, padded(length)},
         [&](Value row, Value mask) -> Value {
-          row = arith::AddIOp::create(b, loc, first, row);
+          row = add(first, row);
           SmallVector<Value> from = positionOf(part.others, row, part.column);
           if (!mask)
             return vector::LoadOp::create(b, loc, type, view.getSrc(), from);
@@ -410,9 +398,7 @@ private:
         },
         [&](Value number, Value elements) {
           SmallVector<Value> to(part.others);
-          to.append({part.panel,
-                     arith::AddIOp::create(b, loc, firstGroup, number),
-                     index(0)});
+          to.append({part.panel, add(firstGroup, number), index(0)});
           vector::StoreOp::create(b, loc, elements, packed, to);
         });
   }
@@ -422,16 +408,13 @@ private:
   void move(Value packed, const PanelPart &part, Value row, int64_t v,
             bool whole) {
     SmallVector<Value> to(part.others),
-        from = positionOf(
-            part.others, row,
-            arith::AddIOp::create(b, loc, part.column, index(v * plan.lanes)));
+        from = positionOf(part.others, row, add(part.column, v * plan.lanes));
     to.append({part.panel, row, index(v * plan.lanes)});
     auto type =
         VectorType::get(plan.lanes, getElementTypeOrSelf(view.getSrc()));
     Value value;
     if (!whole) {
-      Value rest =
-          arith::SubIOp::create(b, loc, part.left, index(v * plan.lanes));
+      Value rest = sub(part.left, index(v * plan.lanes));
       Value mask =
           vector::CreateMaskOp::create(b, loc, type.clone(b.getI1Type()), rest);
       Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));

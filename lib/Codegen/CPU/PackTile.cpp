@@ -22,17 +22,14 @@ TileAccess cpu::accessTile(OpBuilder &b, Location loc, const TilePlace &tile,
 Value cpu::coordinateInTensor(OpBuilder &b, Location loc,
                               const TileDimension &dim, Value at,
                               Value *exists) {
-  Value position = arith::AddIOp::create(b, loc, dim.start, at);
+  ArithEmitter e(b, loc);
+  Value position = e.add(dim.start, at);
   if (!dim.ids)
     return position;
-  Value id = memref::LoadOp::create(b, loc, dim.ids, position);
-  id = arith::IndexCastOp::create(b, loc, b.getIndexType(), id);
+  Value id = e.toIndex(memref::LoadOp::create(b, loc, dim.ids, position));
   if (exists)
-    *exists =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, id, dim.size);
-  return arith::MinSIOp::create(
-      b, loc, id,
-      arith::SubIOp::create(b, loc, dim.size, constantIndex(b, loc, 1)));
+    *exists = e.lessThan(id, dim.size);
+  return e.min(id, e.sub(dim.size, e.index(1)));
 }
 
 SmallVector<Value>
@@ -66,11 +63,11 @@ Value cpu::extend(OpBuilder &b, Operation *extension, Value value) {
 
 namespace {
 
-class TilePacker {
+class TilePacker : ArithEmitter {
 public:
   TilePacker(OpBuilder &b, Location loc, const TileAccess &tile,
              const TileForm &form, Value packed)
-      : b(b), loc(loc), tile(tile), form(form), lanes(form.lanes),
+      : ArithEmitter(b, loc), tile(tile), form(form), lanes(form.lanes),
         packed(packed),
         element(cast<MemRefType>(tile.memref.getType()).getElementType()),
         last(tile.dims.back()) {
@@ -94,10 +91,8 @@ private:
       const TileDimension &dim = tile.dims[d];
       if (dim.isFull())
         continue;
-      Value ends =
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, dim.limit,
-                                constantIndex(b, loc, dim.extent));
-      beyond = beyond ? arith::OrIOp::create(b, loc, beyond, ends) : ends;
+      Value ends = lessThan(dim.limit, index(dim.extent));
+      beyond = beyond ? bitOr(beyond, ends) : ends;
     }
     if (!beyond)
       return;
@@ -111,8 +106,7 @@ private:
         vector::StoreOp::create(b, loc, row, packed, at);
         return;
       }
-      emitFor(b, loc, constantIndex(b, loc, 0),
-              constantIndex(b, loc, tile.dims[d].extent),
+      emitFor(b, loc, index(0), index(tile.dims[d].extent),
               d + 1 == tile.dims.size() ? lanes : 1, {},
               [&](Value i, ValueRange) {
                 at.push_back(i);
@@ -126,7 +120,7 @@ private:
 
   void nest(unsigned d) {
     bool innermost = d + 1 == tile.dims.size();
-    emitFor(b, loc, constantIndex(b, loc, 0), tile.dims[d].limit,
+    emitFor(b, loc, index(0), tile.dims[d].limit,
             innermost && inVectors ? lanes : 1, {}, [&](Value at, ValueRange) {
               if (innermost) {
                 inVectors ? moveVector(at) : moveElement(at);
@@ -158,23 +152,20 @@ private:
   }
 
   void moveVector(Value at) {
-    Value left = arith::SubIOp::create(b, loc, last.limit, at);
+    Value left = sub(last.limit, at);
     Value mask =
         vector::CreateMaskOp::create(b, loc, vectorOf(b.getI1Type()), left);
-    Value from = arith::AddIOp::create(b, loc, last.start, at), row;
+    Value from = add(last.start, at), row;
     VectorType type = vectorOf(element);
     SmallVector<Value> source(coordinates), to(position);
     if (last.ids) {
       VectorType idType = vectorOf(b.getI32Type());
       Value ids = vector::MaskedLoadOp::create(b, loc, idType, last.ids, from,
                                                mask, zero(idType));
-      Value size =
-          arith::IndexCastOp::create(b, loc, b.getI32Type(), last.size);
+      Value size = toI32(last.size);
       size = vector::BroadcastOp::create(b, loc, idType, size);
-      mask = arith::AndIOp::create(
-          b, loc, mask,
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, ids, size));
-      source.push_back(constantIndex(b, loc, 0));
+      mask = logicalAnd(mask, lessThan(ids, size));
+      source.push_back(index(0));
       row = vector::GatherOp::create(b, loc, type, tile.memref, source, ids,
                                      mask, padding(type));
     } else {
@@ -192,15 +183,13 @@ private:
     source.push_back(coordinateInTensor(b, loc, last, at, &inside));
     Value value = memref::LoadOp::create(b, loc, tile.memref, source);
     if (inside)
-      value = arith::SelectOp::create(b, loc, inside, value, padding(element));
+      value = select(inside, value, padding(element));
     to.push_back(at);
     moveLast(to, form.last);
     memref::StoreOp::create(b, loc, extend(b, form.extension, value), packed,
                             to);
   }
 
-  OpBuilder &b;
-  Location loc;
   const TileAccess &tile;
   const TileForm &form;
   int64_t lanes;

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Codegen/Common/Arithmetic.h"
 #include "Codegen/Common/TileInput.h"
 #include "Lowering.h"
 
@@ -22,22 +23,21 @@ using namespace mlir::pit::cpu;
 namespace {
 
 /// Moves one tile; SRead and SWrite differ in what they do with a row.
-class TileMover {
+class TileMover : ArithEmitter {
 public:
-  TileMover(OpBuilder &builder, Location loc, const TileMove &move,
+  TileMover(OpBuilder &b, Location loc, const TileMove &move,
             const ChunkMap &chunks, int64_t vectorBits)
-      : builder(builder), loc(loc), tensor(bytesOf(move.tensor)),
+      : ArithEmitter(b, loc), tensor(bytesOf(move.tensor)),
         tile(bytesOf(move.tile)),
         tensorType(cast<MemRefType>(tensor.getType())),
         tileType(cast<MemRefType>(tile.getType())), vectorBits(vectorBits),
-        dims(tileDimensions(builder, loc,
-                            {tensor, move.subscripts, tileType.getShape()},
-                            chunks)) {}
+        dims(tileDimensions(
+            b, loc, {tensor, move.subscripts, tileType.getShape()}, chunks)) {}
 
   void read(TypedAttr pad) {
     if (pad.getType().isInteger(1))
-      pad = builder.getI8IntegerAttr(cast<IntegerAttr>(pad).getValue().isOne());
-    padding = arith::ConstantOp::create(builder, loc, pad);
+      pad = b.getI8IntegerAttr(cast<IntegerAttr>(pad).getValue().isOne());
+    padding = arith::ConstantOp::create(b, loc, pad);
     if (dims.empty())
       return store(widen(load({})), {});
     SmallVector<Value> coordinates, position;
@@ -47,7 +47,7 @@ public:
   void write(std::optional<arith::AtomicRMWKind> kind) {
     combine = kind;
     if (dims.empty()) {
-      Value value = memref::LoadOp::create(builder, loc, tile);
+      Value value = memref::LoadOp::create(b, loc, tile);
       return storeTensor(value, {});
     }
     SmallVector<Value> coordinates, position;
@@ -61,25 +61,20 @@ private:
     auto type = cast<MemRefType>(memref.getType());
     if (!type.getElementType().isInteger(1))
       return memref;
-    MemRefType bytes =
-        MemRefType::Builder(type).setElementType(builder.getI8Type());
+    MemRefType bytes = MemRefType::Builder(type).setElementType(b.getI8Type());
     // Descriptors do not depend on the element type.
-    Type descriptor = LLVMTypeConverter(builder.getContext()).convertType(type);
-    Value raw =
-        UnrealizedConversionCastOp::create(builder, loc, descriptor, memref)
-            .getResult(0);
-    return UnrealizedConversionCastOp::create(builder, loc, bytes, raw)
-        .getResult(0);
+    Type descriptor = LLVMTypeConverter(b.getContext()).convertType(type);
+    Value raw = UnrealizedConversionCastOp::create(b, loc, descriptor, memref)
+                    .getResult(0);
+    return UnrealizedConversionCastOp::create(b, loc, bytes, raw).getResult(0);
   }
 
-  Value index(int64_t value) { return constantIndex(builder, loc, value); }
-
   Value coordinate(const TileDimension &dim, Value i) {
-    Value at = arith::AddIOp::create(builder, loc, dim.start, i);
+    Value at = add(dim.start, i);
     if (!dim.ids)
       return at;
-    Value id = memref::LoadOp::create(builder, loc, dim.ids, at);
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), id);
+    Value id = memref::LoadOp::create(b, loc, dim.ids, at);
+    return toIndex(id);
   }
 
   /// Runs `body` if a coordinate along `dim`, of those that exist, lies in the
@@ -90,16 +85,15 @@ private:
                 function_ref<void()> otherwise = nullptr) {
     if (!dim.ids)
       return body();
-    Value exists = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ult, coordinate, dim.size);
-    auto branch = scf::IfOp::create(builder, loc, exists,
+    Value exists = inRange(coordinate, dim.size);
+    auto branch = scf::IfOp::create(b, loc, exists,
                                     /*withElseRegion=*/bool(otherwise));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
     body();
     if (!otherwise)
       return;
-    builder.setInsertionPointToStart(branch.elseBlock());
+    b.setInsertionPointToStart(branch.elseBlock());
     otherwise();
   }
 
@@ -115,9 +109,9 @@ private:
       if ((to - from).sle(step))
         return body(lower);
     }
-    auto loop = scf::ForOp::create(builder, loc, lower, upper, index(step));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
+    auto loop = scf::ForOp::create(b, loc, lower, upper, index(step));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
     body(loop.getInductionVar());
   }
 
@@ -156,7 +150,7 @@ private:
     if (d + 1 == dims.size()) {
       forVectors([&](Value j, VectorType type) {
         Value row = vector::BroadcastOp::create(
-            builder, loc, type.clone(tileType.getElementType()), padding);
+            b, loc, type.clone(tileType.getElementType()), padding);
         storeTile(row, position, j);
       });
       return;
@@ -201,7 +195,7 @@ private:
 
   void storeTile(Value vector, ArrayRef<Value> position, Value j) {
     vector::TransferWriteOp::create(
-        builder, loc, vector, tile, at(position, j),
+        b, loc, vector, tile, at(position, j),
         /*inBounds=*/std::optional<ArrayRef<bool>>(ArrayRef<bool>{true}));
   }
 
@@ -213,15 +207,14 @@ private:
     const TileDimension &dim = dims.back();
     Type element = tensorType.getElementType();
     if (!dim.ids && isContiguous()) {
-      Value zero =
-          arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+      Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
       forVectors([&](Value j, VectorType type) {
-        Value from = arith::AddIOp::create(builder, loc, dim.start, j);
+        Value from = add(dim.start, j);
         Value row = maskedMove(type, j, [&](Value mask) -> Value {
           return vector::TransferReadOp::create(
-              builder, loc, type, tensor, at(coordinates, from),
+              b, loc, type, tensor, at(coordinates, from),
               AffineMapAttr::get(transferMap(tensorType)), zero, mask,
-              builder.getBoolArrayAttr({true}));
+              b.getBoolArrayAttr({true}));
         });
         storeTile(padded(widen(row),
                          dims.back().isFull() ? Value() : liveMask(type, j)),
@@ -232,19 +225,16 @@ private:
     int64_t bits = 8 * elementBytes(element);
     if (dim.ids && isContiguous() && (bits == 32 || bits == 64)) {
       forVectors([&](Value j, VectorType type) {
-        Value at0 = arith::AddIOp::create(builder, loc, dim.start, j);
-        VectorType idType = type.clone(builder.getI32Type());
+        Value at0 = add(dim.start, j);
+        VectorType idType = type.clone(b.getI32Type());
         Value mask = liveMask(type, j);
-        Value none = arith::ConstantOp::create(builder, loc,
-                                               builder.getZeroAttr(idType));
-        Value ids = vector::MaskedLoadOp::create(builder, loc, idType, dim.ids,
-                                                 at0, mask, none);
-        mask = arith::AndIOp::create(builder, loc, mask, existing(ids));
-        Value pass =
-            arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-        Value row = vector::GatherOp::create(builder, loc, type, tensor,
-                                             at(coordinates, index(0)), ids,
-                                             mask, pass);
+        Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(idType));
+        Value ids = vector::MaskedLoadOp::create(b, loc, idType, dim.ids, at0,
+                                                 mask, none);
+        mask = logicalAnd(mask, existing(ids));
+        Value pass = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+        Value row = vector::GatherOp::create(
+            b, loc, type, tensor, at(coordinates, index(0)), ids, mask, pass);
         storeTile(padded(widen(row), mask), position, j);
       });
       return;
@@ -266,18 +256,16 @@ private:
 
   /// Lanes of the vector at j that exist.
   Value liveMask(VectorType type, Value j) {
-    Value left = arith::SubIOp::create(builder, loc, dims.back().limit, j);
-    return vector::CreateMaskOp::create(builder, loc,
-                                        type.clone(builder.getI1Type()), left);
+    Value left = sub(dims.back().limit, j);
+    return vector::CreateMaskOp::create(b, loc, type.clone(b.getI1Type()),
+                                        left);
   }
 
   /// Lanes whose ids lie in the tensor.
   Value existing(Value ids) {
-    Value size = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
-                                            dims.back().size);
-    size = vector::BroadcastOp::create(builder, loc, ids.getType(), size);
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, ids,
-                                 size);
+    Value size = toI32(dims.back().size);
+    size = vector::BroadcastOp::create(b, loc, ids.getType(), size);
+    return lessThan(ids, size);
   }
 
   Value maskedMove(VectorType type, Value j, function_ref<Value(Value)> move) {
@@ -288,20 +276,19 @@ private:
   Value padded(Value row, Value mask) {
     Attribute pad;
     bool isZero = matchPattern(padding, m_Constant(&pad)) &&
-                  pad == builder.getZeroAttr(tileType.getElementType());
+                  pad == b.getZeroAttr(tileType.getElementType());
     if (!mask || isZero) // such lanes are loaded as 0
       return row;
-    Value pads =
-        vector::BroadcastOp::create(builder, loc, row.getType(), padding);
-    return arith::SelectOp::create(builder, loc, mask, row, pads);
+    Value pads = vector::BroadcastOp::create(b, loc, row.getType(), padding);
+    return select(mask, row, pads);
   }
 
   Value load(ValueRange coordinates) {
-    return memref::LoadOp::create(builder, loc, tensor, coordinates);
+    return memref::LoadOp::create(b, loc, tensor, coordinates);
   }
 
   void store(Value value, ValueRange position) {
-    memref::StoreOp::create(builder, loc, value, tile, position);
+    memref::StoreOp::create(b, loc, value, tile, position);
   }
 
   //===--------------------------------------------------------------------===//
@@ -314,56 +301,50 @@ private:
       loop(index(0), dim.limit, 1, [&](Value j) {
         Value to = coordinate(dim, j);
         ifInside(dim, to, [&] {
-          storeTensor(
-              memref::LoadOp::create(builder, loc, tile, at(position, j)),
-              at(coordinates, to));
+          storeTensor(memref::LoadOp::create(b, loc, tile, at(position, j)),
+                      at(coordinates, to));
         });
       });
       return;
     }
     Value zero = arith::ConstantOp::create(
-        builder, loc, builder.getZeroAttr(tensorType.getElementType()));
+        b, loc, b.getZeroAttr(tensorType.getElementType()));
     Value tileZero = arith::ConstantOp::create(
-        builder, loc, builder.getZeroAttr(tileType.getElementType()));
+        b, loc, b.getZeroAttr(tileType.getElementType()));
     forVectors([&](Value j, VectorType type) {
       Value row = vector::TransferReadOp::create(
-          builder, loc, type.clone(tileType.getElementType()), tile,
-          at(position, j), std::optional<Value>(tileZero),
-          ArrayRef<bool>{true});
+          b, loc, type.clone(tileType.getElementType()), tile, at(position, j),
+          std::optional<Value>(tileZero), ArrayRef<bool>{true});
       row = narrow(row);
-      Value to = arith::AddIOp::create(builder, loc, dim.start, j);
+      Value to = add(dim.start, j);
       Value mask = dims.back().isFull() ? Value() : liveMask(type, j);
       auto map = AffineMapAttr::get(transferMap(tensorType));
-      ArrayAttr inBounds = builder.getBoolArrayAttr({true});
+      ArrayAttr inBounds = b.getBoolArrayAttr({true});
       if (combine) {
-        Value old = vector::TransferReadOp::create(builder, loc, type, tensor,
+        Value old = vector::TransferReadOp::create(b, loc, type, tensor,
                                                    at(coordinates, to), map,
                                                    zero, mask, inBounds);
-        row = arith::getReductionOp(*combine, builder, loc, old, row);
+        row = arith::getReductionOp(*combine, b, loc, old, row);
       }
-      vector::TransferWriteOp::create(builder, loc, /*result=*/Type(), row,
-                                      tensor, at(coordinates, to), map, mask,
-                                      inBounds);
+      vector::TransferWriteOp::create(b, loc, /*result=*/Type(), row, tensor,
+                                      at(coordinates, to), map, mask, inBounds);
     });
   }
 
   Value widen(Value value) {
-    return convertElements(builder, loc, value, tileType.getElementType());
+    return convertElements(b, loc, value, tileType.getElementType());
   }
   Value narrow(Value value) {
-    return convertElements(builder, loc, value, tensorType.getElementType());
+    return convertElements(b, loc, value, tensorType.getElementType());
   }
 
   void storeTensor(Value value, ValueRange coordinates) {
     value = narrow(value);
     if (combine)
-      value = arith::getReductionOp(*combine, builder, loc, load(coordinates),
-                                    value);
-    memref::StoreOp::create(builder, loc, value, tensor, coordinates);
+      value = arith::getReductionOp(*combine, b, loc, load(coordinates), value);
+    memref::StoreOp::create(b, loc, value, tensor, coordinates);
   }
 
-  OpBuilder &builder;
-  Location loc;
   Value tensor, tile, padding;
   MemRefType tensorType, tileType;
   int64_t vectorBits;
@@ -373,39 +354,36 @@ private:
 
 } // namespace
 
-void cpu::lowerSRead(OpBuilder &builder, SReadOp op, const ChunkMap &chunks,
+void cpu::lowerSRead(OpBuilder &b, SReadOp op, const ChunkMap &chunks,
                      int64_t vectorBits) {
-  TileMover(builder, op.getLoc(),
-            {op.getSrc(), op.getDest(), op.getSubscripts()}, chunks, vectorBits)
+  TileMover(b, op.getLoc(), {op.getSrc(), op.getDest(), op.getSubscripts()},
+            chunks, vectorBits)
       .read(op.getPadOrZero());
 }
 
-void cpu::lowerSWrite(OpBuilder &builder, SWriteOp op, const ChunkMap &chunks,
+void cpu::lowerSWrite(OpBuilder &b, SWriteOp op, const ChunkMap &chunks,
                       int64_t vectorBits) {
-  TileMover(builder, op.getLoc(),
-            {op.getDest(), op.getTile(), op.getSubscripts()}, chunks,
-            vectorBits)
+  TileMover(b, op.getLoc(), {op.getDest(), op.getTile(), op.getSubscripts()},
+            chunks, vectorBits)
       .write(op.getCombine());
 }
 
-void cpu::lowerCoords(OpBuilder &builder, CoordsOp op, const ChunkMap &chunks) {
+void cpu::lowerCoords(OpBuilder &b, CoordsOp op, const ChunkMap &chunks) {
   Location loc = op.getLoc();
   const ChunkView &chunk = chunks.at(op.getIds());
-  Value none = constantIndex(builder, loc, -1);
+  ArithEmitter e(b, loc);
+  Value none = e.index(-1);
   auto loop = scf::ForOp::create(
-      builder, loc, constantIndex(builder, loc, 0),
-      constantIndex(builder, loc, op.getIds().getType().getSize()),
-      constantIndex(builder, loc, 1));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
+      b, loc, e.index(0), e.index(op.getIds().getType().getSize()), e.index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
   Value i = loop.getInductionVar();
-  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                       i, chunk.live);
-  Value at = arith::AddIOp::create(builder, loc, chunk.start, i);
+  Value exists = e.lessThan(i, chunk.live);
+  Value at = e.add(chunk.start, i);
   Value coordinate = at;
   if (chunk.ids) {
     auto branch = scf::IfOp::create(
-        builder, loc, exists,
+        b, loc, exists,
         [&](OpBuilder &b, Location l) {
           Value id = memref::LoadOp::create(b, l, chunk.ids, at);
           id = arith::IndexCastOp::create(b, l, b.getIndexType(), id);
@@ -414,7 +392,7 @@ void cpu::lowerCoords(OpBuilder &builder, CoordsOp op, const ChunkMap &chunks) {
         [&](OpBuilder &b, Location l) { scf::YieldOp::create(b, l, none); });
     coordinate = branch.getResult(0);
   } else {
-    coordinate = arith::SelectOp::create(builder, loc, exists, at, none);
+    coordinate = e.select(exists, at, none);
   }
-  memref::StoreOp::create(builder, loc, coordinate, op.getDest(), i);
+  memref::StoreOp::create(b, loc, coordinate, op.getDest(), i);
 }

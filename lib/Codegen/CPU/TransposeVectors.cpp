@@ -76,12 +76,12 @@ SmallVector<Value> cpu::transposeVectors(OpBuilder &b, Location loc,
 
 namespace {
 
-class MatrixTurner {
+class MatrixTurner : ArithEmitter {
 public:
   MatrixTurner(OpBuilder &b, Location loc, const Matrix &from, const Matrix &to,
                const Transposition &how)
-      : b(b), loc(loc), lanes(how.lanes), from(from), to(to), rows(how.rows),
-        columns(how.columns), extension(how.extension),
+      : ArithEmitter(b, loc), lanes(how.lanes), from(from), to(to),
+        rows(how.rows), columns(how.columns), extension(how.extension),
         type(VectorType::get(lanes, getElementTypeOrSelf(from.memref))) {}
 
   void run() {
@@ -104,13 +104,7 @@ public:
   }
 
 private:
-  Value index(int64_t value) { return constantIndex(b, loc, value); }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
-  Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
-  Value roundDown(Value value) {
-    return sub(value, arith::RemUIOp::create(b, loc, value, index(lanes)));
-  }
+  Value roundDown(Value value) { return sub(value, rem(value, lanes)); }
   void forLanes(Value first, Value end, function_ref<void(Value)> body) {
     emitFor(b, loc, first, end, lanes, {}, [&](Value at, ValueRange) {
       body(at);
@@ -132,7 +126,7 @@ private:
           stored = rowsLeft ? mask(rowsLeft) : Value();
     SmallVector<Value> square;
     for (int64_t i = 0; i < lanes; ++i) {
-      SmallVector<Value> at = from.at(min(add(row, index(i)), lastRow), column);
+      SmallVector<Value> at = from.at(min(add(row, i), lastRow), column);
       if (loaded)
         square.push_back(vector::MaskedLoadOp::create(b, loc, type, from.memref,
                                                       at, loaded, zero));
@@ -144,7 +138,7 @@ private:
     square = transposeVectors(b, loc, square);
     // Columns beyond the last one become the last one, which is stored later.
     for (int64_t i = lanes; i-- > 0;) {
-      Value next = add(column, index(i));
+      Value next = add(column, i);
       SmallVector<Value> at =
           to.at(columnsLeft ? min(next, lastColumn) : next, row);
       if (stored)
@@ -154,8 +148,6 @@ private:
     }
   }
 
-  OpBuilder &b;
-  Location loc;
   int64_t lanes;
   const Matrix &from, &to;
   Value rows, columns;
@@ -202,10 +194,6 @@ public:
   }
 
 private:
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
-  Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
-
   /// Ids choose elements along the last dimension, and k is another one, or m:
   /// then dot instructions, which take neighbours along k, would have to gather
   /// all the same, and a single read costs less as it is.
@@ -233,12 +221,11 @@ private:
     for (unsigned d = 0; d < rank; ++d)
       if (d != last)
         extents.push_back(sizes[d]);
-    Value lines = arith::DivUIOp::create(
-        b, loc, add(sizes[last], index(2 * line - 1)), index(line));
-    extents.push_back(arith::MulIOp::create(b, loc, lines, index(line)));
+    Value lines = div(add(sizes[last], index(2 * line - 1)), line);
+    extents.push_back(mul(lines, line));
     Value bytes = index(elementBytes(element));
     for (Value extent : extents)
-      bytes = arith::MulIOp::create(b, loc, bytes, extent);
+      bytes = mul(bytes, extent);
     transposed =
         memrefAt(b, loc, allocateBytes(b, loc, function, bytes),
                  MemRefType::get(

@@ -2,6 +2,7 @@
 
 #include "Emitter.h"
 
+#include "Codegen/Common/Index.h"
 #include "pit/Codegen/Common/MathExpansions.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -13,79 +14,24 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-Value Emitter::number(Type type, int64_t value) {
-  return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
-}
 Value Emitter::i32(int64_t value) { return number(b.getI32Type(), value); }
-Value Emitter::index(int64_t value) { return number(b.getIndexType(), value); }
-Value Emitter::add(Value x, Value y) {
-  return b.createOrFold<arith::AddIOp>(loc, x, y);
-}
-Value Emitter::add(Value x, int64_t y) {
-  return y == 0 ? x : add(x, number(x.getType(), y));
-}
-Value Emitter::sub(Value x, Value y) {
-  return b.createOrFold<arith::SubIOp>(loc, x, y);
-}
-Value Emitter::mul(Value x, Value y) {
-  return b.createOrFold<arith::MulIOp>(loc, x, y);
-}
-Value Emitter::mul(Value x, int64_t y) {
-  return y == 1 ? x : mul(x, number(x.getType(), y));
-}
-Value Emitter::div(Value x, int64_t y) {
-  return y == 1
-             ? x
-             : b.createOrFold<arith::DivUIOp>(loc, x, number(x.getType(), y));
-}
-Value Emitter::rem(Value x, int64_t y) {
-  return b.createOrFold<arith::RemUIOp>(loc, x, number(x.getType(), y));
-}
 std::pair<Value, Value> Emitter::divRem(Value x, Value y) {
   Value quotient = b.createOrFold<arith::DivUIOp>(loc, x, y);
   return {quotient, sub(x, mul(quotient, y))};
 }
-Value Emitter::bitAnd(Value x, int64_t y) {
-  return b.createOrFold<arith::AndIOp>(loc, x, number(x.getType(), y));
-}
-Value Emitter::bitOr(Value x, Value y) {
-  return b.createOrFold<arith::OrIOp>(loc, x, y);
-}
-Value Emitter::bitXor(Value x, Value y) {
-  return b.createOrFold<arith::XOrIOp>(loc, x, y);
-}
-Value Emitter::min(Value x, Value y) {
-  return b.createOrFold<arith::MinSIOp>(loc, x, y);
-}
-Value Emitter::max(Value x, Value y) {
-  return b.createOrFold<arith::MaxSIOp>(loc, x, y);
-}
-Value Emitter::logicalAnd(Value x, Value y) {
-  return b.createOrFold<arith::AndIOp>(loc, x, y);
-}
-Value Emitter::logicalNot(Value x) {
-  return b.createOrFold<arith::XOrIOp>(loc, x, constant(b.getBoolAttr(true)));
-}
-Value Emitter::equal(Value x, Value y) {
-  return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, x, y);
-}
-Value Emitter::lessThan(Value x, Value y) {
-  return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, x, y);
-}
-Value Emitter::inRange(Value x, Value size) {
-  return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, x, size);
-}
-Value Emitter::select(Value condition, Value x, Value y) {
-  return b.createOrFold<arith::SelectOp>(loc, condition, x, y);
-}
-Value Emitter::toIndex(Value x) {
-  return b.createOrFold<arith::IndexCastOp>(loc, b.getIndexType(), x);
-}
-Value Emitter::toI32(Value x) {
-  return b.createOrFold<arith::IndexCastOp>(loc, b.getI32Type(), x);
-}
-Value Emitter::constant(TypedAttr value) {
-  return arith::ConstantOp::create(b, loc, value);
+Value Emitter::isAligned(Value memref, Value first, Value limit,
+                         int64_t bytes) {
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, memref);
+  Value bits = add(Value(metadata.getOffset()), first);
+  for (Value stride : ValueRange(metadata.getStrides()).drop_back())
+    bits = bitOr(bits, stride);
+  if (limit)
+    bits = bitOr(bits, limit);
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  bits = mul(bits, elementBytes(element));
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref);
+  return equal(bitAnd(bitOr(bits, address), bytes - 1), index(0));
 }
 Value Emitter::sharedPointer(Value address) {
   return LLVM::IntToPtrOp::create(

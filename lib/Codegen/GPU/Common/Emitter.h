@@ -3,43 +3,26 @@
 #ifndef PIT_LIB_CODEGEN_GPU_COMMON_EMITTER_H
 #define PIT_LIB_CODEGEN_GPU_COMMON_EMITTER_H
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "Codegen/Common/Arithmetic.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Builders.h"
 
 namespace mlir::pit::cuda {
 
 /// Arithmetic on i32, in which everything within a tile is counted, and on
-/// index, in which coordinates and addresses are.
-class Emitter {
+/// index, in which coordinates and addresses are; memory, lanes, branches and
+/// loops.
+class Emitter : public ArithEmitter {
 public:
-  Emitter(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
+  using ArithEmitter::ArithEmitter;
 
   Value i32(int64_t value);
-  Value index(int64_t value);
-  Value add(Value x, Value y);
-  Value add(Value x, int64_t y);
-  Value sub(Value x, Value y);
-  Value mul(Value x, Value y);
-  Value mul(Value x, int64_t y);
-  Value div(Value x, int64_t y);
-  Value rem(Value x, int64_t y);
   std::pair<Value, Value> divRem(Value x, Value y); ///< x / y and the rest
-  Value bitAnd(Value x, int64_t y);
-  Value bitOr(Value x, Value y);
-  Value bitXor(Value x, Value y);
-  Value min(Value x, Value y);
-  Value max(Value x, Value y);
-  Value logicalAnd(Value x, Value y);
-  Value logicalNot(Value x);
-  Value equal(Value x, Value y);
-  Value lessThan(Value x, Value y);   ///< signed
-  Value inRange(Value x, Value size); ///< 0 <= x < size
-  Value select(Value condition, Value x, Value y);
-  Value toIndex(Value x);
-  Value toI32(Value x);
-  Value constant(TypedAttr value);
+  /// Are vectors of so many bytes aligned that lie `first` elements along the
+  /// last dimension of a memref, and any number of them, or of elements along
+  /// another dimension, on? `limit`, if there is one, is a multiple, too.
+  Value isAligned(Value memref, Value first, Value limit, int64_t bytes);
   /// A pointer into shared memory, of a byte address in i32.
   Value sharedPointer(Value address);
   /// A pointer into global memory, so many bytes (i32) after `start` (i64).
@@ -81,12 +64,6 @@ public:
   /// An i32, of which compilers know nothing, so that what is computed from it
   /// stays where it is: out of loops it would only take up registers.
   Value hideFromOptimizer(Value x);
-
-  OpBuilder &b;
-  Location loc;
-
-private:
-  Value number(Type type, int64_t value);
 };
 
 } // namespace mlir::pit::cuda

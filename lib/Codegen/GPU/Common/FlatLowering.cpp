@@ -50,7 +50,8 @@ public:
 
   FlatLowering(OpBuilder &builder, Location loc, const Workers &workers,
                const Task &task)
-      : builder(builder), loc(loc), workers(workers), body(task.body) {
+      : builder(builder), loc(loc), e(builder, loc), workers(workers),
+        body(task.body) {
     OpFoldResult size =
         volume(builder, loc,
                memref::getMixedSizes(builder, loc, task.outputs.front()));
@@ -68,25 +69,20 @@ public:
   }
 
   void run() {
-    Value vectors = index(0);
+    Value vectors = e.index(0);
     if (lanes > 1) {
-      vectors = arith::DivUIOp::create(builder, loc, total, index(lanes));
-      vectors =
-          arith::SelectOp::create(builder, loc, isAligned(), vectors, index(0));
-      workers.share(builder, loc, vectors, [&](Value e) {
-        moveVectors(arith::MulIOp::create(builder, loc, e, index(lanes)));
-      });
+      vectors = e.div(total, lanes);
+      vectors = e.select(isAligned(), vectors, e.index(0));
+      workers.share(builder, loc, vectors,
+                    [&](Value number) { moveVectors(e.mul(number, lanes)); });
     }
-    Value done = arith::MulIOp::create(builder, loc, vectors, index(lanes));
-    Value rest = arith::SubIOp::create(builder, loc, total, done);
-    workers.share(builder, loc, rest, [&](Value e) {
-      moveElements(arith::AddIOp::create(builder, loc, done, e));
-    });
+    Value done = e.mul(vectors, lanes);
+    Value rest = e.sub(total, done);
+    workers.share(builder, loc, rest,
+                  [&](Value number) { moveElements(e.add(done, number)); });
   }
 
 private:
-  Value index(int64_t value) { return constantIndex(builder, loc, value); }
-
   /// The same memory with one dimension.
   Value flatten(Value memref) {
     Type element = typeOf(memref).getElementType();
@@ -95,8 +91,7 @@ private:
       Value offset =
           memref::ExtractStridedMetadataOp::create(builder, loc, memref)
               .getOffset();
-      offset = arith::MulIOp::create(builder, loc, offset,
-                                     index(elementBytes(element)));
+      offset = e.mul(offset, elementBytes(element));
       offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
                                           offset);
       first = LLVM::GEPOp::create(builder, loc, first.getType(),
@@ -112,17 +107,15 @@ private:
   }
 
   Value isAligned() {
-    Value misaligned = index(0);
+    Value misaligned = e.index(0);
     for (ArrayRef<Value> memrefs : {ArrayRef(inputs), ArrayRef(outputs)})
       for (Value memref : memrefs) {
         Value address = memref::ExtractAlignedPointerAsIndexOp::create(
             builder, loc, memref);
-        address = arith::AndIOp::create(builder, loc, address,
-                                        index(runBytes(memref) - 1));
-        misaligned = arith::OrIOp::create(builder, loc, misaligned, address);
+        address = e.bitAnd(address, runBytes(memref) - 1);
+        misaligned = e.bitOr(misaligned, address);
       }
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                 misaligned, index(0));
+    return e.equal(misaligned, e.index(0));
   }
 
   void moveElements(Value at) {
@@ -161,6 +154,7 @@ private:
 
   OpBuilder &builder;
   Location loc;
+  Emitter e;
   const Workers &workers;
   SmallVector<Value> inputs, outputs;
   Body body;
@@ -222,8 +216,8 @@ void cuda::lowerCopy(RewriterBase &builder, memref::CopyOp op,
       memref::getMixedSizes(builder, loc, op.getTarget());
   Value total = getValueOrCreateConstantIndexOp(builder, loc,
                                                 volume(builder, loc, extents));
-  workers.share(builder, loc, total, [&](Value e) {
-    SmallVector<Value> at = delinearize(builder, loc, e, extents);
+  workers.share(builder, loc, total, [&](Value number) {
+    SmallVector<Value> at = delinearize(builder, loc, number, extents);
     Value value = memref::LoadOp::create(builder, loc, op.getSource(), at);
     memref::StoreOp::create(builder, loc, value, op.getTarget(), at);
   });

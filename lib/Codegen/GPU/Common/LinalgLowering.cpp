@@ -86,15 +86,12 @@ static bool isMinusOne(Value value) {
 /// Is a coordinate, which is an index that was cast from `number` (i32), less
 /// than a size? As a number without a sign, what is negative is large. Those of
 /// 32 bits are compared so: that takes a third of the instructions.
-static Value isInside(OpBuilder &builder, Location loc, Value at, Value number,
-                      Value size) {
-  using Predicate = arith::CmpIPredicate;
+static Value isInside(Emitter &e, Value at, Value number, Value size) {
   if (!number)
-    return arith::CmpIOp::create(builder, loc, Predicate::ult, at, size);
-  Value most = constantIndex(builder, loc, int64_t{1} << 31);
-  size = arith::MinUIOp::create(builder, loc, size, most);
-  size = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), size);
-  return arith::CmpIOp::create(builder, loc, Predicate::ult, number, size);
+    return e.inRange(at, size);
+  Value most = e.index(int64_t{1} << 31);
+  size = arith::MinUIOp::create(e.b, e.loc, size, most);
+  return e.inRange(number, e.toI32(size));
 }
 
 /// Has a load read 0 where its coordinates lie outside of the memref. Returns
@@ -103,10 +100,10 @@ static Value guardLoad(OpBuilder &builder, memref::LoadOp load) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(load);
   Location loc = load.getLoc();
+  Emitter e(builder, loc);
   Value inside;
   auto require = [&](Value holds) {
-    inside =
-        inside ? arith::AndIOp::create(builder, loc, inside, holds) : holds;
+    inside = inside ? e.logicalAnd(inside, holds) : holds;
   };
   for (OpOperand &operand : load.getIndicesMutable()) {
     int64_t d = operand.getOperandNumber() - 1;
@@ -122,13 +119,12 @@ static Value guardLoad(OpBuilder &builder, memref::LoadOp load) {
         either && isMinusOne(either.getFalseValue())) {
       require(either.getCondition());
       number = either.getTrueValue();
-      at = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      number);
+      at = e.toIndex(number);
       operand.set(at);
     }
     Value size =
         memref::DimOp::create(builder, loc, load.getMemRef(), d).getResult();
-    require(isInside(builder, loc, at, number, size));
+    require(isInside(e, at, number, size));
   }
   if (!inside) // it has no coordinates, or all are known
     return load;
@@ -157,7 +153,7 @@ Operation *cuda::cloneBodyOp(OpBuilder &builder, Operation &op,
 }
 
 PointEmitter::PointEmitter(RewriterBase &builder, linalg::LinalgOp op)
-    : op(op), builder(builder), loc(op.getLoc()) {
+    : op(op), builder(builder), loc(op.getLoc()), e(builder, loc) {
   for (const Range &range : op.createLoopRanges(builder, loc))
     extents.push_back(range.size);
   SmallVector<AffineMap> outputs;
@@ -219,7 +215,7 @@ SmallVector<Value> PointEmitter::subscripts(const Point &point, AffineMap map) {
     if (auto dim = dyn_cast<AffineDimExpr>(expr))
       result.push_back(point.ivs[dim.getPosition()]);
     else if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-      result.push_back(constantIndex(builder, loc, constant.getValue()));
+      result.push_back(e.index(constant.getValue()));
     else
       result.push_back(affine::AffineApplyOp::create(
           builder, loc, AffineMap::get(map.getNumDims(), 0, expr), point.ivs));
@@ -286,28 +282,19 @@ Value PointEmitter::haveVectors(unsigned along, int64_t count) {
     auto metadata =
         memref::ExtractStridedMetadataOp::create(builder, loc, operand.get());
     auto scale = [&](Value elements) -> Value {
-      return arith::MulIOp::create(builder, loc, elements,
-                                   constantIndex(builder, loc, bytes));
+      return e.mul(elements, bytes);
     };
-    Value all =
-        arith::AddIOp::create(builder, loc,
-                              memref::ExtractAlignedPointerAsIndexOp::create(
-                                  builder, loc, operand.get()),
-                              scale(metadata.getOffset()));
+    Value all = e.add(memref::ExtractAlignedPointerAsIndexOp::create(
+                          builder, loc, operand.get()),
+                      scale(metadata.getOffset()));
     for (Value stride : metadata.getStrides().drop_back())
-      all = arith::OrIOp::create(builder, loc, all, scale(stride));
-    all = arith::AndIOp::create(
-        builder, loc, all,
-        constantIndex(builder, loc, vectorBytes(operand, count) - 1));
-    misaligned =
-        misaligned
-            ? arith::OrIOp::create(builder, loc, misaligned, all).getResult()
-            : all;
+      all = e.bitOr(all, scale(stride));
+    all = e.bitAnd(all, vectorBytes(operand, count) - 1);
+    misaligned = misaligned ? e.bitOr(misaligned, all) : all;
   }
   if (!misaligned)
     return {};
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                               misaligned, constantIndex(builder, loc, 0));
+  return e.equal(misaligned, e.index(0));
 }
 
 void PointEmitter::run(ArrayRef<Point> points,
@@ -419,7 +406,8 @@ public:
   OutputLowering(RewriterBase &builder, PointEmitter &emitter,
                  const Workers &workers)
       : builder(builder), emitter(emitter), loc(emitter.op.getLoc()),
-        workers(workers), factors(emitter.op.getNumLoops(), 1) {}
+        e(builder, loc), workers(workers),
+        factors(emitter.op.getNumLoops(), 1) {}
 
   void run() {
     if (Value done = runVectors()) {
@@ -461,23 +449,17 @@ private:
       return {};
     Value extent =
         getValueOrCreateConstantIndexOp(builder, loc, emitter.extents[along]);
-    Value perRow = arith::DivUIOp::create(builder, loc, extent,
-                                          constantIndex(builder, loc, kVector));
-    Value whole = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, extent,
-        arith::MulIOp::create(builder, loc, perRow,
-                              constantIndex(builder, loc, kVector)));
-    whole = arith::AndIOp::create(builder, loc, whole, aligned);
+    Value perRow = e.div(extent, kVector);
+    Value whole = e.equal(extent, e.mul(perRow, kVector));
+    whole = e.logicalAnd(whole, aligned);
     SmallVector<OpFoldResult> boxes = emitter.extentsOf(emitter.parallel);
     boxes.back() = getAsOpFoldResult(perRow);
     Value total = getValueOrCreateConstantIndexOp(builder, loc,
                                                   volume(builder, loc, boxes));
-    total = arith::SelectOp::create(builder, loc, whole, total,
-                                    constantIndex(builder, loc, 0));
-    workers.share(builder, loc, total, [&](Value e) {
-      SmallVector<Value> box = delinearize(builder, loc, e, boxes);
-      box.back() = arith::MulIOp::create(builder, loc, box.back(),
-                                         constantIndex(builder, loc, kVector));
+    total = e.select(whole, total, e.index(0));
+    workers.share(builder, loc, total, [&](Value number) {
+      SmallVector<Value> box = delinearize(builder, loc, number, boxes);
+      box.back() = e.mul(box.back(), kVector);
       points.assign(kVector, {SmallVector<Value>(factors.size()),
                               SmallVector<int64_t>(factors.size(), 0)});
       for (auto [i, point] : llvm::enumerate(points)) {
@@ -485,8 +467,7 @@ private:
           point.ivs[d] = at;
         point.inBlock[along] = i;
         if (i > 0)
-          point.ivs[along] = arith::AddIOp::create(
-              builder, loc, box.back(), constantIndex(builder, loc, i));
+          point.ivs[along] = e.add(box.back(), i);
       }
       SmallVector<SmallVector<Value>> carried(
           points.size(), SmallVector<Value>(emitter.op.getNumDpsInits()));
@@ -505,8 +486,8 @@ private:
     }
     Value total = getValueOrCreateConstantIndexOp(builder, loc,
                                                   volume(builder, loc, boxes));
-    workers.share(builder, loc, total, [&](Value e) {
-      makePoints(delinearize(builder, loc, e, boxes));
+    workers.share(builder, loc, total, [&](Value number) {
+      makePoints(delinearize(builder, loc, number, boxes));
       SmallVector<SmallVector<Value>> carried;
       for (const Point &point : points) {
         auto &values = carried.emplace_back(emitter.op.getNumDpsInits());
@@ -568,8 +549,7 @@ private:
           if (i == 0)
             continue;
           int64_t apart = *getConstantIntValue(emitter.extents[d]) / factors[d];
-          copy.ivs[d] = arith::AddIOp::create(
-              builder, loc, start, constantIndex(builder, loc, i * apart));
+          copy.ivs[d] = e.add(start, i * apart);
         }
       points = std::move(next);
     }
@@ -586,8 +566,7 @@ private:
     Value upper = getValueOrCreateConstantIndexOp(builder, loc,
                                                   emitter.extents[loops[0]]);
     auto loop =
-        scf::ForOp::create(builder, loc, constantIndex(builder, loc, 0), upper,
-                           constantIndex(builder, loc, 1), inits);
+        scf::ForOp::create(builder, loc, e.index(0), upper, e.index(1), inits);
     auto replace = [&](ValueRange values) {
       auto next = values.begin();
       for (SmallVector<Value> &row : carried)
@@ -616,6 +595,7 @@ private:
   RewriterBase &builder;
   PointEmitter &emitter;
   Location loc;
+  Emitter e;
   const Workers &workers;
   SmallVector<int64_t> factors; ///< by loop: points of one thread
   SmallVector<Point> points;

@@ -8,6 +8,7 @@
 #ifndef PIT_LIB_CODEGEN_GPU_COMMON_LINALGLOWERING_H
 #define PIT_LIB_CODEGEN_GPU_COMMON_LINALGLOWERING_H
 
+#include "Emitter.h"
 #include "Lowering.h"
 
 #include "pit/Analysis/Combiner.h"
@@ -62,6 +63,7 @@ private:
 
   RewriterBase &builder;
   Location loc;
+  Emitter e;
   /// Products and the sums that they are added to may be fused.
   llvm::SmallPtrSet<Operation *, 4> contractions;
 };

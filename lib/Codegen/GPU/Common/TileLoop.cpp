@@ -2,6 +2,8 @@
 
 #include "TileLoop.h"
 
+#include "Emitter.h"
+
 #include "pit/Dialect/PitGPU/IR/PitGPU.h"
 
 using namespace mlir;
@@ -10,12 +12,11 @@ using namespace mlir::pit::cuda;
 
 SmallVector<Value> cuda::tilesAlong(RewriterBase &rewriter, Location loc,
                                     const LoopBounds &bounds) {
+  Emitter e(rewriter, loc);
   SmallVector<Value> counts;
-  Value zero = constantIndex(rewriter, loc, 0);
   for (auto [lower, upper, step] :
        llvm::zip(bounds.lower, bounds.upper, bounds.steps)) {
-    Value span = arith::SubIOp::create(rewriter, loc, upper, lower);
-    span = arith::MaxSIOp::create(rewriter, loc, span, zero);
+    Value span = e.max(e.sub(upper, lower), e.index(0));
     counts.push_back(
         rewriter.createOrFold<arith::CeilDivUIOp>(loc, span, step));
   }
@@ -84,27 +85,21 @@ static std::pair<scf::ForOp, Value> createRounds(RewriterBase &rewriter,
     rewriter.setInsertionPointToStart(strided.getBody());
     return {strided, strided.getInductionVar()};
   }
-  Value zero = constantIndex(rewriter, loc, 0);
-  Value one = constantIndex(rewriter, loc, 1);
+  Emitter e(rewriter, loc);
+  Value zero = e.index(0), one = e.index(1);
   auto placeIn = [&](Value round) -> Value {
-    Value odd = arith::AndIOp::create(rewriter, loc, round, one);
-    Value back = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
-                                       odd, one);
-    Value behind = arith::SubIOp::create(rewriter, loc, blocks, block);
-    behind = arith::SubIOp::create(rewriter, loc, behind, one);
-    return arith::SelectOp::create(rewriter, loc, back, behind, block);
+    Value back = e.equal(e.logicalAnd(round, one), one);
+    return e.select(back, e.sub(e.sub(blocks, block), one), block);
   };
-  Value whole = arith::DivUIOp::create(rewriter, loc, total, blocks);
-  Value rest = arith::RemUIOp::create(rewriter, loc, total, blocks);
-  Value hasMore = arith::CmpIOp::create(
-      rewriter, loc, arith::CmpIPredicate::ult, placeIn(whole), rest);
-  Value more = arith::SelectOp::create(rewriter, loc, hasMore, one, zero);
-  Value rounds = arith::AddIOp::create(rewriter, loc, whole, more);
+  Value whole = e.div(total, blocks);
+  Value rest = e.rem(total, blocks);
+  Value more = e.select(e.inRange(placeIn(whole), rest), one, zero);
+  Value rounds = e.add(whole, more);
   auto made = scf::ForOp::create(rewriter, loc, zero, rounds, one, carried);
   rewriter.setInsertionPointToStart(made.getBody());
   Value round = made.getInductionVar();
-  Value first = arith::MulIOp::create(rewriter, loc, round, blocks);
-  return {made, arith::AddIOp::create(rewriter, loc, first, placeIn(round))};
+  Value first = e.mul(round, blocks);
+  return {made, e.add(first, placeIn(round))};
 }
 
 scf::ForOp cuda::loopOverTiles(RewriterBase &rewriter, ForallOp loop,
@@ -112,15 +107,16 @@ scf::ForOp cuda::loopOverTiles(RewriterBase &rewriter, ForallOp loop,
                                const IndexMap &indices, ChunkMap &chunks) {
   Location loc = loop.getLoc();
   Type index = rewriter.getIndexType();
+  Emitter e(rewriter, loc);
   LoopBounds bounds = loopBounds(rewriter, loop, indices);
   SmallVector<Value> extents = tilesAlong(rewriter, loc, bounds);
   if (extents.empty()) // one tile
-    extents.push_back(constantIndex(rewriter, loc, 1));
+    extents.push_back(e.index(1));
   SmallVector<Value> counts = extents;
   if (takesColumnsFirst(loop)) {
     counts = {extents[0], extents.back()};
     for (Value extent : ArrayRef(extents).drop_front().drop_back())
-      counts[0] = arith::MulIOp::create(rewriter, loc, counts[0], extent);
+      counts[0] = e.mul(counts[0], extent);
   }
   Value space = createSpace(rewriter, loop, counts);
   Value total = pitgpu::CountTilesOp::create(rewriter, loc, index, space);
@@ -133,15 +129,13 @@ scf::ForOp cuda::loopOverTiles(RewriterBase &rewriter, ForallOp loop,
   // The outer dimensions of a row that is one of all of them.
   for (size_t d = extents.size() - 2; counts.size() < extents.size() && d > 0;
        --d) {
-    Value rest = arith::RemUIOp::create(rewriter, loc, places[0], extents[d]);
-    places[0] = arith::DivUIOp::create(rewriter, loc, places[0], extents[d]);
+    Value rest = e.rem(places[0], extents[d]);
+    places[0] = e.div(places[0], extents[d]);
     places.insert(places.begin() + 1, rest);
   }
   SmallVector<Value> ivs;
   for (auto [at, lower, step] : llvm::zip(places, bounds.lower, bounds.steps))
-    ivs.push_back(arith::AddIOp::create(
-        rewriter, loc, lower,
-        arith::MulIOp::create(rewriter, loc, at, step).getResult()));
+    ivs.push_back(e.add(lower, e.mul(at, step)));
   moveLoopBody(rewriter, loop, {strided.getBody(), ivs}, bounds, indices,
                chunks);
   return strided;

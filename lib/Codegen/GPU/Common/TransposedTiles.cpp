@@ -139,19 +139,17 @@ namespace {
 /// the tile as it lies in shared memory, which is that of the source.
 class TransposedMove {
 public:
-  TransposedMove(OpBuilder &b, Location loc, Value tensor, Value tile,
-                 ValueRange subscripts, unsigned dim, bool isRead,
-                 const ChunkMap &chunks, const Workers &block)
-      : b(b), e(b, loc), tensor(tensor), tile(tile), dim(dim), block(block) {
+  /// Of the place in the tensor, whose dimension `dim` is along the rows of
+  /// `tile`.
+  TransposedMove(OpBuilder &b, Location loc, const TilePlace &place, Value tile,
+                 unsigned dim, const ChunkMap &chunks, const Workers &block)
+      : b(b), e(b, loc), tensor(place.memref), tile(tile), dim(dim),
+        block(block), dims(tileDimensions(b, loc, place, chunks)) {
     auto type = cast<MemRefType>(tile.getType());
     element = type.getElementType();
     rows = type.getDimSize(dim);
     columns = type.getShape().back();
     lanes = kPieceBytes / elementBytes(element);
-    SmallVector<int64_t> shape(type.getShape());
-    if (!isRead)
-      std::swap(shape[dim], shape.back());
-    dims = tileDimensions(b, loc, {tensor, subscripts, shape}, chunks);
   }
 
   void read(TypedAttr pad);
@@ -189,17 +187,9 @@ private:
 } // namespace
 
 Value TransposedMove::hasWholePieces() {
-  auto metadata = memref::ExtractStridedMetadataOp::create(b, e.loc, tensor);
-  Value bits = e.add(Value(metadata.getOffset()), dims.back().start);
-  for (Value stride : ValueRange(metadata.getStrides()).drop_back())
-    bits = e.bitOr(bits, stride);
-  if (!dims.back().isFull())
-    bits = e.bitOr(bits, dims.back().limit);
-  bits = e.mul(bits, elementBytes(element));
-  Value address =
-      memref::ExtractAlignedPointerAsIndexOp::create(b, e.loc, tensor);
-  bits = e.bitAnd(e.bitOr(bits, address), kPieceBytes - 1);
-  return e.equal(bits, e.index(0));
+  const TileDimension &last = dims.back();
+  return e.isAligned(tensor, last.start, last.isFull() ? Value() : last.limit,
+                     kPieceBytes);
 }
 
 SmallVector<Value> TransposedMove::coordinates(Value outer, Value inner) {
@@ -354,15 +344,21 @@ bool TransposedTiles::lower(OpBuilder &builder, Operation *op,
   auto found = moves.find(op);
   if (found == moves.end())
     return false;
-  if (auto read = dyn_cast<SReadOp>(op))
-    TransposedMove(builder, op->getLoc(), read.getSrc(), read.getDest(),
-                   read.getSubscripts(), found->second, /*isRead=*/true, chunks,
-                   block)
+  auto move = [&](Value tensor, ValueRange subscripts, ArrayRef<int64_t> shape,
+                  Value tile) {
+    return TransposedMove(builder, op->getLoc(), {tensor, subscripts, shape},
+                          tile, found->second, chunks, block);
+  };
+  if (auto read = dyn_cast<SReadOp>(op)) {
+    auto type = cast<MemRefType>(read.getDest().getType());
+    move(read.getSrc(), read.getSubscripts(), type.getShape(), read.getDest())
         .read(read.getPadOrZero());
-  else if (auto write = dyn_cast<SWriteOp>(op))
-    TransposedMove(builder, op->getLoc(), write.getDest(), write.getTile(),
-                   write.getSubscripts(), found->second, /*isRead=*/false,
-                   chunks, block)
+  } else if (auto write = dyn_cast<SWriteOp>(op)) {
+    SmallVector<int64_t> shape(
+        cast<MemRefType>(write.getTile().getType()).getShape());
+    std::swap(shape[found->second], shape.back());
+    move(write.getDest(), write.getSubscripts(), shape, write.getTile())
         .write();
+  }
   return true;
 }

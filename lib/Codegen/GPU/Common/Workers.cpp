@@ -1,5 +1,6 @@
 //===- Workers.cpp - Sharing out elements over threads --------------------===//
 
+#include "Emitter.h"
 #include "Lowering.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -12,14 +13,14 @@ using namespace mlir::pit::cuda;
 Value Workers::id(OpBuilder &builder, Location loc) const {
   if (!isGrid())
     return thread;
-  Value first = arith::MulIOp::create(builder, loc, block,
-                                      constantIndex(builder, loc, threads));
-  return arith::AddIOp::create(builder, loc, first, thread);
+  Emitter e(builder, loc);
+  return e.add(e.mul(block, threads), thread);
 }
 
 Value Workers::count(OpBuilder &builder, Location loc) const {
-  Value own = constantIndex(builder, loc, threads);
-  return isGrid() ? arith::MulIOp::create(builder, loc, blocks, own) : own;
+  Emitter e(builder, loc);
+  Value own = e.index(threads);
+  return isGrid() ? e.mul(blocks, own) : own;
 }
 
 void Workers::share(OpBuilder &builder, Location loc, Value total,
@@ -33,14 +34,14 @@ void Workers::share(OpBuilder &builder, Location loc, Value total,
 
 OpFoldResult cuda::volume(OpBuilder &builder, Location loc,
                           ArrayRef<OpFoldResult> extents) {
+  Emitter e(builder, loc);
   int64_t known = 1;
   Value product;
   for (OpFoldResult extent : extents) {
     if (std::optional<int64_t> value = getConstantIntValue(extent))
       known *= *value;
     else if (product)
-      product =
-          arith::MulIOp::create(builder, loc, product, cast<Value>(extent));
+      product = e.mul(product, cast<Value>(extent));
     else
       product = cast<Value>(extent);
   }
@@ -48,14 +49,13 @@ OpFoldResult cuda::volume(OpBuilder &builder, Location loc,
     return builder.getIndexAttr(known);
   if (known == 1)
     return product;
-  return arith::MulIOp::create(builder, loc, product,
-                               constantIndex(builder, loc, known))
-      .getResult();
+  return e.mul(product, known);
 }
 
 SmallVector<Value> cuda::delinearize(OpBuilder &builder, Location loc,
                                      Value number,
                                      ArrayRef<OpFoldResult> extents) {
+  Emitter e(builder, loc);
   SmallVector<Value> coordinates;
   // The first dimension longer than 1 takes what the others leave.
   int64_t first = llvm::find_if(extents,
@@ -66,13 +66,12 @@ SmallVector<Value> cuda::delinearize(OpBuilder &builder, Location loc,
   for (int64_t d = extents.size() - 1; d >= 0; --d) {
     Value extent = getValueOrCreateConstantIndexOp(builder, loc, extents[d]);
     if (getConstantIntValue(extents[d]) == 1) {
-      coordinates.push_back(constantIndex(builder, loc, 0));
+      coordinates.push_back(e.index(0));
     } else if (d == first) {
       coordinates.push_back(number);
     } else {
-      coordinates.push_back(
-          arith::RemUIOp::create(builder, loc, number, extent));
-      number = arith::DivUIOp::create(builder, loc, number, extent);
+      coordinates.push_back(e.rem(number, extent));
+      number = e.div(number, extent);
     }
   }
   std::reverse(coordinates.begin(), coordinates.end());

@@ -187,7 +187,7 @@ int64_t cuda::choosePartsOfRows(const RowSums &sums) {
 }
 
 RowSumsLowering::RowSumsLowering(RewriterBase &rewriter, const RowSums &found)
-    : rows(found.rows), rowDim(found.rowDim), columns(found.columns) {
+    : RowSumsLoop{found.rows, {}, found.rowDim, found.columns, {}, {}} {
   SReadOp read = found.read;
   linalg::LinalgOp sum = found.sum;
   Location loc = sum.getLoc();
@@ -235,15 +235,12 @@ int64_t RowSumsLowering::partialBytes() const {
 
 namespace {
 /// What one thread of a block does. All numbers are of type index.
-class RowSumsEmitter {
+class RowSumsEmitter : RowSumsLoop {
 public:
-  RowSumsEmitter(RewriterBase &rewriter, const RowSumsBlock &block, ForOp rows,
-                 ViewOp view, unsigned rowDim, int64_t columns, Block *body,
-                 Operation *combiner, TypedAttr identity)
-      : rewriter(rewriter), e(rewriter, rows.getLoc()), loc(rows.getLoc()),
-        block(block), rows(rows), view(view), rowDim(rowDim), columns(columns),
-        body(body), combiner(combiner), identity(identity),
-        source(view.getSrc()),
+  RowSumsEmitter(RewriterBase &rewriter, const RowSumsBlock &block,
+                 const RowSumsLoop &loop, Block *body)
+      : RowSumsLoop(loop), rewriter(rewriter), e(rewriter, rows.getLoc()),
+        loc(rows.getLoc()), block(block), body(body), source(view.getSrc()),
         element(cast<MemRefType>(source.getType()).getElementType()),
         lanes(kAccessBytes / elementBytes(element)),
         threadsOfRow(llvm::divideCeil(columns, lanes)),
@@ -256,8 +253,6 @@ public:
 private:
   void findRows(const IndexMap &indices);
   void findPart();
-  /// The lowest bits of what addresses of vectors are computed from are 0.
-  Value areAligned();
   SmallVector<Value> addRows(bool asVectors);
   Value combine(Value a, Value b);
   Value start() { return e.constant(identity); }
@@ -278,13 +273,7 @@ private:
   Emitter e;
   Location loc;
   const RowSumsBlock &block;
-  ForOp rows;
-  ViewOp view;
-  unsigned rowDim;
-  int64_t columns;
   Block *body;
-  Operation *combiner;
-  TypedAttr identity;
   Value source;
   Type element;
   int64_t lanes, threadsOfRow, rowsOfBlock;
@@ -343,19 +332,6 @@ void RowSumsEmitter::findPart() {
   auto own = pitgpu::StepsOfPartOp::create(rewriter, loc, part, parts, total);
   begin = e.min(own.getBegin(), total); // a block may have no part
   end = e.min(own.getEnd(), total);
-}
-
-Value RowSumsEmitter::areAligned() {
-  auto metadata =
-      memref::ExtractStridedMetadataOp::create(rewriter, loc, source);
-  Value bits = e.add(Value(metadata.getOffset()), column);
-  for (Value stride : ValueRange(metadata.getStrides()).drop_back())
-    bits = e.bitOr(bits, stride);
-  bits = e.mul(bits, elementBytes(element));
-  Value address =
-      memref::ExtractAlignedPointerAsIndexOp::create(rewriter, loc, source);
-  bits = e.bitAnd(e.bitOr(bits, address), kAccessBytes - 1);
-  return e.equal(bits, e.index(0));
 }
 
 Value RowSumsEmitter::combine(Value a, Value b) {
@@ -564,7 +540,7 @@ Value RowSumsEmitter::run(Value acc, const IndexMap &indices) {
   if (rowsOfBlock * threadsOfRow != block.threads)
     begin = e.select(e.lessThan(row, e.index(rowsOfBlock)), begin, end);
   Value isWhole = e.logicalAnd(
-      areAligned(),
+      e.isAligned(source, column, Value(), kAccessBytes),
       e.logicalAnd(e.lessThan(e.add(column, lanes - 1), numColumns),
                    e.lessThan(e.index(-1), column)));
   Value staged = stage(e.choose(
@@ -603,8 +579,7 @@ Value RowSumsEmitter::run(Value acc, const IndexMap &indices) {
 void RowSumsLowering::lower(RewriterBase &rewriter, const RowSumsBlock &block,
                             const IndexMap &indices) {
   rewriter.setInsertionPoint(rows);
-  Value goesOn = RowSumsEmitter(rewriter, block, rows, view, rowDim, columns,
-                                &body.front(), combiner, identity)
+  Value goesOn = RowSumsEmitter(rewriter, block, *this, &body.front())
                      .run(getAccumulator(), indices);
   rest.getConditionMutable().assign(goesOn);
   rewriter.eraseOp(rows);

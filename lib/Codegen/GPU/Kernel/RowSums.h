@@ -54,8 +54,18 @@ struct RowSumsBlock {
   Value partials, counters; ///< addresses (i64); null if no tile is shared
 };
 
+/// What the loop of a kernel computes.
+struct RowSumsLoop {
+  ForOp rows;
+  ViewOp view; ///< what is read
+  unsigned rowDim;
+  int64_t columns;
+  Operation *combiner;
+  TypedAttr identity;
+};
+
 /// Lowers the loop of a kernel.
-class RowSumsLowering {
+class RowSumsLowering : RowSumsLoop {
 public:
   /// Takes what the loop computes out of its body, which has no tile any more,
   /// and puts what comes after the loop in a branch.
@@ -71,14 +81,9 @@ public:
   Value getAccumulator() { return sums.getSrc(); }
 
 private:
-  ForOp rows;
   scf::IfOp rest;
-  ViewOp view, sums; ///< what is read, and where the sums go
-  unsigned rowDim;
-  int64_t columns;
+  ViewOp sums; ///< where the sums go
   Region body; ///< of the op that reduces
-  Operation *combiner;
-  TypedAttr identity;
 };
 
 } // namespace mlir::pit::cuda

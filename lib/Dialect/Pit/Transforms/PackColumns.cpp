@@ -187,8 +187,9 @@ Value ColumnPacking::packGroups(OpBuilder &b, ValueRange lower,
     at.push_back(ids);
     SmallVector<int64_t> shape(rowShape());
     shape.push_back(chunk);
-    return copyTransposed(b, loc, read.getSrc(), at, shape, read.getPadAttr(),
-                          rotation(), into, packedAt(b, loc, positions));
+    return copyTransposed(
+        b, loc, {read.getSrc(), at, shape, read.getPadAttr(), rotation()}, into,
+        packedAt(b, loc, positions));
   };
   auto copyGroup = [&](OpBuilder &b, Location loc, ValueRange ivs, Value, Value,
                        ValueRange carried) {

@@ -143,7 +143,7 @@ Value GatheredReads::transposedOf(ForallOp tiles, Value source, int64_t dim) {
     SmallVector<Value> from(at);
     auto zero = cast<TypedAttr>(b.getZeroAttr(type.getElementType()));
     YieldOp::create(b, loc,
-                    copyTransposed(b, loc, source, from, shape, zero, order,
+                    copyTransposed(b, loc, {source, from, shape, zero, order},
                                    carried.front(),
                                    inOrder<Value>(order, from)));
   };

@@ -65,10 +65,10 @@ mlir::pit::countTiles(ForallOp tiles, function_ref<bool(int64_t)> counts) {
   return count;
 }
 
-Value mlir::pit::copyTransposed(OpBuilder &b, Location loc, Value source,
-                                ValueRange from, ArrayRef<int64_t> shape,
-                                TypedAttr pad, ArrayRef<int64_t> permutation,
-                                Value into, ValueRange to) {
+Value mlir::pit::copyTransposed(OpBuilder &b, Location loc,
+                                const TransposedTile &copied, Value into,
+                                ValueRange to) {
+  auto [source, from, shape, pad, permutation] = copied;
   Type element = getElementTypeOrSelf(source.getType());
   Value tile = SReadOp::create(b, loc, RankedTensorType::get(shape, element),
                                source, from, pad)

@@ -46,10 +46,18 @@ SmallVector<T> inOrder(ArrayRef<int64_t> order, ArrayRef<T> values) {
   return llvm::map_to_vector(order, [&](int64_t d) { return values[d]; });
 }
 
-/// Writes a tile of `source` of this shape, transposed, into `into`.
-Value copyTransposed(OpBuilder &b, Location loc, Value source, ValueRange from,
-                     ArrayRef<int64_t> shape, TypedAttr pad,
-                     ArrayRef<int64_t> permutation, Value into, ValueRange to);
+/// A tile of a tensor, and the order of its dimensions in a copy.
+struct TransposedTile {
+  Value source;
+  ValueRange from;
+  ArrayRef<int64_t> shape;
+  TypedAttr pad;
+  ArrayRef<int64_t> permutation;
+};
+
+/// Writes a tile, transposed, into `into`.
+Value copyTransposed(OpBuilder &b, Location loc, const TransposedTile &copied,
+                     Value into, ValueRange to);
 
 /// Has the users of what `read` gives read a tile of `source` in its place,
 /// whose dimension i is dimension `permutation[i]` of it. They become
