@@ -7,8 +7,9 @@ The two take turns, with other tokens each time, and other zeros or routes. Each
 the forward, the backward and the index; `forward` is that of the forward alone, with
 gradients. `memory` is the most that one step needs beyond parameters and inputs, in MiB.
 `--joined`: gates and ups of experts are one weight for pit, too, as
-`pit.torch.sparsify` takes those of transformers. `--profile` lists the kernels of a step of pit. The layers are checked against each other
-before they are timed.
+`pit.torch.sparsify` takes those of transformers. `--stored=kn`: weights of `linear` lie as
+(k, n) for pit. `--profile` lists the kernels of a step of pit. The layers are checked against
+each other before they are timed.
 """
 
 import argparse
@@ -169,10 +170,13 @@ ZEROS = {
 }
 
 
-def linear(zeros, device, dtype):
+def linear(zeros, device, dtype, stored):
     (height, width), part = ZEROS[zeros]
     rows, k, n = (8192 if zeros.startswith("rows") else 4096), 4096, 4096
     weight = (torch.randn(n, k, device=device, dtype=dtype) * k**-0.5).requires_grad_()
+    own = weight
+    if stored == "kn":
+        own = weight.detach().t().contiguous().t().requires_grad_()
     inputs = []
     for _ in range(INPUTS):
         live = torch.rand(rows // height, k // (width or k), device=device) >= part
@@ -180,8 +184,8 @@ def linear(zeros, device, dtype):
         x = torch.randn(rows, k, device=device, dtype=dtype).abs_().mul_(live).requires_grad_()
         inputs.append(((x,), torch.randn(rows, n, device=device, dtype=dtype)))
     return Case(f"linear {zeros}", {"torch": lambda x: functional.linear(x, weight),
-                                    "pit": lambda x: pit.linear(x, weight, sparse_grad=True)},
-                inputs, [weight], 3 * 2 * rows * k * n, behind_relu=True)
+                                    "pit": lambda x: pit.linear(x, own, sparse_grad=True)},
+                inputs, [weight, own], 3 * 2 * rows * k * n, behind_relu=True)
 
 
 # --------------------------------------------------------------------------
@@ -238,6 +242,8 @@ def main():
     parser.add_argument("--tokens", default="4096,16384")
     parser.add_argument("--seconds", type=float, default=1.0, help="for each case")
     parser.add_argument("--joined", action="store_true", help="gates and ups are one weight")
+    parser.add_argument("--stored", default="nk", choices=("nk", "kn"),
+                        help="how the weights of `linear` lie in memory for pit")
     parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
     dtype, device = getattr(torch, options.dtype), options.device

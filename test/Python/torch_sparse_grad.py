@@ -74,6 +74,40 @@ class SparseGrad(unittest.TestCase):
             lambda x, w: pit.einsum("bsk,kn->bsn", x, w, sparse="a", sparse_grad=True),
             lambda x, w: torch.einsum("bsk,kn->bsn", x, w), batch, torch.randn(32, 16))
 
+    def test_order_of_memory(self):
+        """Gradients lie as what they are of does, so that autograd copies none."""
+        cases = [
+            ("linear", lambda x, w: pit.linear(x, w, sparse_grad=True),
+             torch.nn.functional.linear, (257, 64), (33, 64)),
+            ("one gradient", lambda x, w: pit.linear(x.detach(), w), lambda x, w: x.detach() @ w.mT,
+             (40, 24), (16, 24)),
+            ("gelu", lambda x, w: pit.linear(x, w, activation="gelu"),
+             lambda x, w: torch.nn.functional.gelu(x @ w.mT), (40, 24), (16, 24)),
+            ("batch", lambda x, w: pit.einsum("bsk,bnk->bsn", x, w, sparse="a"),
+             lambda x, w: x @ w.mT, (3, 24, 32), (3, 16, 32)),
+            ("none", lambda x, w: pit.linear(x, w, sparse_grad=True),
+             torch.nn.functional.linear, (0, 8), (5, 8)),
+        ]
+        for name, function, reference, *shapes in cases:
+            for stored in ((False, True), (True, False), (True, True)):
+                with self.subTest(name, stored=stored):
+                    x, w = (torch.randn(shape) for shape in shapes)
+                    x = x * (x > 0.5)
+                    x, w = (v.mT.contiguous().mT if other else v for v, other in zip((x, w), stored))
+                    asked = [v.requires_grad_() for v in (x, w)]
+                    y = function(x, w)
+                    wide = [v.detach().double().requires_grad_() for v in (x, w)]
+                    expected, g = reference(*wide), torch.randn_like(y)
+                    found = torch.autograd.grad(y, asked, g, allow_unused=True)
+                    of_wide = torch.autograd.grad(expected, wide, g.double(), allow_unused=True)
+                    for one, other, v in zip(found, of_wide, (x, w)):
+                        if other is None or not v.numel():
+                            continue
+                        self.assertEqual(one.stride(), v.stride())
+                        wanted = (v != 0) if name == "linear" and v is x else True
+                        self.close(torch.where(torch.as_tensor(wanted), one, 0),
+                                   torch.where(torch.as_tensor(wanted), other, 0))
+
     @unittest.skipIf(DEVICE == "cuda", "a GPU computes so small ones densely")
     def test_unwanted(self):
         """Whole rows that are zero have no gradient, which is what it is for."""

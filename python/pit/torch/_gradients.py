@@ -15,9 +15,11 @@ from ..ops._gradients import (
     OF_OUTPUT, activation_gradient, bias_gradient, einsum_gradient, selector_of, selects_itself,
     without_activation)
 from ..ops._joint_gradients import joint_gradients
+from ..ops._operand import order_of
 from . import _convolutions, _sharding, _training, _vmap
 
 _, transforms, _, _, _ = _arrays.torch_modes()
+PLAIN = {torch.Tensor, torch.nn.Parameter}
 
 plans = {}  # what `saved` returns, by id of the op (which lives for ever) and needs
 
@@ -34,8 +36,40 @@ def saved(op, needs):
     return found
 
 
-def backward(op, inputs, output, grad, needs, shapes):
-    """The gradient of each argument, None where `needs` has False."""
+def orders_of_memory(op, tensors):
+    """The order of dims in which each operand of a sum lies without gaps, None where that is the usual
+    one, or it has no other that the op may take. Nothing if that holds for all."""
+    if type(op) is not Einsum:
+        return ()
+    orders = [None if type(x) not in PLAIN or x.is_contiguous() or not op.permutable(i)
+              else order_of(tuple(x.shape), x.stride())
+              for i, x in enumerate(tensors[:len(op.inputs)])]
+    return orders if any(orders) else ()
+
+
+def in_orders(op, orders, inputs, shapes):
+    """An op, its tensors and their shapes, with operands' dims in such orders."""
+    letters, inputs, shapes = list(op.inputs), list(inputs), list(shapes)
+    for i, order in enumerate(orders):
+        if order:
+            letters[i] = "".join(letters[i][d] for d in order)
+            shapes[i] = tuple(shapes[i][d] for d in order)
+            if inputs[i] is not None:
+                inputs[i] = inputs[i].permute(order)
+    return _op.unique(replace(op, inputs=tuple(letters))), inputs, shapes
+
+
+def backward(op, inputs, output, grad, needs, shapes, orders=()):
+    """The gradient of each argument, None where `needs` has False. Those of operands lie in memory as
+    `orders`, which orders_of_memory has told, says of these: autograd would copy them, as that of a
+    weight of (k, n) that a layer has as (n, k)."""
+    if orders:
+        op, inputs, shapes = in_orders(op, orders, inputs, shapes)
+        grads = backward(op, inputs, output, grad, needs, shapes)
+        for i, order in enumerate(orders):
+            if order and grads[i] is not None:
+                grads[i] = grads[i].permute([order.index(d) for d in range(len(order))])
+        return grads
     rule = RULES.get(type(op))
     if not op.differentiable:
         raise Error(f"{op.name} has no gradients")

@@ -102,8 +102,10 @@ class LinearKind(Kind):
         parts = {"x": row.zeros, "weight": row.weight_zeros, "grad": layer.grad_part}
         found = [lambda which=which: _modules.make_sparse(module, which)
                  for which, part in parts.items() if part >= FEW_ZEROS]
-        # A zero of x skips a row of a weight, if that lies as one piece.
-        if row.zeros >= FEW_ZEROS and row.rows <= FEW_ROWS and not layer.shared:
+        # A zero of x skips a row of a weight, if that lies as one piece. In training a GPU would
+        # transpose another one twice a step.
+        skips_rows = row.rows <= FEW_ROWS or module.training and module.weight.is_cuda
+        if row.zeros >= FEW_ZEROS and skips_rows and not layer.shared:
             found.append(lambda: _modules.make_sparse(module, "x", exchanged=True))
         if _pruned.has_mask(module):
             found.append(lambda: _modules.make(module, _pruned.PrunedLinear))

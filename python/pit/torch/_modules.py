@@ -139,7 +139,7 @@ def make(layer, cls):
 
 def make_sparse(layer, sparse, exchanged=False):
     """`exchanged`: the weight, which keeps its shape, lies in memory as (in_features, out_features),
-    as products of few rows read it."""
+    as products of few rows, and those of a GPU in training, read it."""
     layer.__class__ = Linear
     layer.sparse = sparse
     if exchanged:

@@ -78,6 +78,7 @@ def keep(ctx, op, index, tensors, output, needs):
     ctx.version = ctx.index.version if index else 0
     ctx.kept, ctx.with_output = _gradients.saved(ctx.op, tuple(needs))
     ctx.shapes = [x.shape for x in tensors]
+    ctx.orders = _gradients.orders_of_memory(ctx.op, tensors)
     found = [tensors[i] for i in ctx.kept]
     ctx.save_for_backward(*found, output) if ctx.with_output else ctx.save_for_backward(*found)
 
@@ -111,7 +112,8 @@ def gradients(ctx, grad, needs):
         inputs.append(ctx.index)
     op = _relu.op_of_gradients(ctx, ctx.op, inputs)
     with _vmap.levels_of(grad):
-        return _gradients.backward(op, inputs, output, grad, needs, ctx.shapes)
+        return _gradients.backward(op, inputs, output, grad, needs, ctx.shapes,
+                                   ctx.orders)
 
 
 def tangent(ctx, tangents):
