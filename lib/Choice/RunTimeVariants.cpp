@@ -271,11 +271,11 @@ static SmallVector<Candidate> findFew(MarkedOperand marked,
     if (isWhole && (!hasWhole || hasWindows)) // [V14]
       continue;
     // [V15] Wanted columns are gathered like rows, if the table says what that
-    // takes. Whole columns of a right operand, which is transposed before, take
-    // as long as the dense program where tensor cores multiply.
-    if (isForGpu && axis == getLaneDim(op) &&
-        (isResult ? layout != CostLayout::Result || isWhole
-                  : isWhole && isNarrow && isAxisLast(candidate)))
+    // takes. Whole columns of an operand, which is transposed before, take as
+    // long as the dense program where tensor cores multiply.
+    if (isForGpu && (isResult ? axis == getLaneDim(op) &&
+                                    (layout != CostLayout::Result || isWhole)
+                              : isWhole && isNarrow && isAxisLast(candidate)))
       continue;
     if (isReduced)
       longest = std::max(longest, getRange(candidate));
@@ -288,6 +288,12 @@ static SmallVector<Candidate> findFew(MarkedOperand marked,
                std::min(model.getTable().variants.leastIds, longest);
   });
   return few;
+}
+
+/// Are the rows of an operand, its first dim, summed up?
+static bool sumsRows(MarkedOperand marked) {
+  auto rows = dyn_cast<AffineDimExpr>(marked.getMap().getResult(0));
+  return rows && isReducedDim(marked.op, rows.getPosition());
 }
 
 /// The micro-tiles that are tried. Each variant costs code, so they are few: of
@@ -313,12 +319,12 @@ static TriedSizes getTriedSizes(Question &q) {
     sizes.columns.resize(costs.wanted ? 1 : 0);
     sizes.wholeColumns = false;
   }
-  // Rows of a right operand are tokens if nobody knows how many there are: in
-  // the gradient of weights. Some are padding. Parts of them would need a read
-  // of their own.
-  if (isForGpu && costs.layout == CostLayout::Right &&
-      q.mark.getType().isDynamicDim(0)) {
-    sizes.columns = {};
+  // Rows of a right operand, or rows that are summed up, are tokens if nobody
+  // knows how many there are: in the gradient of weights. Some are padding.
+  // Parts of them would need a read of their own.
+  if (isForGpu && !isResult && q.mark.getType().isDynamicDim(0) &&
+      (costs.layout == CostLayout::Right || sumsRows(q.marked))) {
+    sizes.rows = sizes.columns = {};
     if (costs.parts)
       sizes.parts = {costs.parts};
     sizes.cutsColumns = !sizes.parts.empty();

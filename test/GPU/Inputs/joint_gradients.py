@@ -6,6 +6,8 @@ in float64: what is not wanted is 0, or right. The program looks once for both (
 The last line says how many layers were right.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from pit.ops._joint_gradients import joint_gradients
@@ -13,27 +15,31 @@ from pit.ops._products import linear_op
 from pit_run import check_layers
 from training_layers import text
 
-# Rows, width of x, width of the result; micro-tiles that are zero, and how many of them.
+# Rows, width of x, width of the result; micro-tiles that are zero, and how many of them; how the weight lies.
 LAYERS = [((150, 64, 72), (1, 64), 0.7), ((130, 136, 64), (32, 1), 0.8), ((96, 72, 128), (1, 1), 0.5),
-          ((70, 64, 64), (1, 64), 0), ((33, 64, 72), (1, 64), 1)]
+          ((70, 64, 64), (1, 64), 0), ((33, 64, 72), (1, 64), 1),
+          ((150, 64, 72), (1, 64), 0.7, "kn"), ((130, 136, 64), (32, 1), 0.8, "kn")]
 
 
-def check(pit_run, rng, sizes, tile, part):
+def check(pit_run, rng, sizes, tile, part, stored="nk"):
     m, k, n = sizes
     op = linear_op("linear", 2, "x", "values", None, (False, None, None, None), False, None, None,
                    None, False, True)
+    op = replace(op, inputs=("mk", stored))
     joint = joint_gradients(op, (True, True))
     live = rng.random((-(-m // tile[0]), -(-k // tile[1]))) >= part
     live = live.repeat(tile[0], 0).repeat(tile[1], 1)[:m, :k]
     x = (rng.standard_normal((m, k)) * live).astype(np.float16)
     dy, w = (rng.standard_normal(shape).astype(np.float16) for shape in ((m, n), (n, k)))
-    found, kernels = pit_run.traced(text(joint, {"m": m, "n": n, "k": k}), [dy, x, w], 2)
+    given = w.T.copy() if stored == "kn" else w
+    found, kernels = pit_run.traced(text(joint, {"m": m, "n": n, "k": k}), [dy, x, given], 2)
     if found is None:
         return f"pit-run failed: {kernels}"
     looks = [kernels.count(f"pit_choose_{what}") for what in ("scan", "begin", "list")]
     if looks != [1, 0, 2]:
         return f"looks, looks in parts, and decisions: {looks}"
     dx, dw = (v.astype(np.float64) for v in found)
+    dw = dw.T if stored == "kn" else dw
     x, dy, w = (v.astype(np.float64) for v in (x, dy, w))
     wanted = dy @ w
     unwanted = (x == 0) & (dx == 0)

@@ -86,6 +86,22 @@ func.func @both(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %c: tensor
 
 // -----
 
+// The same of a left operand, whose rows are summed up: the gradient of a weight that lies as (k, n).
+// Whole columns, which would be transposed, never pay there, either.
+
+// CHECK-LABEL: func.func @left_tokens(
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<?x4096xf16>
+// CHECK: pit.choose %[[A]] of [!pit.index<micro_tile = [1, *], axis = 0>] dense
+func.func @left_tokens(%a: tensor<?x4096xf16>, %b: tensor<?x4096xf16>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %s = pit.sparse %a : tensor<?x4096xf16>
+  %r = linalg.matmul
+         indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+         ins(%s, %b : tensor<?x4096xf16>, tensor<?x4096xf16>) outs(%c : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  return %r : tensor<4096x4096xf32>
+}
+
+// -----
+
 // A right operand of 16 bits: parts of rows of [k, n], since whole columns never pay there, or whole
 // rows where their number is not known; of [n, k], rows and micro-tiles of 64x1.
 
