@@ -254,7 +254,7 @@ def main():
     if device == "cuda":
         cases |= {f"padded_mlp {part}": lambda part=part: padded(part, device, dtype)
                   for part in (1, 0.5, 0.25)}
-        cases |= {f"linear {zeros}": lambda zeros=zeros: linear(zeros, device, dtype)
+        cases |= {f"linear {zeros}": lambda zeros=zeros: linear(zeros, device, dtype, options.stored)
                   for zeros in ZEROS}
     clock = Clock(device, options.seconds, ahead=4_000_000)
     for name, make in cases.items():
