@@ -59,6 +59,8 @@ public:
   }
 
   void run() {
+    if (operand.isTurned)
+      return turned();
     bool zero = matchPattern(Value(e.constant(access.pad)), m_AnyZeroFloat()) ||
                 matchPattern(Value(e.constant(access.pad)), m_Zero());
     if (zero)
@@ -204,6 +206,67 @@ private:
     });
   }
 
+  /// Copies elements of rows along k to rows along m or n. A thread has one
+  /// place along k, if it can, of several rows.
+  void turned() {
+    int64_t depth = tile.rows, outer = tile.cols, apart = threads / depth;
+    bool isOnePlace = threads % depth == 0;
+    int64_t wholeSwizzle = (tile.swizzleMask() + 1) * tile.chunkElements();
+    bool isShifted = isOnePlace && apart % wholeSwizzle == 0;
+    Value k, kAt, kExists, r, to, from, limit;
+    auto takePlace = [&](Value piece) {
+      k = e.rem(piece, depth);
+      r = e.div(piece, depth);
+      std::tie(kAt, kExists) = locate(e, col, e.toIndex(k));
+      if (fixedExists)
+        kExists = e.logicalAnd(kExists, fixedExists);
+    };
+    auto placeOf = [&](Value row) {
+      Value byte = e.mul(row, bytes);
+      return e.add(place(k, e.div(byte, kChunkBytes)),
+                   e.bitAnd(byte, kChunkBytes - 1));
+    };
+    for (int64_t i = 0; i * threads < depth * outer; ++i) {
+      if (i == 0 || !isOnePlace) {
+        takePlace(e.add(thread, i * threads));
+        to = placeOf(r);
+        Value offset = e.add(fixedOffset, e.mul(kAt, col.stride));
+        if (!row.ids && rows.empty())
+          offset =
+              e.add(offset, e.mul(e.add(row.start, e.toIndex(r)), row.stride));
+        from = elementAddress(e, access, offset);
+        limit = e.select(kExists, e.sub(e.toI32(row.limit), r), e.i32(0));
+      } else if (!isShifted) {
+        to = placeOf(e.add(r, i * apart));
+      }
+      int64_t after = isOnePlace ? i * apart : 0;
+      Value at = e.index(after), exists = e.lessThan(e.i32(after), limit);
+      if (!rows.empty() || row.ids) {
+        Value isThere;
+        std::tie(at, isThere) =
+            rows.empty() ? locate(e, row, e.toIndex(e.add(r, after))) : rows[i];
+        exists = e.logicalAnd(isThere, kExists);
+      }
+      // Pieces past the end lie beyond the last row.
+      if ((i + 1) * threads > depth * outer)
+        exists =
+            e.logicalAnd(exists, e.lessThan(e.add(r, after), e.i32(outer)));
+      Value by = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(),
+                                            e.mul(at, row.stride));
+      Value source = LLVM::GEPOp::create(e.b, e.loc, from.getType(),
+                                         Emitter::storedType(access.element),
+                                         from, ArrayRef<LLVM::GEPArg>{by});
+      auto copy = [&] {
+        NVVM::CpAsyncOp::create(
+            e.b, e.loc,
+            e.sharedPointer(isShifted ? e.add(to, after * bytes) : to), source,
+            bytes, NVVM::LoadCacheModifierKind::CA,
+            e.select(exists, e.i32(bytes), e.i32(0)));
+      };
+      ifPiece(e.add(thread, i * threads), depth * outer, copy);
+    }
+  }
+
   void elements(bool zero) {
     int64_t count = tile.rows * tile.cols;
     bool async = zero && (bytes == 4 || bytes == 8);
@@ -267,8 +330,11 @@ LocatedRows cuda::locateRows(const PortableThread &self,
                              const PortableOperand &operand,
                              const TileDim &row) {
   Emitter &e = self.e;
-  int64_t perRow = operand.tile.chunks(), threads = self.common.loaders();
-  int64_t rounds = llvm::divideCeil(operand.tile.rows * perRow, threads);
+  const SharedTile &tile = operand.tile;
+  int64_t perRow = operand.isTurned ? tile.rows : tile.chunks(),
+          rowsOfTile = operand.isTurned ? tile.cols : tile.rows,
+          threads = self.common.loaders();
+  int64_t rounds = llvm::divideCeil(rowsOfTile * perRow, threads);
   LocatedRows rows;
   for (int64_t i = 0; rounds <= kUnrolledPieces && i < rounds; ++i)
     rows.push_back(locate(

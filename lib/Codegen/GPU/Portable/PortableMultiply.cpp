@@ -76,7 +76,7 @@ struct ScalarPart {
 /// chunks.
 Value scalarPosition(Emitter &e, const PortableOperand &operand,
                      const ScalarPart &part, int64_t i) {
-  if (operand.kIsCol)
+  if (operand.runsAlongK())
     return e.add(part.thread, i * part.threads);
   int64_t unit = operand.tile.chunkElements();
   return e.add(e.mul(e.add(part.thread, i / unit * part.threads), unit),
@@ -97,7 +97,7 @@ public:
   /// (i32), it is of whole chunks.
   SmallVector<Value> at(Value first, int64_t k) {
     SmallVector<Value> elements;
-    if (!operand.kIsCol) {
+    if (!operand.runsAlongK()) {
       Value row = first ? first : e.i32(0);
       for (int64_t g = 0; g < part.count / unit; ++g)
         llvm::append_range(elements,
@@ -189,7 +189,7 @@ static constexpr int64_t kMostUnrolled = 1024;
 static int64_t unrolledSteps(const PortablePlan &plan) {
   int64_t unit = 1;
   for (const PortableOperand *operand : {&plan.a, &plan.b})
-    if (operand->kIsCol)
+    if (operand->runsAlongK())
       unit = std::max(unit, operand->tile.chunkElements());
   int64_t products = plan.perThreadM * plan.perThreadN;
   if (plan.depth % unit)

@@ -48,7 +48,7 @@ int64_t SharedTile::offsetOf(int64_t row, int64_t col) const {
 int64_t PortablePlan::neighbours() const {
   if (tensorCores)
     return b.alternates() ? 4 : 2;
-  return b.kIsCol ? 1 : b.tile.chunkElements();
+  return b.runsAlongK() ? 1 : b.tile.chunkElements();
 }
 
 //===----------------------------------------------------------------------===//
@@ -69,10 +69,10 @@ static int64_t mostOfThread(const PortablePlan &plan, int64_t threads) {
 
 /// A thread of scalar code that reads along m or n reads whole chunks.
 static int64_t unitM(const PortablePlan &plan) {
-  return plan.a.kIsCol ? 1 : plan.a.tile.chunkElements();
+  return plan.a.runsAlongK() ? 1 : plan.a.tile.chunkElements();
 }
 static int64_t unitN(const PortablePlan &plan) {
-  return plan.b.kIsCol ? 1 : plan.b.tile.chunkElements();
+  return plan.b.runsAlongK() ? 1 : plan.b.tile.chunkElements();
 }
 
 /// Splits the tile among warps of tensor cores.
@@ -148,8 +148,8 @@ static bool splitAmongThreads(PortablePlan &plan) {
 void cuda::layOutTiles(PortablePlan &plan) {
   auto layOut = [&](PortableOperand &operand, int64_t outer) {
     SharedTile &tile = operand.tile;
-    tile.rows = operand.kIsCol ? outer : plan.depth;
-    tile.cols = llvm::alignTo(operand.kIsCol ? plan.depth : outer,
+    tile.rows = operand.runsAlongK() ? outer : plan.depth;
+    tile.cols = llvm::alignTo(operand.runsAlongK() ? plan.depth : outer,
                               tile.chunkElements());
     // Half a warp loads pairs of words from two chunks of each of four rows.
     bool words =
@@ -170,6 +170,59 @@ static std::string tooLarge(const PortablePlan &plan, StringRef workers) {
 // Planning
 //===----------------------------------------------------------------------===//
 
+/// Is the view padded with zeros?
+static bool isPaddedWithZeros(ViewOp view) {
+  TypedAttr pad = view.getPadAttr();
+  if (auto value = dyn_cast_or_null<FloatAttr>(pad))
+    return value.getValue().isPosZero();
+  if (auto value = dyn_cast_or_null<IntegerAttr>(pad))
+    return value.getValue().isZero();
+  return !pad;
+}
+
+/// Can an operand, whose rows run along k, be turned on its way to shared
+/// memory? Its elements are copied one by one then.
+static bool canTurn(MainloopOp mainloop, const PortablePlan &plan,
+                    const PortableOperand &operand) {
+  int64_t bytes = operand.tile.elementBytes;
+  return !plan.tensorCores && !plan.hasScales && operand.kIsCol &&
+         operand.colDim >= 0 && operand.rowDim >= 0 &&
+         (bytes == 4 || bytes == 8) &&
+         llvm::all_of(operand.views, [&](unsigned number) {
+           return isPaddedWithZeros(mainloop.getLoaded(number));
+         });
+}
+
+/// Do ids select all that is along k, so that elements are copied one by one in
+/// any case?
+static bool isGathered(MainloopOp mainloop, const PortableOperand &operand) {
+  return llvm::all_of(operand.views, [&](unsigned number) {
+    ViewOp view = mainloop.getLoaded(number);
+    return isa<IdsType>(view.getSubscripts()[operand.colDim].getType());
+  });
+}
+
+/// Copies of single elements pay if each comes with so many products. Measured
+/// with f32 tiles of 128 x 128 and 128 x 256 on an H200.
+static constexpr int64_t kProductsOfCopy = 200;
+
+/// Operands are turned, so that a thread holds its elements of one step along k
+/// in registers, and not those of a chunk of steps; unless copies take too
+/// long.
+static void turnOperands(MainloopOp mainloop, PortablePlan &plan) {
+  int64_t copied = 0;
+  for (auto [operand, outer] :
+       {std::pair(&plan.a, plan.m), {&plan.b, plan.n}}) {
+    operand->isTurned = canTurn(mainloop, plan, *operand);
+    if (operand->isTurned && !isGathered(mainloop, *operand))
+      copied += outer;
+  }
+  if (copied * kProductsOfCopy <= plan.m * plan.n)
+    return;
+  for (PortableOperand *operand : {&plan.a, &plan.b})
+    operand->isTurned &= isGathered(mainloop, *operand);
+}
+
 /// What is known before anything is decided.
 static OrRefusal<PortablePlan> describe(MainloopOp mainloop,
                                         const GpuTarget &target) {
@@ -182,12 +235,14 @@ static OrRefusal<PortablePlan> describe(MainloopOp mainloop,
   plan.a = PortableOperand(info->a), plan.b = PortableOperand(info->b);
   plan.pairs = info->pairs;
   plan.accumulatorBytes = elementBytes(info->accumulator);
-  plan.scalesOperands = mainloop.getNumScales() > 0 && info->isMultiplyAdd &&
-                        info->accumulator.isF32();
-  plan.tensorCores = mainloop.getNumScales() == 0 &&
-                     fitsTensorCores(*info, mainloop.getTf32());
+  plan.hasScales = mainloop.getNumScales() > 0;
+  plan.scalesOperands =
+      plan.hasScales && info->isMultiplyAdd && info->accumulator.isF32();
+  plan.tensorCores =
+      !plan.hasScales && fitsTensorCores(*info, mainloop.getTf32());
   if (Refused refused = checkScales(mainloop, plan.mDim, plan.nDim))
     return *refused;
+  turnOperands(mainloop, plan);
   return plan;
 }
 
@@ -195,8 +250,8 @@ static OrRefusal<PortablePlan> describe(MainloopOp mainloop,
 static int64_t unitK(const PortablePlan &plan) {
   if (plan.tensorCores)
     return 2 * plan.a.tile.chunkElements();
-  return std::max(plan.a.kIsCol ? plan.a.tile.chunkElements() : 1,
-                  plan.b.kIsCol ? plan.b.tile.chunkElements() : 1);
+  return std::max(plan.a.runsAlongK() ? plan.a.tile.chunkElements() : 1,
+                  plan.b.runsAlongK() ? plan.b.tile.chunkElements() : 1);
 }
 
 /// All of the plan but how many stages and blocks there are.

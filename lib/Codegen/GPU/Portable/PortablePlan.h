@@ -60,6 +60,12 @@ struct PortableOperand : ContractionOperand {
   }
 
   SharedTile tile; ///< of one stage, and of one of the operand's views
+  /// Do rows of memory run along k, and those of shared memory along m or n?
+  /// Elements are copied one by one then.
+  bool isTurned = false;
+
+  /// Do rows of shared memory run along k?
+  bool runsAlongK() const { return kIsCol && !isTurned; }
 
   /// Where the tile of one of the views lies among those of all, and their
   /// size.
@@ -83,8 +89,9 @@ struct PortablePlan : KernelPlan {
   int64_t accumulatorBytes = 4; ///< of an element
   /// Do scales multiply elements of an operand, and not each product?
   bool scalesOperands = false;
-  int64_t depth = 0;    ///< of a stage along k
-  int64_t subSteps = 1; ///< stages that a step takes
+  bool hasScales = false; ///< of operands or of products
+  int64_t depth = 0;      ///< of a stage along k
+  int64_t subSteps = 1;   ///< stages that a step takes
 
   /// Threads along m and n, and what each computes (scalar code).
   int64_t threadsM = 0, threadsN = 0, perThreadM = 0, perThreadN = 0;
