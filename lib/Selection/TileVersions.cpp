@@ -46,7 +46,7 @@ public:
 
 private:
   /// Are tiles of few rows timed? Tiles of f32 that no tensor core multiplies
-  /// are not: there, times are about large products.
+  /// are not: there, times are about large products, which have a version.
   bool isTimed() {
     bool isPortable = !table.tf32 && getTableElement(op, table, Type()).isF32();
     return !isPortable && !getTimes(kLeastLimit).empty();
@@ -165,12 +165,33 @@ private:
     return tile;
   }
 
+  /// The largest extent of those that are compared at which the usual tile is
+  /// about as good as that of large ones; the least one if it never is.
+  int64_t findLimit(ArrayRef<int64_t> usual, ArrayRef<int64_t> large) {
+    int64_t extent = kMostLimit;
+    for (; extent > kLeastLimit; extent /= 2) {
+      SmallVector<ModelledTile> times = getTimes(extent);
+      if (compare(times, usual) < kAlike * compare(times, large))
+        break;
+    }
+    return extent;
+  }
+
   SmallVector<TileVersion> findByRows(ArrayRef<int64_t> usual) {
+    SmallVector<TileVersion> versions;
     SmallVector<int64_t> few(
         chooseDenseTile(op, table, std::pair(dim, kFewRows)).getTile());
-    if (usual[dim] <= kFewRows || few[dim] > kFewRows)
-      return {};
-    return {{kFewRows, few}, {std::nullopt, SmallVector<int64_t>(usual)}};
+    if (usual[dim] > kFewRows && few[dim] <= kFewRows)
+      versions.push_back({kFewRows, few});
+    SmallVector<int64_t> large(usual);
+    if (!getTimes(kMostLimit).empty())
+      large = findLarge(usual);
+    if (ArrayRef(large) != usual)
+      if (int64_t limit = findLimit(usual, large);
+          versions.empty() || limit > kFewRows)
+        versions.push_back({limit, SmallVector<int64_t>(usual)});
+    versions.push_back({std::nullopt, large});
+    return versions;
   }
 
   linalg::LinalgOp op;

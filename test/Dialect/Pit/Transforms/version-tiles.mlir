@@ -51,17 +51,20 @@ func.func @rows(%a: tensor<?x4096xf16>, %b: tensor<4096x4096xf16>) -> tensor<?x4
 // CHECK-LABEL: func.func @columns(
 // CHECK: linalg.matmul {pit.rule = #pit.rule<tile = [64, 16, 32]>}
 // CHECK: linalg.matmul {pit.rule = #pit.rule<tile = [64, 64, 32]>}
+// CHECK: linalg.matmul {pit.rule = #pit.rule<tile = [128, 256, 16]>}
 func.func @columns(%a: tensor<4096x4096xf32>, %b: tensor<4096x?xf32>, %c: tensor<4096x?xf32>) -> tensor<4096x?xf32> {
   %r = linalg.matmul ins(%a, %b : tensor<4096x4096xf32>, tensor<4096x?xf32>) outs(%c : tensor<4096x?xf32>) -> tensor<4096x?xf32>
   return %r : tensor<4096x?xf32>
 }
 
-// Entries that are not timed: up to 16 rows.
-// WHY: remark: linalg.matmul: tiles by the extent of d0: [16, 64, 32] up to 16, [64, 64, 32] above
+// Of f32, whose tiles of few rows are not timed: up to 16 rows, and large products.
+// WHY: remark: linalg.matmul: tiles by the extent of d0: [16, 64, 32] up to 16, [64, 64, 32] up to 256, [128, 256, 16] above
 // CHECK-LABEL: func.func @portable(
 // CHECK: arith.cmpi ule, {{.*}}, %c16
 // CHECK: linalg.matmul {pit.rule = #pit.rule<tile = [16, 64, 32]>}
+// CHECK: arith.cmpi ule, {{.*}}, %c256
 // CHECK: linalg.matmul {pit.rule = #pit.rule<tile = [64, 64, 32]>}
+// CHECK: linalg.matmul {pit.rule = #pit.rule<tile = [128, 256, 16]>}
 func.func @portable(%a: tensor<?x4096xf32>, %b: tensor<4096x4096xf32>, %c: tensor<?x4096xf32>) -> tensor<?x4096xf32> {
   %r = linalg.matmul ins(%a, %b : tensor<?x4096xf32>, tensor<4096x4096xf32>) outs(%c : tensor<?x4096xf32>) -> tensor<?x4096xf32>
   return %r : tensor<?x4096xf32>

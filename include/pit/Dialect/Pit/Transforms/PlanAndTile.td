@@ -312,7 +312,9 @@ def PitVersionTiles : Pass<"pit-version-tiles", "::mlir::func::FuncOp"> {
     tile that is best by a model counts, with limits that are powers of two from
     16 to 1024: the model counts steps, what is read, and sums that blocks share.
     A tile has to save 9 % of the modelled time somewhere. If entries are not
-    timed, up to 16 rows have a tile of so many. On a CPU nothing is changed.
+    timed, up to 16 rows have a tile of so many. So it is for f32 without tensor
+    cores, of which large tiles alone are timed; many rows have these. On a CPU
+    nothing is changed.
 
     Example (a part):
 
