@@ -23,28 +23,31 @@ SmallVector<Value> cuda::tilesAlong(RewriterBase &rewriter, Location loc,
   return counts;
 }
 
-/// Are all rows of tiles, of all outer dimensions, gone through for a column
-/// before the next one? If later columns have fewer steps, and rows are few,
-/// blocks get the same number of steps only so. Of many rows, whole ones do,
-/// and find in the L2 cache what blocks of the same row read.
-static bool takesColumnsFirst(ForallOp loop) {
+/// Are the rows of tiles of all outer dimensions the rows of one space? If
+/// columns have more steps than others, blocks get the same number of steps
+/// only where many rows are gone through for a column before the next one. But
+/// of many rows whose later columns have fewer steps whole ones do, and find in
+/// the L2 cache what blocks of the same row read.
+static bool joinsRows(ForallOp loop) {
   constexpr int64_t kManyRows = 32;
   size_t rank = loop.getUpper().size();
-  if (rank < 2 || compareLaterSteps(loop) != LaterSteps::Fewer)
+  LaterSteps later = compareLaterSteps(loop);
+  if (rank < 2 || later == LaterSteps::Same)
     return false;
   std::optional<int64_t> rows = getConstantIntValue(loop.getUpper()[rank - 2]);
-  return !rows || *rows < kManyRows;
+  return later == LaterSteps::More || !rows || *rows < kManyRows;
 }
 
 /// In which order the iterations of the outermost loop are gone through. Tiles
 /// of mainloops are taken in the order of a raster. If the steps of a mainloop
 /// are those of its row (an index), all rows are one band: the columns of the
 /// dense operand are what they have in common. If rows have nothing in common,
-/// each is one, unless tiles with the most steps come first: those of a few
-/// rows do.
+/// each is one, unless later columns have more steps: then a third of the
+/// blocks has a column's tiles in a round, and the others find in the L2 cache
+/// what these read.
 static Value createSpace(RewriterBase &rewriter, ForallOp loop,
                          ArrayRef<Value> extents) {
-  constexpr int64_t kBand = 8;
+  constexpr int64_t kBand = 8, kBandOfColumns = 44;
   bool hasMainloop = false, bySteps = false;
   loop.walk([&](MainloopOp mainloop) {
     hasMainloop = true;
@@ -57,12 +60,14 @@ static Value createSpace(RewriterBase &rewriter, ForallOp loop,
   if (hasMainloop && rank >= 2) {
     rows = rewriter.getI64IntegerAttr(rank - 2);
     cols = rewriter.getI64IntegerAttr(rank - 1);
-    bool isApart = readRowsApart(loop) && later != LaterSteps::More &&
-                   !takesColumnsFirst(loop);
+    bool isApart = readRowsApart(loop) && !joinsRows(loop);
     bool isOneBand = (bySteps || later == LaterSteps::Fewer) && !isApart;
     order = isOneBand ? pitgpu::TileOrder::Cols : pitgpu::TileOrder::Bands;
     if (!isOneBand)
-      band = rewriter.getI64IntegerAttr(isApart ? 1 : kBand);
+      band = rewriter.getI64IntegerAttr(isApart ? 1
+                                        : later == LaterSteps::More
+                                            ? kBandOfColumns
+                                            : kBand);
   }
   return pitgpu::TileSpaceOp::create(rewriter, loop.getLoc(), extents, rows,
                                      cols, order, band, DenseI64ArrayAttr(),
@@ -71,15 +76,15 @@ static Value createSpace(RewriterBase &rewriter, ForallOp loop,
 }
 
 /// The loop over the tiles that a block has, and the number of one in it,
-/// behind which the rewriter is left: blocks take them in turns. If later ones
-/// have fewer steps, every other round goes from the last block to the first: a
-/// block that had the most steps has the fewest of the next round.
+/// behind which the rewriter is left: blocks take them in turns. If they have
+/// fewer and fewer steps, every other round goes from the last block to the
+/// first: a block that had the most steps has the fewest of the next round.
 static std::pair<scf::ForOp, Value> createRounds(RewriterBase &rewriter,
                                                  ForallOp loop, Value block,
                                                  Value blocks, Value total,
                                                  ValueRange carried) {
   Location loc = loop.getLoc();
-  if (compareLaterSteps(loop) != LaterSteps::Fewer) {
+  if (compareLaterSteps(loop) == LaterSteps::Same) {
     auto strided =
         scf::ForOp::create(rewriter, loc, block, total, blocks, carried);
     rewriter.setInsertionPointToStart(strided.getBody());
@@ -113,7 +118,7 @@ scf::ForOp cuda::loopOverTiles(RewriterBase &rewriter, ForallOp loop,
   if (extents.empty()) // one tile
     extents.push_back(e.index(1));
   SmallVector<Value> counts = extents;
-  if (takesColumnsFirst(loop)) {
+  if (joinsRows(loop)) {
     counts = {extents[0], extents.back()};
     for (Value extent : ArrayRef(extents).drop_front().drop_back())
       counts[0] = e.mul(counts[0], extent);

@@ -40,6 +40,17 @@
 // COLUMNS: arith.remui %[[TILE]]#0, %[[HEADS]]
 // COLUMNS: arith.divui %[[TILE]]#0, %[[HEADS]]
 
+// If later tiles have more steps, bands of many rows are gone through, from the last column on, in rounds that turn.
+// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %c0 to %i/;s/pit.forall (%i) = (%c0) to (%m) step (128)/pit.forall (%batch, %head, %i) = (%c0, %c0, %c0) to (%n, %m, %m) step (1, 1, 128)/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=MORE
+// MORE: role "workers"
+// MORE: %[[ROWS:.*]] = arith.muli %[[BATCHES:.*]], %[[HEADS:.*]] : index
+// MORE: %[[SPACE:.*]] = pit_gpu.tile_space(%[[ROWS]], %{{.*}}) rows 0 cols 1 by bands of 44 last first : index, index
+// MORE: scf.for %[[ROUND:[^ ]*]]
+// MORE: arith.andi %[[ROUND]]
+// MORE: %[[TILE:.*]]:2 = pit_gpu.tile_of %{{.*}} in %[[SPACE]]
+// MORE: arith.remui %[[TILE]]#0, %[[HEADS]]
+// MORE: arith.divui %[[TILE]]#0, %[[HEADS]]
+
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
