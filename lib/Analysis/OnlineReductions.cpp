@@ -133,8 +133,10 @@ class ChainFinder {
 public:
   /// Ops in `stored` are not computed in the loop.
   ChainFinder(FindSelection findSelection,
-              const llvm::SmallDenseSet<Operation *> &stored)
-      : findSelection(findSelection), stored(stored) {}
+              const llvm::SmallDenseSet<Operation *> &stored,
+              bool storesFactors)
+      : findSelection(findSelection), stored(stored),
+        storesFactors(storesFactors) {}
 
   /// None if there is no chain; then `refused` says why, if there is a reason.
   std::optional<OnlineChain> run(linalg::LinalgOp last);
@@ -172,6 +174,7 @@ private:
 
   FindSelection findSelection;
   const llvm::SmallDenseSet<Operation *> &stored;
+  bool storesFactors;
   OnlineChain chain;
   Block *block = nullptr;
 };
@@ -252,6 +255,22 @@ bool ChainFinder::add(Operation *op, ChainRole role,
                 "a value is read along several dims");
 }
 
+/// Is an op a sum of products of two operands?
+static bool multiplies(const ChainOp &op) {
+  linalg::LinalgOp computed = op.linalgOp();
+  return computed && computed.getNumReductionLoops() > 0 &&
+         op.inputs.size() == 2;
+}
+
+/// Is what an element-wise op reads computed by no reduction and no mark?
+static bool readsWhatIsThere(linalg::LinalgOp op) {
+  return isElementwiseOp(op) && llvm::all_of(op.getDpsInputs(), [](Value from) {
+           auto computed = from.getDefiningOp<linalg::LinalgOp>();
+           return !computed || isa<linalg::FillOp>(computed) ||
+                  readsWhatIsThere(computed);
+         });
+}
+
 bool ChainFinder::addElements(unsigned number) {
   // `ops` grows, and moves.
   for (unsigned i = 0; i < chain.ops[number].inputs.size(); ++i) {
@@ -267,6 +286,9 @@ bool ChainFinder::addElements(unsigned number) {
         (computed && (isElementwiseOp(computed) || isReduction(computed))) ||
         findSelection(op);
     if (!isElements || isa<linalg::FillOp>(op))
+      continue;
+    if (storesFactors && computed && multiplies(chain.ops[number]) &&
+        readsWhatIsThere(computed))
       continue;
     // A contraction whose result others want, too, is stored anyway.
     if (computed && computed.getNumReductionLoops() > 0) {
@@ -622,10 +644,11 @@ std::optional<OnlineChain> ChainFinder::run(linalg::LinalgOp last) {
 }
 
 OrRefusal<std::optional<OnlineChain>>
-mlir::pit::findOnlineChain(linalg::LinalgOp op, FindSelection findSelection) {
+mlir::pit::findOnlineChain(linalg::LinalgOp op, FindSelection findSelection,
+                           bool storesFactors) {
   llvm::SmallDenseSet<Operation *> stored;
   while (true) {
-    ChainFinder finder(findSelection, stored);
+    ChainFinder finder(findSelection, stored, storesFactors);
     std::optional<OnlineChain> chain = finder.run(op);
     if (chain || !finder.culprit || !stored.insert(finder.culprit).second)
       return finder.refused

@@ -171,9 +171,12 @@ struct OnlineChain {
 };
 
 /// Finds the chain whose last reduction may be `op`: none if it reduces nothing
-/// that uses an earlier reduction.
+/// that uses an earlier reduction. With `storesFactors` factors of products
+/// that are computed of nothing but what is read, along the axis, are none of
+/// its ops.
 OrRefusal<std::optional<OnlineChain>>
-findOnlineChain(linalg::LinalgOp op, FindSelection findSelection);
+findOnlineChain(linalg::LinalgOp op, FindSelection findSelection,
+                bool storesFactors = false);
 
 /// Goes from a value, read by `map`, to what it is moved from by ops that only
 /// broadcast, transpose or reshape by dims of one element.

@@ -53,7 +53,9 @@ struct TileOnlineReductionsPass
       if (done.contains(op))
         continue;
       Refused refused;
-      auto found = findOnlineChain(op, findMarkSelection);
+      // Tensor cores take second factors from memory.
+      auto found = findOnlineChain(op, findMarkSelection,
+                                   /*storesFactors=*/bool(machine->gpu));
       if (!found) {
         refused = found.refusal();
       } else if (std::optional<OnlineChain> &chain = *found) {
