@@ -166,6 +166,13 @@ MLIR_CAPI_EXPORTED MlirOperation pitCoverageCreate(MlirLocation location,
 /// pit.extent: the extent of the packed dimension, of type index.
 MLIR_CAPI_EXPORTED MlirOperation pitExtentCreate(MlirLocation location,
                                                  MlirValue index);
+/// pit.ids: a chunk of `size` ids that a tensor of i32 lists from these
+/// subscripts on.
+MLIR_CAPI_EXPORTED MlirOperation pitIdsCreate(MlirLocation location,
+                                              MlirValue list,
+                                              intptr_t numSubscripts,
+                                              const MlirValue *subscripts,
+                                              int64_t size);
 /// pit.coords: the coordinates of `ids`, a tensor of index.
 MLIR_CAPI_EXPORTED MlirOperation pitCoordsCreate(MlirLocation location,
                                                  MlirValue ids);

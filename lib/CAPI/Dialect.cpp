@@ -264,6 +264,18 @@ MlirOperation pitExtentCreate(MlirLocation location, MlirValue index) {
   return createQuery<ExtentOp>(location, getBuilder(location).getIndexType(),
                                index);
 }
+MlirOperation pitIdsCreate(MlirLocation location, MlirValue list,
+                           intptr_t numSubscripts, const MlirValue *subscripts,
+                           int64_t size) {
+  MlirType type = pitIdsTypeGet(location, size);
+  if (mlirTypeIsNull(type))
+    return {nullptr};
+  OpBuilder builder = getBuilder(location);
+  return wrap(IdsOp::create(builder, unwrap(location), unwrap(type),
+                            unwrap(list), toValues(numSubscripts, subscripts))
+                  .getOperation());
+}
+
 MlirOperation pitCoordsCreate(MlirLocation location, MlirValue ids) {
   OpBuilder builder = getBuilder(location);
   auto chunk = dyn_cast<IdsType>(unwrap(ids).getType());

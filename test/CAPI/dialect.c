@@ -241,6 +241,8 @@ static void test_tiles(void) {
   // CHECK-NEXT: pit.coverage
   append(block, pitExtentCreate(location, index));
   // CHECK-NEXT: pit.extent
+  append(block, pitIdsCreate(location, argument(block, 4), 1, &zero, 64));
+  // CHECK-NEXT: pit.ids {{.*}} : tensor<?xi32> -> !pit.ids<64>
   MlirValue packed =
       append(block, pitSReadCreate(location, parse_type("tensor<?x?xf32>"),
                                    argument(block, 0), 1, &index,
@@ -322,6 +324,10 @@ static void test_tiles(void) {
   expect(mlirOperationIsNull(pitCoordsCreate(location, zero)),
          "a number is no chunk");
   // CHECK-NEXT: diagnostic: needs a value of type !pit.ids, not 'index'
+  expect(mlirOperationIsNull(
+             pitIdsCreate(location, argument(block, 4), 1, &zero, 0)),
+         "no ids");
+  // CHECK-NEXT: diagnostic: {{.*}}0
   expect(mlirOperationIsNull(
              pitSWriteCreate(location, packed, argument(block, 1), 1, &index,
                              mlirStringRefCreateFromCString("plus"), 0, NULL)),

@@ -4,6 +4,7 @@ import attentions  # noqa: F401
 import convolutions  # noqa: F401
 import elementwise  # noqa: F401
 import linalg_products  # noqa: F401
+import lists  # noqa: F401
 import models_exported  # noqa: F401
 import models_layers  # noqa: F401
 import models_recurrent  # noqa: F401
