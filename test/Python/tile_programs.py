@@ -115,6 +115,14 @@ class Programs(unittest.TestCase):
                 self.assertEqual(got.dtype, a.dtype)
                 self.close(got, wanted, tolerance)
 
+    def test_lists(self):
+        for h, m, k, n in [(3, 70, 30, 40), (1, 1, 1, 1), (0, 3, 4, 5), (2, 64, 0, 7)]:
+            a, b = dense(h, m, k), dense(k, n)
+            order = np.array([random.permutation(m) for _ in range(h)], "i4").reshape(h, m)
+            wanted = a.astype("d") @ b + np.arange(m)[:, None]
+            out = np.full((h, m, n), np.nan, "f")
+            self.close(programs.by_lists(a, b, order, out=out), wanted)
+
     def test_padded_batch(self):
         for batch, steps, k, n in [(3, 20, 30, 40), (1, 1, 1, 1), (2, 0, 3, 4)]:
             x, w = dense(batch, steps, k), dense(k, n)

@@ -7,7 +7,7 @@ from ._language import as_tile, as_type, expect, language
 from ._loops import Chunks, Loop, group_names, make_range
 from ._members import coordinates
 from ._types import i1, index as make_index_type, index_
-from ._values import Index, Number, Place, Scalar, Span, Tensor, Tile, describe, is_constant
+from ._values import Ids, Index, Number, Place, Scalar, Span, Tensor, Tile, describe, is_constant
 
 
 # -- Loops --
@@ -89,6 +89,27 @@ def span(b, start, size):
     if isinstance(start, bool) or not isinstance(start, int):
         raise Mistake(f"a span starts at a whole number, not at {describe(start)}")
     return Span(start, size, abs(start) or size)
+
+
+@language
+def listed(b, place):
+    """Ids that a tensor of i32 lists, as a subscript: `tile.listed(order[h, i])` has as many as the
+    range `i`. Those behind the end are absent. What iterations of `forall` write by them are other
+    elements only if no list has an id twice."""
+    expect(place, Place, "tile.listed takes a part of a tensor, as order[h, i]")
+    tensor, *numbers = place.tensor, *place.subscripts
+    if tensor.type.name != "i32" or not numbers or not isinstance(numbers.pop(), Span) or any(
+            isinstance(x, (Span, Ids)) for x in numbers):
+        raise Mistake("tile.listed takes neighbours in the last dimension of a tensor of i32, and numbers in "
+                      f"the others, not a part of shape {place.extents} of {describe(tensor)}")
+    loops = {}
+    for subscript in place.subscripts:
+        loops |= getattr(subscript, "loops", {})
+    for region in b.regions:
+        region.reads.append((place, b.at))
+    size = place.extents[-1]
+    name = b.op("ids", f"pit.ids {tensor.name}[{b.subscripts(place)}] : {tensor.mlir} -> !pit.ids<{size}>")
+    return Ids(name, size, loops)
 
 
 @language

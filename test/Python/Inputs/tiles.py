@@ -223,3 +223,18 @@ def padded(x: tile.f32["B", "S", "K"], lengths: tile.i32["B"], w: tile.f32["K", 
                 acc += tile.dot(tile.sread(x[b, ids, p]), tile.sread(w[p, j]))
             tile.swrite(y[b, ids, j], acc)
     return y
+
+
+@pit.jit
+def by_lists(a: tile.f32["H", "M", "K"], b: tile.f32["K", "N"], order: tile.i32["H", "M"], *, m=32, n=64, k=32):
+    """Rows in the order of lists, written where they are."""
+    H, M, K = a.shape
+    N = b.shape[1]
+    c = tile.empty((H, M, N), tile.f32)
+    for h, i, j in tile.forall(H, (0, M, m), (0, N, n)):
+        rows = tile.listed(order[h, i])
+        acc = tile.zeros((m, n), tile.f32)
+        for p in tile.for_range(0, K, k):
+            acc += tile.dot(tile.sread(a[h, rows, p]), tile.sread(b[p, j]))
+        tile.swrite(c[h, rows, j], acc + tile.coords(rows)[:, None].to(tile.i32).to(tile.f32))
+    return c
