@@ -267,7 +267,7 @@ def packed(d, size, rounds, count=8):
                                              window_size=(-1, 0)).transpose(0, 1)}, exact, rounds)
 
 
-def gradients(d, size, rounds):
+def gradients(d, size, causal, rounds):
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.nn.functional import scaled_dot_product_attention as sdpa
 
@@ -281,19 +281,23 @@ def gradients(d, size, rounds):
 
     def by_torch(backend):
         with sdpa_kernel(backend):
-            return sdpa(q, k, v)
+            return sdpa(q, k, v, is_causal=causal)
 
     with torch.no_grad():
         heads = [x[0, :2].double() for x in (q, k, v)]
     heads = [x.requires_grad_() for x in heads]
     scores = heads[0] @ heads[1].mT * d ** -0.5
+    if causal:
+        ahead = torch.ones(size, size, dtype=torch.bool, device="cuda").triu_(1)
+        scores = scores.masked_fill(ahead, -torch.inf)
     exact, = torch.autograd.grad(scores.softmax(-1) @ heads[2], heads[:1], grad[0, :2].double())
-    calls = {"pit.attention": call(lambda: pit.attention(q, k, v)),
+    calls = {"pit.attention": call(lambda: pit.attention(q, k, v, causal=causal)),
              "torch, flash": call(lambda: by_torch(SDPBackend.FLASH_ATTENTION)),
              "torch, cuDNN": call(lambda: by_torch(SDPBackend.CUDNN_ATTENTION))}
     calls |= {name: call(lambda: function()[None])
-              for name, function in flash_attn_4(q[0], k[0], v[0], False).items()}
-    report(f"gradients {d} {size}", 10.0 * HEADS * size * size * d, calls, exact, rounds)
+              for name, function in flash_attn_4(q[0], k[0], v[0], causal).items()}
+    report(f"{'causal ' if causal else ''}gradients {d} {size}",
+           10.0 * HEADS * size * size * d * (0.5 if causal else 1), calls, exact, rounds)
 
 
 def decode(batch, keys, page, rounds):
@@ -349,8 +353,9 @@ def main():
         for size in map(int, arguments.sizes.split(",")) for causal in (False, True)]
     cases += [(f"packed {d} {size}", lambda d=d, size=size: packed(d, size, arguments.rounds))
               for d in (128, 64) for size in (16384, 32768)]
-    cases += [(f"gradients {d} {size}", lambda d=d, size=size: gradients(d, size, arguments.rounds))
-              for d in (128, 64) for size in (4096,)]
+    cases += [(f"{'causal ' if causal else ''}gradients {d} {size}",
+               lambda d=d, size=size, causal=causal: gradients(d, size, causal, arguments.rounds))
+              for d in (128, 64) for size in (4096,) for causal in (False, True)]
     cases += [(f"blocks {d} {size}, {percent} %", lambda d=d, size=size, percent=percent: blocks_of(
         d, size, percent, arguments.rounds))
         for size in map(int, arguments.sizes.split(",")) for d in (128, 64) for percent in LIVE]
