@@ -253,6 +253,9 @@ int64_t OnlineTiler::columnsOfStep() const {
         bytes += 2 * columns;
       }
   }
+  // A product of single rows reads no matrix along the axis.
+  if (bytes == 0)
+    return 0;
   // Matrices of f32, and a factor of 16 bits that one of them becomes.
   int64_t registers = kTileRegisters - carried / 2;
   int64_t columns = 4 * registers / (2 * matrices + 1);
