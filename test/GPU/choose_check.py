@@ -46,6 +46,7 @@ class Call:
     def __init__(self, runtime, stream=0):
         self.runtime, self.lib = runtime, runtime.lib
         self.frame = ct.c_void_p()
+        self.described = []  # what the runtime reads until the call ends
         self.check(self.lib.pit_rt_enter(runtime.context, MANIFEST, None, None,
                                          ct.c_void_p(stream), None, ct.byref(self.frame)))
 
@@ -66,16 +67,16 @@ class Call:
         self.case, self.variants = case, variants
         builds = [self.build(case, DENSE, variants[0][1]),
                   *(self.build(case, *variant) for variant in variants)]
-        # The runtime reads it until the call ends.
-        self.described = Variants(0, 0, flags, len(builds), 0, (Build * 16)(*builds))
-        self.described.identity = zlib.crc32(bytes(self.described))
+        described = Variants(0, 0, flags, len(builds), 0, (Build * 16)(*builds))
+        described.identity = zlib.crc32(bytes(described))
+        self.described.append(described)
         tensor, pad = case.data.tensor, [0] * (8 - len(case.shape))
         view = View(bitmap.words if bitmap else tensor.data, (*case.shape, *pad),
                     (*tensor.strides[:len(case.shape)], *pad))
         numbers = [number for fixed, live in costs for number in (fixed, live, 0)]
         self.shown = ct.POINTER(Shown)()
         self.check(self.lib.pit_rt_choose_on_device(
-            self.frame, ct.byref(self.described), ct.byref(view),
+            self.frame, ct.byref(described), ct.byref(view),
             (ct.c_double * len(numbers))(*numbers), after, seen,
             ct.byref(bitmap) if bitmap else None, None, ct.byref(self.shown)))
         self.word = self.shown.contents.variant
