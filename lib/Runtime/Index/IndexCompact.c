@@ -113,8 +113,7 @@ static pit_status build_chunks(pit_index_builder *builder) {
   return PIT_OK;
 }
 
-static pit_status reserve(pit_index_builder *builder, int64_t blocks,
-                          bool with_origin) {
+pit_status pit_index_reserve(pit_index_builder *builder) {
   pit_context *context = builder->context;
   const pit_index *index = &builder->index;
   pit_status status =
@@ -126,9 +125,17 @@ static pit_status reserve(pit_index_builder *builder, int64_t blocks,
   if (status == PIT_OK)
     status = pit_buffer_reserve(context, &builder->ids, index->capacity,
                                 sizeof(int32_t), "the ids of an index");
+  return status;
+}
+
+static pit_status reserve(pit_index_builder *builder, int64_t blocks,
+                          bool with_origin) {
+  pit_context *context = builder->context;
+  pit_status status = pit_index_reserve(builder);
   if (status == PIT_OK && with_origin)
-    status = pit_buffer_reserve(context, &builder->origin, index->capacity,
-                                sizeof(int32_t), "the origins of an index");
+    status =
+        pit_buffer_reserve(context, &builder->origin, builder->index.capacity,
+                           sizeof(int32_t), "the origins of an index");
   if (status == PIT_OK)
     status = pit_buffer_reserve(context, &builder->blocks, blocks,
                                 sizeof(int64_t), "building an index");

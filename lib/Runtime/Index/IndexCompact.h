@@ -11,4 +11,7 @@
 pit_status pit_index_compact(pit_index_builder *builder, const uint64_t *bits,
                              const pit_data *routing);
 
+/// Makes room for the counts, offsets and ids of builder->index.
+pit_status pit_index_reserve(pit_index_builder *builder);
+
 #endif // PIT_LIB_RUNTIME_INDEX_INDEXCOMPACT_H

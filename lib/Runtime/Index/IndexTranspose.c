@@ -9,6 +9,7 @@
 #include "IndexTranspose.h"
 #include "Cuda/CudaContext.h"
 #include "CudaIndex.h"
+#include "IndexCompact.h"
 #include "IndexSpec.h"
 
 /// The head of the transpose. Positions are its ids, which are 32-bit.
@@ -29,26 +30,11 @@ static pit_status resolve(pit_context *context, const pit_index *index,
   return status;
 }
 
-static pit_status reserve(pit_index_builder *builder) {
-  const pit_index *index = &builder->index;
-  pit_context *context = builder->context;
-  pit_status status =
-      pit_buffer_reserve(context, &builder->counts, index->groups,
-                         sizeof(int32_t), "the counts of an index");
-  if (status == PIT_OK)
-    status = pit_buffer_reserve(context, &builder->offsets, index->groups,
-                                sizeof(int64_t), "the offsets of an index");
-  if (status == PIT_OK)
-    status = pit_buffer_reserve(context, &builder->ids, index->capacity,
-                                sizeof(int32_t), "the ids of an index");
-  return status;
-}
-
 static pit_status transpose_on_host(pit_index_builder *builder,
                                     const pit_index *index) {
   pit_index *made = &builder->index;
   made->capacity = index->total;
-  pit_status status = reserve(builder);
+  pit_status status = pit_index_reserve(builder);
   if (status != PIT_OK)
     return status;
   int32_t *counts = builder->counts.data;

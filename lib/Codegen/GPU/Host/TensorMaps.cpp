@@ -53,23 +53,23 @@ static Value constantI64(OpBuilder &builder, Location loc, int64_t value) {
   return arith::ConstantIntOp::create(builder, loc, value, 64);
 }
 
-static Value toI64(OpBuilder &builder, Location loc, OpFoldResult index) {
-  return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(),
-                                                  cast<Value>(index));
+static Value toI64(ArithEmitter &e, OpFoldResult index) {
+  return e.b.createOrFold<arith::IndexCastOp>(e.loc, e.b.getI64Type(),
+                                              cast<Value>(index));
 }
 
 Value cuda::countElements(OpBuilder &builder, Location loc, Value memref) {
+  ArithEmitter e(builder, loc);
   Value elements = constantI64(builder, loc, 1);
   for (int64_t d = 0; d < cast<MemRefType>(memref.getType()).getRank(); ++d)
-    elements = builder.createOrFold<arith::MulIOp>(
-        loc, elements,
-        toI64(builder, loc,
-              builder.createOrFold<memref::DimOp>(loc, memref, d)));
+    elements =
+        e.mul(elements,
+              toI64(e, builder.createOrFold<memref::DimOp>(loc, memref, d)));
   return elements;
 }
 
-static Value both(OpBuilder &builder, Location loc, Value a, Value b) {
-  return a ? Value(arith::AndIOp::create(builder, loc, a, b)) : b;
+static Value both(ArithEmitter &e, Value a, Value b) {
+  return a ? e.logicalAnd(a, b) : b;
 }
 
 /// Whether TMA can take what lies at the address, with such strides.
@@ -79,14 +79,9 @@ static Value isAligned(OpBuilder &builder, Location loc,
                        ArrayRef<OpFoldResult> strides) {
   if (getConstantIntValue(strides.back()) != 1)
     return {};
-  auto constant = [&](int64_t value) {
-    return constantI64(builder, loc, value);
-  };
-  auto isMultiple = [&](Value value) -> Value {
-    Value rest =
-        arith::RemUIOp::create(builder, loc, value, constant(kAlignment));
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rest,
-                                 constant(0));
+  ArithEmitter e(builder, loc);
+  auto isMultiple = [&](Value value) {
+    return e.equal(e.rem(value, kAlignment), constantI64(builder, loc, 0));
   };
   Value can = isMultiple(firstElementAddress(builder, loc, memref));
   int64_t bytes = elementBytes(memref.getType().getElementType());
@@ -102,9 +97,7 @@ static Value isAligned(OpBuilder &builder, Location loc,
         return {};
       continue;
     }
-    Value inBytes = arith::MulIOp::create(
-        builder, loc, toI64(builder, loc, extent), constant(bytes));
-    can = both(builder, loc, can, isMultiple(inBytes));
+    can = both(e, can, isMultiple(e.mul(toI64(e, extent), bytes)));
   }
   return can;
 }
@@ -114,6 +107,7 @@ TensorMapFit cuda::canHaveTensorMap(OpBuilder &builder, Location loc,
   auto metadata =
       memref::ExtractStridedMetadataOp::create(builder, loc, memref);
   SmallVector<OpFoldResult> sizes = metadata.getConstifiedMixedSizes();
+  ArithEmitter e(builder, loc);
   TensorMapFit fit;
   fit.layout = isAligned(builder, loc, memref, sizes,
                          metadata.getConstifiedMixedStrides());
@@ -124,12 +118,9 @@ TensorMapFit cuda::canHaveTensorMap(OpBuilder &builder, Location loc,
       continue;
     }
     // 0 - 1 is large.
-    Value less = arith::SubIOp::create(builder, loc, toI64(builder, loc, size),
-                                       constantI64(builder, loc, 1));
-    Value fits =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, less,
-                              constantI64(builder, loc, UINT32_MAX));
-    fit.extents = both(builder, loc, fit.extents, fits);
+    Value less = e.sub(toI64(e, size), constantI64(builder, loc, 1));
+    Value fits = e.inRange(less, constantI64(builder, loc, UINT32_MAX));
+    fit.extents = both(e, fit.extents, fits);
   }
   if (!fit.extents)
     fit.extents = arith::ConstantIntOp::create(builder, loc, true, 1);
@@ -141,31 +132,27 @@ TensorMapFit cuda::canHaveTensorMap(OpBuilder &builder, Location loc,
 //===----------------------------------------------------------------------===//
 
 Value LaunchedMaps::constant(int64_t value) {
-  return constantI64(builder, loc, value);
+  return constantI64(b, loc, value);
 }
 
 Value LaunchedMaps::wordOf(OpFoldResult number) {
   if (std::optional<int64_t> known = getConstantIntValue(number))
     return constant(*known);
   Value word = cast<Value>(number);
-  return word.getType().isIndex() ? toI64(builder, loc, word) : word;
-}
-
-Value LaunchedMaps::multiply(Value a, Value b) {
-  return builder.createOrFold<arith::MulIOp>(loc, a, b);
+  return word.getType().isIndex() ? toI64(*this, word) : word;
 }
 
 Value LaunchedMaps::require() {
   if (maps.empty())
-    return arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+    return arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
   Value fits;
   bool mayCopy = false;
   for (const TensorMap &map : maps) {
     if (!inPlace.contains(map.memref)) {
-      TensorMapFit fit = canHaveTensorMap(builder, loc, map.memref);
+      TensorMapFit fit = canHaveTensorMap(b, loc, map.memref);
       if (!fit.extents)
         return {};
-      fits = both(builder, loc, fits, fit.extents);
+      fits = both(*this, fits, fit.extents);
       inPlace[map.memref] = fit.layout;
     }
     mayCopy |= map.alongK >= 0;
@@ -173,14 +160,14 @@ Value LaunchedMaps::require() {
       continue;
     if (!inPlace[map.memref])
       return {};
-    fits = both(builder, loc, fits, inPlace[map.memref]);
+    fits = both(*this, fits, inPlace[map.memref]);
   }
   if (!mayCopy)
     return fits;
   Value pays = copyPays();
   if (matchPattern(pays, m_Zero()))
     return {};
-  return both(builder, loc, fits, pays);
+  return both(*this, fits, pays);
 }
 
 /// Whether there are enough products for what is copied (i1): as many as the
@@ -193,29 +180,23 @@ Value LaunchedMaps::copyPays() {
     unsigned isOrdered = !map.order.empty();
     if (map.alongK < 0 || !seen.insert({map.memref, isOrdered}).second)
       continue;
-    extent = wordOf(
-        builder.createOrFold<memref::DimOp>(loc, map.memref, map.alongK));
-    Value elements = countElements(builder, loc, map.memref),
+    extent = wordOf(b.createOrFold<memref::DimOp>(loc, map.memref, map.alongK));
+    Value elements = countElements(b, loc, map.memref),
           lies = inPlace[map.memref];
     if (lies && !isOrdered)
-      elements =
-          arith::SelectOp::create(builder, loc, lies, constant(0), elements);
+      elements = select(lies, constant(0), elements);
     bool isWord = elementBytes(map.memref.getType().getElementType()) >= 4;
-    least = builder.createOrFold<arith::AddIOp>(
-        loc, least,
-        multiply(elements, constant(isWord ? kLeastProductsOfWord
-                                           : kLeastProductsOfNarrow)));
+    least =
+        add(least, mul(elements, constant(isWord ? kLeastProductsOfWord
+                                                 : kLeastProductsOfNarrow)));
   }
-  Value products =
-      multiply(countElements(builder, loc, launch.getOuts().front()), extent);
-  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::uge,
-                                             products, least);
+  Value products = mul(countElements(b, loc, launch.getOuts().front()), extent);
+  return compare(arith::CmpIPredicate::uge, products, least);
 }
 
 LaunchedMaps::Source LaunchedMaps::sourceOf(const TensorMap &map) {
-  auto metadata =
-      memref::ExtractStridedMetadataOp::create(builder, loc, map.memref);
-  return {firstElementAddress(builder, loc, map.memref),
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, map.memref);
+  return {firstElementAddress(b, loc, map.memref),
           metadata.getConstifiedMixedSizes(),
           metadata.getConstifiedMixedStrides()};
 }
@@ -233,31 +214,27 @@ LaunchedMaps::Source LaunchedMaps::copyOf(const TensorMap &map,
     strides.push_back(from.strides[dim]);
   }
   Value unit = constant(kAlignment / bytes);
-  Value extent = multiply(builder.createOrFold<arith::CeilDivUIOp>(
-                              loc, wordOf(copy.sizes.back()), unit),
-                          unit);
-  copy.strides.assign(rank, builder.getI64IntegerAttr(1));
+  Value extent = mul(ceilDiv(wordOf(copy.sizes.back()), unit), unit);
+  copy.strides.assign(rank, b.getI64IntegerAttr(1));
   for (int64_t d = rank - 2; d >= 0; --d) {
     copy.strides[d] = extent;
-    extent = multiply(extent, wordOf(copy.sizes[d]));
+    extent = mul(extent, wordOf(copy.sizes[d]));
   }
-  Value memory = allocateBytes(
-      builder, loc, function,
-      builder.createOrFold<arith::IndexCastOp>(
-          loc, builder.getIndexType(), multiply(extent, constant(bytes))));
-  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  Type i32 = builder.getI32Type();
-  Value word = LLVM::IntToPtrOp::create(builder, loc, pointer, condition[0]);
-  callRuntime(
-      builder, loc, "pit_rt_pack_rows", i32,
-      {getFrame(function), memory,
-       storeView(builder, loc, function, from.data, copy.sizes, strides),
-       arith::ConstantIntOp::create(builder, loc, i32, bytes),
-       arith::ConstantIntOp::create(builder, loc, i32, rank), word,
-       arith::TruncIOp::create(builder, loc, i32, condition[1])},
-      /*status=*/true);
-  copy.data =
-      LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), memory);
+  Value memory =
+      allocateBytes(b, loc, function,
+                    b.createOrFold<arith::IndexCastOp>(
+                        loc, b.getIndexType(), mul(extent, constant(bytes))));
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Type i32 = b.getI32Type();
+  Value word = LLVM::IntToPtrOp::create(b, loc, pointer, condition[0]);
+  callRuntime(b, loc, "pit_rt_pack_rows", i32,
+              {getFrame(function), memory,
+               storeView(b, loc, function, from.data, copy.sizes, strides),
+               arith::ConstantIntOp::create(b, loc, i32, bytes),
+               arith::ConstantIntOp::create(b, loc, i32, rank), word,
+               arith::TruncIOp::create(b, loc, i32, condition[1])},
+              /*status=*/true);
+  copy.data = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), memory);
   return copy;
 }
 
@@ -272,17 +249,17 @@ LaunchedMaps::Source LaunchedMaps::placeOf(const TensorMap &map,
     return source;
   // Only when the program runs is it known which of the two it is.
   int64_t rank = map.box.size();
-  auto choice = scf::IfOp::create(builder, loc,
-                                  SmallVector<Type>(rank, builder.getI64Type()),
-                                  lies, /*withElseRegion=*/true);
+  auto choice =
+      scf::IfOp::create(b, loc, SmallVector<Type>(rank, b.getI64Type()), lies,
+                        /*withElseRegion=*/true);
   auto yield = [&](Block *block, function_ref<Source()> make) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(block);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(block);
     Source taken = make();
     SmallVector<Value> words = {taken.data};
     for (OpFoldResult stride : ArrayRef(taken.strides).drop_back())
       words.push_back(wordOf(stride));
-    scf::YieldOp::create(builder, loc, words);
+    scf::YieldOp::create(b, loc, words);
   };
   yield(choice.thenBlock(), [&] { return source; });
   yield(choice.elseBlock(), [&] { return copyOf(map, condition); });
@@ -300,14 +277,13 @@ Value LaunchedMaps::makeMap(const TensorMap &map, const Source &source) {
   form.swizzle = static_cast<int32_t>(map.swizzle);
   form.l2_promotion = kL2Promotion;
   llvm::copy(map.box, form.box);
-  Value made = entryAlloca(builder, loc, function, builder.getI8Type(),
-                           kMapBytes, kMapAlignment);
-  callRuntime(builder, loc, "pit_rt_tensor_map", builder.getI32Type(),
-              {getFrame(function), made,
-               constantStruct(builder, loc, "pit_tensor_map", form),
-               storeView(builder, loc, function, source.data, source.sizes,
-                         source.strides)},
-              /*status=*/true);
+  Value made =
+      entryAlloca(b, loc, function, b.getI8Type(), kMapBytes, kMapAlignment);
+  callRuntime(
+      b, loc, "pit_rt_tensor_map", b.getI32Type(),
+      {getFrame(function), made, constantStruct(b, loc, "pit_tensor_map", form),
+       storeView(b, loc, function, source.data, source.sizes, source.strides)},
+      /*status=*/true);
   return made;
 }
 

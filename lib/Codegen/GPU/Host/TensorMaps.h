@@ -9,6 +9,8 @@
 #ifndef PIT_LIB_CODEGEN_GPU_HOST_TENSORMAPS_H
 #define PIT_LIB_CODEGEN_GPU_HOST_TENSORMAPS_H
 
+#include "Codegen/Common/Arithmetic.h"
+
 #include "pit/Dialect/Pit/IR/LaunchInfo.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -43,11 +45,11 @@ TensorMapFit canHaveTensorMap(OpBuilder &builder, Location loc,
 Value countElements(OpBuilder &builder, Location loc, Value memref);
 
 /// The descriptors of a launch.
-class LaunchedMaps {
+class LaunchedMaps : ArithEmitter {
 public:
   LaunchedMaps(OpBuilder &builder, Location loc, func::FuncOp function,
                LaunchOp launch, ArrayRef<TensorMap> maps)
-      : builder(builder), loc(loc), function(function), launch(launch),
+      : ArithEmitter(builder, loc), function(function), launch(launch),
         maps(maps) {}
 
   /// Whether they can be made, and what has to be copied for them pays (i1).
@@ -66,15 +68,12 @@ private:
 
   Value constant(int64_t value);
   Value wordOf(OpFoldResult number);
-  Value multiply(Value a, Value b);
   Value copyPays();
   Source sourceOf(const TensorMap &map);
   Source copyOf(const TensorMap &map, ValueRange condition);
   Source placeOf(const TensorMap &map, ValueRange condition);
   Value makeMap(const TensorMap &map, const Source &source);
 
-  OpBuilder &builder;
-  Location loc;
   func::FuncOp function;
   LaunchOp launch;
   SmallVector<TensorMap> maps;
