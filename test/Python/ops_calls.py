@@ -353,7 +353,8 @@ class Calls(unittest.TestCase):
     def test_first_threads(self):
         """The first calls of several threads load one extension module."""
         subprocess.run([sys.executable, "-c", """
-import importlib.util, threading, time
+import importlib.util, sys, threading, time
+sys.path.insert(0, sys.argv[1])
 from pit import _call
 real, found = importlib.util.module_from_spec, []
 def slow(spec):
@@ -366,7 +367,7 @@ for each in threads:
 for each in threads:
     each.join()
 assert len(found) == 4 and len(set(map(id, found))) == 1, found
-"""], check=True)
+""", str(Path(pit.__file__).parents[1])], check=True)
 
     def test_nothing_is_left(self):
         a, b, x, w = draw(5, 8), np.asfortranarray(draw(8, 4)), draw(2, 3, 8), draw(6, 8)
