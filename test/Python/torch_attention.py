@@ -269,6 +269,23 @@ class Attention(unittest.TestCase):
                                torch.autograd.grad(layer(q, k, v), (q, k, v), grad)):
             self.close(made, exact.double())
 
+    def test_graph_of_one_tensor(self):
+        """A tensor that is given twice: x for all three, one cu_seqlens for queries and keys."""
+        x = torch.randn(1, 2, 40, 16, requires_grad=True)
+        starts = torch.tensor([0, 7, 40])
+
+        def layer(x):
+            return pit.attention(x, x, x, causal=True, cu_seqlens=starts)
+
+        compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
+        bounds = ((0, 7), (7, 40))
+        right = torch.cat([torch.nn.functional.scaled_dot_product_attention(
+            *[x.double()[:, :, a:b]] * 3, is_causal=True) for a, b in bounds], 2)
+        self.close(compiled(x), right)
+        grad = torch.randn(1, 2, 40, 16)
+        self.close(torch.autograd.grad(compiled(x), x, grad)[0],
+                   torch.autograd.grad(right, x, grad.double())[0])
+
     def test_vmap(self):
         q, k, v = (torch.randn(3, 1, 2, 20, 8) for _ in range(3))
         found = torch.vmap(lambda q, k, v: pit.attention(q, k, v, causal=True))(q, k, v)

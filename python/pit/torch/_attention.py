@@ -122,6 +122,14 @@ def run_all(op, tensors, out):
     return tuple(found) if returns_logs(op) else found[0]
 
 
+def each_once(tensors):
+    """Tensors that are given twice, as x of attention(x, x, x), as others of the same memory: a graph of
+    torch.compile takes none twice for a Function."""
+    if not torch.compiler.is_compiling():
+        return tensors
+    return [x.view_as(x) if any([x is y for y in tensors[:i]]) else x for i, x in enumerate(tensors)]
+
+
 def run(op, tensors, index, differentiated, out):
     """The result, or with the logarithms, by the op's string."""
     if differentiated:
@@ -131,7 +139,7 @@ def run(op, tensors, index, differentiated, out):
             if name in stored_names(op) and x.requires_grad:
                 raise Error(f"attention: {name} is of a cache or of 8 bits, and has no gradient; "
                             f"pass {name}.detach()")
-        result, logs = Differentiated.apply(with_logs(op), *tensors)
+        result, logs = Differentiated.apply(with_logs(op), *each_once(tensors))
         return (result, logs) if returns_logs(op) else result
     if index is not None:
         return _op.call(_op.decode(op), [*tensors, index], out)
