@@ -269,6 +269,22 @@ class Attention(unittest.TestCase):
                                torch.autograd.grad(layer(q, k, v), (q, k, v), grad)):
             self.close(made, exact.double())
 
+    def test_graph_of_any_sizes(self):
+        """All sizes are symbols, and so are numbers that the function finds outside."""
+        q, k, v = (torch.randn(2, heads, 37, 16, requires_grad=True) for heads in (4, 2, 2))
+        grad, live = torch.randn(2, 4, 37, 16), torch.rand(2, 4, 3, 3) < 0.7
+        for options in ({"scale": 0.3, "softcap": 5.0}, {"causal": True, "window": 5, "sinks": 2},
+                        {"blocks": live, "block_size": 16, "order": torch.randperm(37)}):
+            torch._dynamo.reset()
+
+            def layer(q, k, v, options=options):
+                return pit.attention(q, k, v, **options)
+
+            compiled = torch.compile(layer, fullgraph=True, dynamic=True, backend="aot_eager")
+            for made, exact in zip(torch.autograd.grad(compiled(q, k, v), (q, k, v), grad),
+                                   torch.autograd.grad(layer(q, k, v), (q, k, v), grad)):
+                self.close(made, exact.double())
+
     def test_graph_of_one_tensor(self):
         """A tensor that is given twice: x for all three, one cu_seqlens for queries and keys."""
         x = torch.randn(1, 2, 40, 16, requires_grad=True)
