@@ -208,6 +208,8 @@ class Attention(unittest.TestCase):
                 ("order has 3 parts", {"blocks": np.ones((1, 1), bool), "order": (None, None, None)}),
                 (r"order has shape \(7,\); it broadcasts to \(batch, heads, queries\), and has each of 8",
                  {"blocks": np.ones((1, 1), bool), "order": np.arange(7)}),
+                (r"order lacks place 5: it is \[0, 1, 2, 3, 4, -1, 6, 7\] and so on; it has each of 8",
+                 {"blocks": np.ones((1, 1), bool), "order": np.where(np.arange(8) == 5, -1, np.arange(8))}),
                 (r"order has shape \(1, 3, 8\); it broadcasts to \(1, 4, 8\)",
                  {"blocks": np.ones((1, 1), bool), "order": np.zeros((3, 8), "i4")}),
                 ("bias must be an array, not float 0.5", {"bias": 0.5}),

@@ -35,7 +35,21 @@ def of_argument(op, order, sizes, pattern):
                         f"{what}), and has each of {places} places once")
         letters.append(pattern("order", x.shape, (*sizes[:2], places), f"(batch, heads, {what})",
                                "bh" + letter))
+        expect_each_once(op, x, places)
     return arrays, (*letters[:1], letters[1] if is_pair else SAME)
+
+
+def expect_each_once(op, order, places):
+    """Values are looked at in arrays of numpy alone, since others may lie on a device."""
+    if type(order).__module__ != "numpy" or order.dtype.kind not in "iu":
+        return
+    import numpy
+
+    for row in order.reshape(-1, places) if order.size else ():
+        lacking = numpy.setdiff1d(numpy.arange(places), row)
+        if len(lacking):
+            raise Error(f"{op}: order lacks place {lacking[0]}: it is {row[:8].tolist()} and so on; it has "
+                        f"each of {places} places once")
 
 
 def arguments(orders):
