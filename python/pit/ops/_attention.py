@@ -559,13 +559,8 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
     if given is not None:
         arrays.append(given)
     arrays += [to_rank(x, 3) for x in orders if x is not None]
-    # No expression: where torch.compile has a size as a symbol, it would stay one.
-    if q.shape[1] != k.shape[1]:
-        has_groups = True
-    else:
-        has_groups = False
     op = attention_op(
-        has_groups, scale, softcap, bool(causal), align == "end", window, sinks,
+        q.shape[1] != k.shape[1], scale, softcap, bool(causal), align == "end", window, sinks,
         of_bias, alibi is not None, lengths is not None, sink_logits is not None, select, letters,
         block, of_orders, bool(sequences), not quantized and (is_narrow(k) or is_narrow(v)),
         scales, quantized, of_q, bool(return_lse))

@@ -4,7 +4,6 @@ import numbers
 import operator
 
 from .._library import Error
-from ._operand import is_traced
 
 
 def whole(op, name, value, least=1, what=""):
@@ -28,8 +27,6 @@ def real(op, name, value, positive=False):
         raise Error(f"{op}: {name} is {type(value).__name__} {value!r:.40}; it is a number of the program, "
                     f"as float({name})")
     value = float(value)
-    if is_traced():  # as a symbol, perhaps; its text is a constant, and has all digits
-        value = float(f"{value}")
     if positive and not value > 0:
         raise Error(f"{op}: {name} is {value}; it is larger than 0")
     return value

@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import operator
 import sys
 from dataclasses import dataclass
 
@@ -25,6 +26,16 @@ def is_traced():
     return torch is not None and torch.compiler.is_dynamo_compiling()
 
 
+def constant(x):
+    """An option of an op, where torch.compile may have a number as a symbol, as of sizes that vary and
+    of what a function finds outside: the number that its graph is for."""
+    if isinstance(x, bool):
+        return True if x else False
+    if isinstance(x, int):
+        return operator.index(x)
+    return float(f"{x}") if isinstance(x, float) else x  # the text has all digits
+
+
 def makes_op(function):
     """Keeps the ops that a function makes. While torch.compile traces a caller, they
     are strings instead (Op.encode), because a graph holds no objects."""
@@ -36,7 +47,7 @@ def makes_op(function):
 
     @functools.wraps(function)
     def call(*args):
-        return encoded(*args) if is_traced() else make(*args)
+        return encoded(*[constant(x) for x in args]) if is_traced() else make(*args)
 
     return call
 
