@@ -13,6 +13,7 @@ import weakref
 import torch
 
 from . import _experts, _run
+from ._plain import PLAIN
 
 top_hooks = torch._C._autograd._top_saved_tensors_default_hooks
 TIMED = 2  # calls of each way, of which the best counts
@@ -140,7 +141,7 @@ def first_way():
 def can_choose(x, weight):
     """Whether a call computes at once, on tensors that are memory: nothing traces or transforms it. A
     nested tensor, as torch's encoders make of a padding mask, has no sizes to choose by."""
-    return (type(weight) in _run.PLAIN and _experts.is_made_at_once(x) and not x.is_nested
+    return (type(weight) in PLAIN and _experts.is_made_at_once(x) and not x.is_nested
             and not _run.is_jit_tracing() and not _run.in_transform())
 
 

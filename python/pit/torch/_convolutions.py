@@ -14,6 +14,7 @@ from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._conv_training import (
     FilterGradient, ImageGradient, SparseConv2d, at_once, largest_phase)
 from ..ops._pixels import any_strip
+from ._plain import PLAIN
 
 _, transforms, count_modes, any_level, is_jit_tracing = _arrays.torch_modes()
 RUNS, RUN = 128, 8  # of neighbours in a sample: as many lines of memory
@@ -27,7 +28,6 @@ LEAST_FILTERS = 32
 LISTING = 1.5  # cycles that an element takes to be listed; 16 products take one
 
 NAMES = {getattr(torch, t.array): t.name for t in _types.TYPES if hasattr(torch, t.array)}
-PLAIN = {torch.Tensor, torch.nn.Parameter}
 plain = {}  # what is_plain returns, by id of the op (which lives for ever)
 most_of_calls = {}  # what most_ever returns, by id of the op and of what tensors have
 most_alone = {}  # what most_live_alone does

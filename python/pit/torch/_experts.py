@@ -19,7 +19,8 @@ from ..ops._gates import check_formula
 from ..ops._operand import constant_in_graphs, is_traced
 from . import _formulas, _known, _training
 from ._sharding import is_distributed  # noqa: F401: pit.transformers takes it from here
-from ._run import PLAIN, count_modes, exports_to_onnx, in_transform
+from ._plain import PLAIN
+from ._run import count_modes, exports_to_onnx, in_transform
 
 # Names of activations by classes of modules and by functions.
 CLASSES = {"SiLU": "silu", "SiLUActivation": "silu", "GELU": "gelu", "GELUActivation": "gelu",

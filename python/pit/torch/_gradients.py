@@ -17,9 +17,9 @@ from ..ops._gradients import (
 from ..ops._joint_gradients import joint_gradients
 from ..ops._operand import order_of
 from . import _convolutions, _sharding, _training, _vmap
+from ._plain import PLAIN
 
 _, transforms, _, _, _ = _arrays.torch_modes()
-PLAIN = {torch.Tensor, torch.nn.Parameter}
 
 plans = {}  # what `saved` returns, by id of the op (which lives for ever) and needs
 

@@ -17,7 +17,8 @@ from .. import ops
 from ..ops._operand import constant_in_graphs
 from . import _experts, _known, _training
 from ._experts import activation_name, cannot_hold_calls
-from ._run import PLAIN, any_autocast, count_modes
+from ._plain import PLAIN
+from ._run import any_autocast, count_modes
 
 # Names of the three weights of an expert: of gate, up and down.
 EXPERT_NAMES = (("w1", "w3", "w2"), ("gate_proj", "up_proj", "down_proj"))

@@ -12,6 +12,7 @@ from .._library import Error
 from ..ops import _op
 from ..ops._operand import constant_in_graphs
 from . import _attention, _compositions, _convolutions, _dense, _gradients, _relu, _sharding, _training, _vmap
+from ._plain import PLAIN
 
 library = torch.library.Library("pit", "DEF")
 # `op` is what Op.encode makes. `index` is a handle of a pit.Index, the last argument of
@@ -26,7 +27,6 @@ NAMES = {dtype: name for name, dtype in TORCH_TYPES.items()}
 
 ONNX_MODULES = {"torch.onnx._internal.exporter._flags",
                 "torch.onnx._internal.torchscript_exporter._globals"}
-PLAIN = {torch.Tensor, torch.nn.Parameter}
 is_grad_enabled = torch.is_grad_enabled
 any_autocast, transforms, count_modes, any_level, is_jit_tracing = _arrays.torch_modes()
 

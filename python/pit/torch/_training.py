@@ -11,9 +11,9 @@ from ..ops._moe_training import ExpertsBackward, ExpertsForward
 from ..ops._operand import constant_in_graphs
 from ..ops._padded_training import PaddedBackward, PaddedForward
 from . import _compositions, _vmap
+from ._plain import PLAIN
 
 _, _, count_modes, _, _ = _arrays.torch_modes()
-PLAIN = {torch.Tensor, torch.nn.Parameter}
 library = torch.library.Library("pit", "FRAGMENT")
 # `op` is what Op.encode makes; it may have several results.
 library.define("run_all(Tensor[] inputs, str op) -> Tensor[]",
