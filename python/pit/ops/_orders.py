@@ -5,6 +5,7 @@ of blocks is moved to the places (pit.reorder); the compiler gathers queries and
 import math
 
 from .._library import Error
+from ._frameworks import arrays_of
 from ._products import rank_of
 
 NAMES = ("order", "order_of_keys")  # as arguments of an op
@@ -101,13 +102,4 @@ def grid_order(shape, axes, *, before=0, after=0, like=None):
     order = numpy.arange(before + count + after, dtype="int32")
     order[before:before + count] = before + numpy.arange(count, dtype="int32").reshape(
         shape).transpose(axes).ravel()
-    if like is None or isinstance(like, numpy.ndarray):
-        return order
-    if hasattr(like, "new_empty"):
-        import torch
-        return torch.from_numpy(order).to(like.device)
-    if type(like).__module__.startswith("cupy"):
-        import cupy
-        return cupy.asarray(order)
-    import jax.numpy
-    return jax.numpy.asarray(order)
+    return order if like is None else arrays_of(like).of_host(order)

@@ -4,7 +4,8 @@ within the page's bounds could have. Ops of the arrays' framework compute it, wh
 import math
 
 from .._library import Error
-from ._block_index import arrays_of, largest, softmax
+from ._block_index import largest, softmax
+from ._frameworks import arrays_of
 from ._products import rank_of
 
 NAME = "page_index"
