@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """pit.attention beside the tile program that is written by hand (../attentions.py), torch's SDPA,
-flex_attention, and the package flash-attn-4 where it is installed: dense, causal, blocks of 64 queries by 64 keys, sequences packed one behind the
-other, and the gradients. "small" has queries and keys of 8 bits. "lists" are blocks of heads of their own beside flex_attention and dense
-SDPA; "orders" are such blocks in orders of a grid; "index" is the time of pit.block_index beside the
-attention that reads it; "decode" is
-pit.paged_attention beside a copy of the bytes of its pages. f16, 32 heads. All contestants take
-turns; prints microseconds (the median of rounds), TFLOP/s of what is multiplied, and the error
+flex_attention, and the package flash-attn-4 where it is installed: dense, causal, blocks of 64 queries
+by 64 keys, sequences packed one behind the other, and the gradients. "small" has queries and keys of 8
+bits. "lists" are blocks of heads of their own beside flex_attention and dense SDPA; "orders" are such
+blocks in orders of a grid; "index" is the time of pit.block_index beside the attention that reads it;
+"decode" is pit.paged_attention beside a copy of the bytes of its pages. f16, 32 heads. All contestants
+take turns; prints microseconds (the median of rounds), TFLOP/s of what is multiplied, and the error
 against float64. The compiler has to be there. --check compares random calls, of any options, and
 their gradients, with float64 before.
 
