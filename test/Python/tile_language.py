@@ -481,6 +481,28 @@ def _(x, n):
 
 
 @pit.jit
+def bits_of_floats(x: tile.tensor["N"]):
+    """In the order of the floats."""
+    N, = x.shape
+    integer, size = (tile.i64, 64) if x.dtype == tile.f64 else (tile.i32, 32)
+    y, z = tile.empty((N,), integer), tile.empty((N,), integer)
+    for i in tile.forall((0, N, 8)):
+        bits = tile.bits(tile.sread(x[i]))
+        tile.swrite(y[i], bits)
+        tile.swrite(z[i], bits ^ ((bits >> size - 1) & ((1 << size - 1) - 1)))
+    return y, z
+
+
+@case(bits_of_floats, np.array([-np.inf, -2.5, -1e-42, 0, 1e-42, 1, 1.5, 3e38, np.inf], "f"))
+@case(bits_of_floats, np.array([-np.inf, -2.5, -5e-324, 0, 5e-324, 1, 1.5, 1e308, np.inf]))
+def _(x):
+    bits = x.view("i" + x.dtype.str[2:])
+    order = np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
+    assert (np.diff(order) > 0).all()
+    return bits, order
+
+
+@pit.jit
 def middle(a: tile.f32["M", "K"], w: tile.f32["E", "K", "N"], *, m=4, n=8, k=4):
     """Numbers cut the results out of the middle, and out of the end of another order."""
     M, K = a.shape

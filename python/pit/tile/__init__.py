@@ -15,7 +15,7 @@
 """
 
 from ._elements import (
-    abs, all, any, cdiv, ceil, cos, dot, erf, exp, exp2, expm1, floor, fma, log, log1p, log2,
+    abs, all, any, bits, cdiv, ceil, cos, dot, erf, exp, exp2, expm1, floor, fma, log, log1p, log2,
     max, maximum, min, minimum, number, prod, round, rsqrt, sigmoid, sin, sqrt, sum, tanh, where)
 from ._errors import SourceError
 from ._functions import (
@@ -26,7 +26,7 @@ from ._types import (
     bf16, f8E4M3FN, f8E5M2, f16, f32, f64, i1, i8, i16, i32, i64, index, index_ as index_type, tensor)
 
 __all__ = [
-    "Function", "SourceError", "Specialized", "abs", "all", "any", "bf16", "build_index", "cdiv",
+    "Function", "SourceError", "Specialized", "abs", "all", "any", "bf16", "bits", "build_index", "cdiv",
     "ceil", "coords", "copy", "cos", "count", "dot", "empty", "erf", "exp", "exp2", "expm1",
     "extent", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2", "floor", "fma", "for_ids", "for_range",
     "forall", "full", "i1", "i16", "i32", "i64", "i8", "ids", "index", "index_type", "jit", "listed", "log", "log1p", "log2", "max",

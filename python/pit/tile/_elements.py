@@ -184,6 +184,13 @@ def sigmoid(b, x):
 
 
 @language
+def bits(b, x):
+    """The bits of floats, as integers of as many, element by element. Those of f32 and f64 without
+    a sign are in the order of the floats."""
+    return ops.bits_of(b, x)
+
+
+@language
 def cdiv(b, x, y):
     """x / y, rounded up: the number of tiles of size y in x. y is a constant above 0."""
     return ops.divided_up(b, x, y)

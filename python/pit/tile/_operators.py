@@ -4,7 +4,7 @@ import math
 import operator
 
 from ._errors import Mistake
-from ._types import Type, f32, i1, i64, index_
+from ._types import Type, f32, i1, i32, i64, index_
 from ._values import (
     Number, Op, Scalar, Span, Tile, broadcast, broadcast_shape, describe, is_constant, low_of)
 
@@ -304,6 +304,16 @@ def cast(b, value, type_):
             value.node.narrows = narrows
         given = result
     return value
+
+
+def bits_of(b, value):
+    type_ = element_type(value, "tile.bits")
+    integers = {32: i32, 64: i64}
+    if not type_.is_float or type_.bits not in integers:
+        raise Mistake(f"tile.bits takes f32 or f64, not {type_.name}")
+    result = integers[type_.bits]
+    text = f"arith.bitcast {{}} : {type_.name} to {result.name}"
+    return apply(b, text, [value], type_, result, "tile.bits")
 
 
 def cast_steps(given, type_):
