@@ -5,13 +5,12 @@
 import sys
 import unittest
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
-from pit.ops import _block_index, _block_sums  # noqa: E402
+from pit.ops import _block_index, _op  # noqa: E402
 
 import attention_reference as reference  # noqa: E402
 import block_reference  # noqa: E402
@@ -385,18 +384,54 @@ class BlockIndex(unittest.TestCase):
         causal = pit.block_index(q, k, top_k=2, block_size=(20, 10), causal=True)
         self.assertTrue((causal.sum(-1) == 2).all() and not causal[..., 0, 2:].any())
 
-    def test_sums(self):
-        """Means are a program's in the host's memory; other orders, short blocks, few places."""
-        for dtype in ("f2", "f4"):
+    def test_means(self):
+        """In any order of dims, of short blocks, of blocks of odd sizes."""
+        for dtype in ("f2", "f4", "f8"):
             for shape, size, order in (((2, 3, 70, 8), 16, (0, 1, 2, 3)), ((1, 90, 2, 33), 30, (0, 2, 1, 3)),
-                                       ((2, 1, 3, 5), 4, (0, 1, 2, 3))):
+                                       ((2, 1, 3, 5), 4, (0, 1, 2, 3)), ((2, 5, 7, 6), 1, (2, 3, 0, 1)),
+                                       ((1, 2, 50, 8), 31, (0, 1, 2, 3))):
                 x = random.standard_normal(shape).astype(dtype).transpose(order)
-                with mock.patch.object(_block_sums, "SMALLEST", 0), mock.patch.object(
-                        _block_sums, "run", wraps=_block_sums.run) as run:
-                    found = _block_index.pooled(_block_index.arrays_of(x), x, size)
-                self.assertEqual((run.called, found.dtype), (x.shape[2] >= size, "f4"))
+                found = _op.run(_block_index.means_op(size), (x,))
+                self.assertEqual(found.dtype, "f8" if dtype == "f8" else "f4")
                 wanted = [x[:, :, i:i + size].astype("d").mean(2) for i in range(0, x.shape[2], size)]
                 np.testing.assert_allclose(found, np.stack(wanted, 2), atol=1e-6)
+
+    def test_choice(self):
+        """Scores that halving does not tell apart: equal, huge, tiny, near each other, infinite, NaN."""
+        for dtype, rows, columns in (("f4", 40, 250), ("f8", 40, 250), ("f4", 3, 3000), ("f4", 5, 1)):
+            x = random.standard_normal((rows, columns)).astype(dtype)
+            x[1:3] = np.round(x[1:3])
+            for row, change in enumerate((
+                    lambda x: 3, lambda x: -np.inf, lambda x: x * 1e-30, lambda x: 1000 + 1e-4 * x,
+                    lambda x: np.where(x > 0, np.inf, x), lambda x: np.where(x > 0, 0.0, -0.0),
+                    lambda x: np.where(x > 0, np.nan, x), lambda x: np.where(x > 2, x * 1e30, x),
+                    lambda x: np.where(x > 0, x, -np.inf), lambda x: -abs(np.round(x * 20))), 3):
+                if row < rows:
+                    x[row] = change(x[row])
+            known = np.where(np.isnan(x), -np.inf, x)
+            order = np.argsort(-known, -1, kind="stable")
+            for count in (0, 1, 26, 249, 250, 9999):
+                found = self.choose(x, columns, top_k=count)
+                wanted = np.zeros_like(found)
+                np.put_along_axis(wanted, order[:, :count], True, -1)
+                np.testing.assert_array_equal(found, wanted & (known > -np.inf))
+            finite = np.isfinite(known).any(-1) & (known < np.inf).all(-1)
+            for share in (0.0, 0.3, 0.9, 1.5):
+                with np.errstate(invalid="ignore"):
+                    chances = np.nan_to_num(block_reference.softmax(known.astype("d")))
+                ordered = np.take_along_axis(chances, order, -1)
+                found = np.take_along_axis(self.choose(x, columns, top_p=share), order, -1)
+                # What rounding decides may be either.
+                before = ordered.cumsum(-1) - ordered
+                self.assertFalse((found & ~((before < share + 1e-5) & (ordered > 0)))[finite].any())
+                self.assertFalse(((before < share - 1e-5) & (ordered > 1e-30) & ~found)[finite].any())
+
+    def choose(self, x, columns, top_k=None, top_p=None):
+        blocks, arrays = (len(x), columns), _block_index.arrays_of(x)
+        return _block_index.chosen(
+            arrays, x[None, None], blocks, blocks, sizes=(1, 1), top_k=top_k, top_p=top_p, sinks=None,
+            window=None, segments=None, lines=None, scale=1.0, causal=False, behind=False,
+            at_end=False)[0, 0]
 
     def test_heads_alike(self):
         """Nothing depends on a head: one list of blocks serves all."""

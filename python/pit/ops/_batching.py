@@ -7,6 +7,8 @@ import functools
 from dataclasses import dataclass, replace
 
 from . import _op
+from ._block_choice import BlockChoice
+from ._block_means import BlockMeans
 from ._conv import LAYOUTS, Conv2d
 from ._einsum import ActivationGradient, Einsum
 from ._gradients import selector_of
@@ -42,6 +44,10 @@ def batched(op, given):
         return fold(op, given, "n", LAYOUTS[op.layout][2])
     if isinstance(op, Experts):
         return fold(op, given, "t", "tn")
+    if isinstance(op, BlockMeans):
+        return fold(op, given, "b", "bhnd")
+    if isinstance(op, BlockChoice):
+        return fold(op, given, "b", "bhmn")
     return fold(op, given, "b", "bsn") if isinstance(op, PaddedMlp) else None
 
 

@@ -6,12 +6,17 @@ The host waits for nothing, so graphs hold it."""
 import math
 
 from .._library import Error
-from . import _block_sums, _orders
+from . import _orders
 from ._attention import blocks_of, pattern
+from ._block_choice import BlockChoice
+from ._block_means import BlockMeans
 from ._frameworks import Torch, arrays_of, framework_of
+from ._op import make, run
+from ._operand import makes_op
 from ._products import rank_of
 
 NAME = "block_index"
+LEAST_COLUMNS = 32  # of a row of blocks, of which a program has powers of two
 
 
 def softmax(arrays, x):
@@ -29,25 +34,14 @@ def largest(arrays, scores, count):
     return arrays.put(order, order >= 0, size) & (scores > -math.inf)
 
 
-def most_likely(arrays, chances, share):
-    """The fewest of each row that add up to `share`."""
-    ordered, order = arrays.sorted(chances)
-    before = ordered.cumsum(-1) - ordered
-    return arrays.put(order, (before < share) & (ordered > 0), chances.shape[-1])
+@makes_op
+def means_op(size):
+    return make(BlockMeans, size)
 
 
-def pooled(arrays, x, size):
-    """Means of blocks of places, of which the last may be short."""
-    batch, heads, places, d = x.shape
-    whole = places // size
-    parts = []
-    if whole:
-        blocks = x[:, :, :whole * size].reshape((batch, heads, whole, size, d))
-        sums = _block_sums.sums(blocks)
-        parts.append((arrays.sums(blocks, 3) if sums is None else sums) / size)
-    if places % size:
-        parts.append(arrays.sums(x[:, :, whole * size:], 2)[:, :, None] / (places % size))
-    return parts[0] if len(parts) == 1 else arrays.joined(parts, 2)
+@makes_op
+def choice_op(*fields):
+    return make(BlockChoice, *fields)
 
 
 def of_heads(q, k):
@@ -176,46 +170,58 @@ def block_index(q, k, *, block_size=64, top_k=None, top_p=None, vertical=None, s
     if 0 in (batch, queries, keys):
         return arrays.zeros((batch, heads, *blocks))
     shift = keys - queries if align == "end" else 0
-    scale = max(d, 1) ** -0.5 if scale is None else scale
-    first = (arrays.places(blocks[0]) * sizes[0] + shift)[:, None]  # the place of a block's queries
-    last = arrays.clipped(first + (sizes[0] - 1), None, queries + shift - 1)
-    begin = arrays.places(blocks[1]) * sizes[1]
-    there = begin <= last if causal else (begin == begin) & (last == last)
-    # Places of queries and keys that blocks have, (batch or 1, heads or 1, places).
-    orders = [None if x is None else arrays.given(x).reshape((1,) * (3 - len(x.shape)) + tuple(x.shape))
-              for x in orders]
-    of_queries, of_keys = (arrays.places(count)[None, None] if x is None else x
-                           for x, count in zip(orders, (queries, keys)))
-    if causal and order is not None:
-        latest = extremes(arrays, of_queries, sizes[0])[1][..., :, None] + shift
-        there = extremes(arrays, of_keys, sizes[1])[0][..., None, :] <= latest
-    found = []
-    if top_k is not None or top_p is not None:
-        q, k = ordered(arrays, q, k, orders)
-        scores = of_heads(pooled(arrays, q, sizes[0]), pooled(arrays, k, sizes[1])) * scale
-        scores = xp.where(there, scores, -math.inf)
-        found.append(largest(arrays, scores, top_k) if top_p is None
-                     else most_likely(arrays, softmax(arrays, scores), top_p))
+    scale = float(max(d, 1) ** -0.5 if scale is None else scale)
+    there, found = None, []  # what programs do not know
+    if causal and (order is not None or vertical or slash):
+        latest = arrays.clipped((arrays.places(blocks[0]) + 1) * sizes[0], None, queries)[:, None] - 1
+        earliest = arrays.places(blocks[1]) * sizes[1]
+    if order is not None:
+        # Places of queries and keys that blocks have, (batch or 1, heads or 1, places).
+        orders = [None if x is None else
+                  arrays.given(x).reshape((1,) * (3 - len(x.shape)) + tuple(x.shape)) for x in orders]
+        of_queries, of_keys = (arrays.places(count)[None, None] if x is None else x
+                               for x, count in zip(orders, (queries, keys)))
+        if causal:
+            latest = extremes(arrays, of_queries, sizes[0])[1][..., :, None]
+            earliest = extremes(arrays, of_keys, sizes[1])[0][..., None, :]
+        if sinks is not None:
+            found.append(crossed_by_columns(arrays, of_keys < sinks, blocks[1], sizes[1]))
+        if lines is not None:
+            found.append(crossed_by_columns(arrays, (of_keys - lines[1]) % lines[0] == 0, blocks[1], sizes[1]))
+        sinks = lines = None
+    if causal and (order is not None or vertical or slash):
+        there = earliest <= latest + shift
     if vertical or slash:
         found += crossed_by_lines(arrays, q, k, scale, shift, vertical, slash, last_queries, causal,
                                   blocks, sizes)
-    if sinks is not None:
-        found.append(begin < sinks if orders[1] is None else
-                     crossed_by_columns(arrays, of_keys < sinks, blocks[1], sizes[1]))
-    if lines is not None:
-        found.append(crossed_by_columns(arrays, (of_keys - lines[1]) % lines[0] == 0, blocks[1], sizes[1]))
-    if segments is not None:
-        length, at = segments
-        end = arrays.clipped(begin + (sizes[1] - 1), None, keys - 1)
-        found.append(((first - at) // length <= (end - at) // length)
-                     & ((begin - at) // length <= (last - at) // length))
-    if window is not None:
-        near = begin + (sizes[1] - 1) > first - window
-        found.append(near if causal else near & (begin < last + window))
-    live = (first != first) & there
+    scores = None
+    if top_k is not None or top_p is not None:
+        q, k = ordered(arrays, q, k, orders)
+        scores = of_heads(*(run(means_op(size), (x,)) for x, size in zip((q, k), sizes)))
+        if there is not None and order is not None:
+            scores, scale = arrays.xp.where(there, scores * scale, -math.inf), 1.0
+    live = None
+    if scores is not None or not (sinks is window is segments is lines is None and found):
+        live = chosen(arrays, scores, blocks, (queries, keys), sizes=sizes, top_k=top_k, top_p=top_p,
+                      sinks=sinks, window=window, segments=segments, lines=lines, scale=scale,
+                      causal=causal and order is None, behind=causal, at_end=align == "end")
     for each in found:
-        live = live | each & there
+        live = each if live is None else live | each
+    if there is not None:
+        live = live & there
     return live if len(live.shape) == 4 else live[None, None]
+
+
+def chosen(arrays, scores, blocks, places, *, top_k, sinks, window, top_p, scale, **options):
+    """By a program, of scores or of places alone."""
+    numbers = {"top_k": top_k, "sinks": sinks, "window": window}
+    shape = tuple(0 if x is None else int(x) for x in numbers.values())
+    op = choice_op(options["sizes"], max(LEAST_COLUMNS, 1 << (blocks[1] - 1).bit_length()),
+                   tuple(name for name, x in numbers.items() if x is not None),
+                   None if top_p is None else float(top_p), options["segments"], options["lines"], scale,
+                   *(bool(options[name]) for name in ("causal", "behind", "at_end")))
+    numbers = arrays.zeros((*shape, *places, 0))
+    return run(op, (numbers,) if scores is None else (numbers, scores))
 
 
 def check(q, k, sizes, align, top_k, top_p, last_queries, window, segments, lines, **others):
