@@ -47,6 +47,8 @@ def choice_op(*fields):
 def of_heads(q, k):
     """q k.T, where fewer heads of keys serve as many of q's."""
     (batch, heads, queries, d), groups = q.shape, k.shape[1]
+    if heads == groups:
+        return q @ k.swapaxes(2, 3)
     q = q.reshape((batch, groups, heads // groups * queries, d))
     return (q @ k.swapaxes(2, 3)).reshape((batch, heads, queries, k.shape[2]))
 
@@ -165,7 +167,7 @@ def block_index(q, k, *, block_size=64, top_k=None, top_p=None, vertical=None, s
     arrays = arrays_of(q)
     xp = arrays.xp
     if isinstance(arrays, Torch):
-        q, k = q.detach(), k.detach()
+        q, k = (x.detach() if x.requires_grad else x for x in (q, k))
     blocks = tuple(-(-places // size) for places, size in zip((queries, keys), sizes))
     if 0 in (batch, queries, keys):
         return arrays.zeros((batch, heads, *blocks))

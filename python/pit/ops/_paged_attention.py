@@ -14,7 +14,9 @@ from ._products import rank_of
 from ._text import LAYER_FLOATS, wide_type
 
 ROW_TILE, KEY_TILE = 64, 64
-KEYS_OF_PART = 256  # at least, where the keys of a sequence are split
+# The fewest keys of a part: where parts give idle blocks or cores work, and where there are more than blocks
+# of a GPU that run at once, lest a long sequence ends last.
+KEYS_OF_SMALL_PART, KEYS_OF_PART = 256, 2048
 GPU_WORKERS = 2 * 132  # blocks that run at once
 CPU_WORKERS = os.cpu_count() or 1
 
@@ -145,9 +147,13 @@ def is_on_gpu(x):
 def splits_of(on_gpu, tiles, keys):
     """Into how many parts the keys of a sequence are split: a power of two, lest there be many
     programs."""
-    workers = GPU_WORKERS if on_gpu else CPU_WORKERS
     splits = 1
-    while tiles and splits * tiles < workers and 2 * splits * KEYS_OF_PART <= keys:
+    while tiles:
+        least = KEYS_OF_SMALL_PART
+        if on_gpu and 2 * splits * tiles > GPU_WORKERS:
+            least = KEYS_OF_PART
+        if 2 * splits * least > keys or not on_gpu and splits * tiles >= CPU_WORKERS:
+            break
         splits *= 2
     return splits
 

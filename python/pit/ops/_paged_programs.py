@@ -105,14 +105,14 @@ def attend(q, k, v, pages, lengths, k_scale, v_scale, c):
             k0 = keys_of(k, k_scale, p0, n0, g, T, S, k_heads, k_dims, wide, product)
             s0 = scores_of(queries, k0, p0, n0, i, length, T, M, scale, softcap, causal,
                            window)
-            higher = tile.maximum(top, tile.max(s0, axis=1))
+            most = s0  # of keys at the same place of a page: rows are reduced once a step
             if step > T:
                 n1 = n0 + T
                 p1 = tile.number(tile.sread(pages[b, n1 // S], pad=-1)).to(tile.index_type)
                 k1 = keys_of(k, k_scale, p1, n1, g, T, S, k_heads, k_dims, wide, product)
                 s1 = scores_of(queries, k1, p1, n1, i, length, T, M, scale, softcap, causal,
                                window)
-                higher = tile.maximum(higher, tile.max(s1, axis=1))
+                most = tile.maximum(most, s1)
             if step > 2 * T:
                 n2 = n0 + 2 * T
                 p2 = tile.number(tile.sread(pages[b, n2 // S], pad=-1)).to(tile.index_type)
@@ -124,28 +124,29 @@ def attend(q, k, v, pages, lengths, k_scale, v_scale, c):
                 k3 = keys_of(k, k_scale, p3, n3, g, T, S, k_heads, k_dims, wide, product)
                 s3 = scores_of(queries, k3, p3, n3, i, length, T, M, scale, softcap, causal,
                                window)
-                higher = tile.maximum(higher, tile.max(s2, axis=1))
-                higher = tile.maximum(higher, tile.max(s3, axis=1))
+                most = tile.maximum(most, tile.maximum(s2, s3))
+            higher = tile.maximum(top, tile.max(most, axis=1))
             base = finite(higher)
             change = tile.exp(top - base, approximate=fast)
             c0 = tile.exp(s0 - base[:, None], approximate=fast)
-            total = total * change + tile.sum(c0, axis=1)
+            powers = c0
             acc = acc * change[:, None] + tile.dot(
                 c0.to(product), keys_of(v, v_scale, p0, n0, g, T, S, v_heads, v_dims, wide, product))
             if step > T:
                 c1 = tile.exp(s1 - base[:, None], approximate=fast)
-                total = total + tile.sum(c1, axis=1)
+                powers = powers + c1
                 v1 = keys_of(v, v_scale, p1, n1, g, T, S, v_heads, v_dims, wide, product)
                 acc += tile.dot(c1.to(product), v1)
             if step > 2 * T:
                 c2 = tile.exp(s2 - base[:, None], approximate=fast)
-                total = total + tile.sum(c2, axis=1)
+                powers = powers + c2
                 v2 = keys_of(v, v_scale, p2, n2, g, T, S, v_heads, v_dims, wide, product)
                 acc += tile.dot(c2.to(product), v2)
                 c3 = tile.exp(s3 - base[:, None], approximate=fast)
-                total = total + tile.sum(c3, axis=1)
+                powers = powers + c3
                 v3 = keys_of(v, v_scale, p3, n3, g, T, S, v_heads, v_dims, wide, product)
                 acc += tile.dot(c3.to(product), v3)
+            total = total * change + tile.sum(powers, axis=1)
             top = higher
         mean = acc * tile.where(total == 0.0, 0.0, 1.0 / total)[:, None]
         log = tile.where(total == 0.0, -inf, finite(top) + tile.log(total))
