@@ -202,6 +202,14 @@ class Attention(unittest.TestCase):
             self.close(found, reference(*wide, values, **(wanted or options)),
                        {torch.float32: 3e-4, torch.float16: 4e-3, torch.bfloat16: 2e-2}[other])
         self.close(pit.attention(*small, values), reference(*small, values))
+        rows = torch.rand(2, 4, 70) + 0.5
+        rows[:, 1] = 0
+        self.close(pit.attention(*small, values, q_scale=rows, softcap=3.0),
+                   reference(small[0].double() * rows[..., None], small[1], values, softcap=3.0), 3e-4)
+        self.close(pit.attention(*small, values, q_scale=rows),
+                   reference(small[0].double() * rows[..., None], small[1], values), 3e-4)
+        rows[:, 2] = -1
+        self.assertTrue(pit.attention(*small, values, q_scale=rows)[:, 2].isnan().all())
         with self.assertRaisesRegex(pit.Error, "v is of a cache or of 8 bits, and has no gradient"):
             pit.attention(*small, values.clone().requires_grad_())
         for error, arrays, options in (

@@ -7,7 +7,7 @@ fewer heads of keys.
 """
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, nan
 
 from .._arrays import View
 from .._library import Error
@@ -22,6 +22,7 @@ LONGEST_HEAD = 512
 LOWEST = {"f64": "0xFFF0000000000000", "f32": "0xFF800000"}
 STORED = (*SMALL_FLOATS, "i8", *LAYER_FLOATS)  # types of keys and values that are of another than q
 SCALES = ("k_scale", "v_scale")
+LEAST_SCALE = 2.0 ** -64
 OF_SCORES = ("q_scale", "k_scale")  # which scores are multiplied by, where q and k have 8 bits
 BYTES = "; of bytes that hold floats pass a view of it as float8_e4m3fn"
 ADDED = "; what is not 0 selects a key. Numbers that are added to scores are bias="
@@ -223,9 +224,9 @@ class Scores(Op):
             places = Places(self, body, letters, found, given)
             coordinate, minus = places.coordinate, places.minus
             scale = self.scale_of(sizes)
-            for name in OF_SCORES:
-                if name in found:
-                    x = body.mul(type_, x, body.cast(given[name], found[name][0].type, type_))
+            x = self.times_scales(body, x, type_, [
+                (body.cast(given[name], found[name][0].type, type_), found[name][1])
+                for name in OF_SCORES if name in found])
             if self.softcap is not None:
                 x = body.mul(type_, x, body.constant(scale / self.softcap, type_))
                 x = body.emit(f"math.tanh {x} : {type_}")
@@ -271,6 +272,24 @@ class Scores(Op):
         products, out = scores, builder.empty([sizes[x] for x in letters], type_)
         scores = builder.generic([*maps, letters], letters, ins, out, function)
         return products, self.selected(builder, found, scores, letters)
+
+    @staticmethod
+    def times_scales(body, x, type_, scales):
+        """Scores times scales, which are given with their dims. A product of scales that is known to be positive,
+        and the same for all keys, becomes a factor of the exponent. 0 becomes so small a number that scores
+        are as good as 0."""
+        same = None
+        for scale, of in scales:
+            if "n" in of:
+                x = body.mul(type_, x, scale)
+            else:
+                same = scale if same is None else body.mul(type_, same, scale)
+        if same is None:
+            return x
+        is_scale = body.emit(f"arith.cmpf oge, {same}, {body.constant(0, type_)} : {type_}")
+        same = body.emit(f"arith.select {is_scale}, {same}, {body.constant(nan, type_)} : {type_}")
+        return body.mul(type_, x, body.emit(
+            f"arith.maximumf {same}, {body.constant(LEAST_SCALE, type_)} : {type_}"))
 
     def find_ranges(self, builder, found):
         """What is known of the sequence of each query, or each key where loops go along queries."""

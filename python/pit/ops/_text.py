@@ -11,6 +11,7 @@ from ._activations import ACTIVATIONS, VALUES_AND_SLOPES
 SMALL_FLOATS = ("f8E4M3FN", "f8E5M2")  # whose sums are f32
 LAYER_FLOATS = ("f64", "f32", "f16", "bf16")  # of which results are, too
 FLOATS = (*LAYER_FLOATS, *SMALL_FLOATS)
+NANS = {"f64": "0x7FF8000000000000", "f32": "0x7FC00000", "f16": "0x7E00", "bf16": "0x7FC0"}
 INTEGERS = ("i8", "i16", "i32", "i64")
 
 
@@ -161,8 +162,8 @@ class Builder:
     def constant(self, number, type_):
         """A constant at the head of the function."""
         if type_ in FLOATS:
-            number = {float("inf"): "1.0e+999", float("-inf"): "-1.0e+999"}.get(
-                number, f"{float(number):.17e}")
+            number = NANS[type_] if number != number else {
+                float("inf"): "1.0e+999", float("-inf"): "-1.0e+999"}.get(number, f"{float(number):.17e}")
         return self.constants.setdefault(f"{number} : {type_}", f"%c_{len(self.constants)}")
 
     def size(self, dim):

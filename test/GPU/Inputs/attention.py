@@ -135,7 +135,8 @@ def check_small(pit_run, rng, arrays):
     bits = [(rng.integers(0x28, 0x3c, x.shape) | rng.integers(0, 2, x.shape) << 7).astype(np.uint8)
             for x in arrays[:2]]
     scales = [(rng.random(shape) / 2 + 0.1).astype("f") for shape in (
-        (heads, 1), (batch, groups, keys))]
+        [(heads, 1), (batch, heads, queries)][rng.integers(2)],
+        [(batch, groups, keys), (groups, 1)][rng.integers(2)])]
     options, wanted = reference.ordered_blocks(rng, arrays) if rng.random() < 0.5 else (
         {"causal": True}, {"causal": True})
     op, given = op_of((*(pit.view(x, type_) for x in bits), arrays[2]),

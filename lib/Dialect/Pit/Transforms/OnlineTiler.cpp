@@ -185,10 +185,13 @@ SmallVector<Value> OnlineTiler::tileOfRows(ValueRange carried) {
                       YieldOp::create(rewriter, loc, next);
                     });
   ids[chain.axis] = Value();
+  rowScaleTiles.clear();
   auto &end = rowTiles[unsigned(Epoch::End)];
   for (auto [number, state] : llvm::zip(reductions, loop.getResults())) {
     const ChainOp &op = chain.ops[number];
-    end[op.result()] = {state, scales[number]};
+    end[op.result()] = {state, scales[number].scale, scales[number].rowScale};
+    if (scales[number].rowScale)
+      end[op.result()] = {materialize(end[op.result()], dimsOf(op.result()))};
   }
   for (unsigned number : reductions) {
     const ChainOp &op = chain.ops[number];
@@ -209,6 +212,7 @@ SmallVector<Value> OnlineTiler::tileOfRows(ValueRange carried) {
 
 SmallVector<Value> OnlineTiler::step(ValueRange before) {
   stepTiles.clear();
+  rowScaleTiles.clear();
   shifts.clear();
   scaled.clear();
   coordinates[chain.axis] = Value();
@@ -220,8 +224,9 @@ SmallVector<Value> OnlineTiler::step(ValueRange before) {
   for (auto [number, state] : llvm::zip(reductions, before)) {
     const ChainOp &op = chain.ops[number];
     next.push_back(accumulate(op, number, {state, 1}));
-    now[op.result()] = {next.back(), scales[number]};
-    old[op.result()].scale = scales[number];
+    const Tile &scale = scales[number];
+    now[op.result()] = {next.back(), scale.scale, scale.rowScale};
+    old[op.result()] = {state, scale.scale, scale.rowScale};
   }
   return next;
 }

@@ -11,7 +11,8 @@
 // The plan is in OnlineTilerPlan.cpp, loops in OnlineTiler.cpp, where they
 // begin and end in OnlineTilerRanges.cpp, what a mark selects in
 // OnlineTilerSelection.cpp, what is computed along the axis in
-// OnlineTilerOps.cpp, and of results of reductions in OnlineTilerRows.cpp.
+// OnlineTilerOps.cpp, of results of reductions in OnlineTilerRows.cpp, and
+// factors that are left to users of tiles in OnlineTilerScales.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +26,8 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+
+#include <map>
 
 namespace mlir::pit {
 
@@ -47,12 +50,20 @@ private:
   enum class Kind { Axis, Outer, Row, Whole };
   /// Of which moment is a state?
   enum class Epoch { Before, Now, End };
-  /// What stands for a value is `scale` times this tile.
+  using Dims = SmallVector<int64_t>;
+  /// Positive numbers that the body of an op multiplies by and that are the
+  /// same along the axis: their product, of scalars of that body.
+  struct RowScale {
+    const ChainOp *op;
+    SmallVector<Value> scalars;
+  };
+  /// What stands for a value is `scale` times this tile, times `rowScale`.
   struct Tile {
     Value tensor;
     double scale = 1;
+    const RowScale *rowScale = nullptr;
+    bool isScaled() const { return scale != 1 || rowScale; }
   };
-  using Dims = SmallVector<int64_t>;
 
   //===--------------------------------------------------------------------===//
   // Plan
@@ -131,6 +142,8 @@ private:
   Tile computeElements(const ChainOp &op);
   Tile computeSelection(const ChainOp &op);
   Tile computeContraction(const ChainOp &op);
+  bool isPositiveRow(const ChainOp &op, Value scalar) const;
+  SmallVector<const Power *> powersOf(const ChainOp &op) const;
   /// The tile of a scalar of a body, which runs along the axis.
   Tile computeScalar(const ChainOp &op, Value yielded, TypedAttr mask);
   Tile masked(Tile tile, ArrayRef<int64_t> dims, TypedAttr mask);
@@ -140,6 +153,10 @@ private:
   /// Of results of reductions.
   Tile rows(Value value, Epoch epoch);
   Value materialize(Tile tile, ArrayRef<int64_t> dims);
+  Tile withoutRowScale(Tile tile, ArrayRef<int64_t> dims);
+  Dims dimsOf(const RowScale &scale) const;
+  /// The tile of a row scale times a number, and its dims.
+  std::pair<Value, Dims> rowScaleTile(const RowScale &scale, double factor);
   Value computeRows(const ChainOp &op, Epoch epoch);
   /// -coefficient times what is subtracted in exponents of 2, finite.
   Value shiftOf(const Power &power);
@@ -168,7 +185,8 @@ private:
   SmallVector<int64_t> tile; ///< their extents
   SmallVector<unsigned> rowDims;
   SmallVector<unsigned> reductions, outputs; ///< ops
-  SmallVector<double> scales;                ///< of the reductions' states
+  SmallVector<Tile> scales; ///< of the reductions' states, without tensors
+  std::map<Operation *, RowScale> rowScales; ///< by the op that multiplies
   llvm::DenseMap<Operation *, TileBody> templates;
 
   /// A mask that is repeated to one of elements, its dims, and of how many
@@ -208,6 +226,8 @@ private:
   llvm::DenseMap<Value, Tile> stepTiles;
   llvm::DenseMap<Value, Tile> rowTiles[3];
   llvm::DenseMap<Operation *, Value> shifts, scaled; ///< by exponentials
+  std::map<std::pair<const RowScale *, double>, std::pair<Value, Dims>>
+      rowScaleTiles;
   Dims scaledDims, factorDims; ///< of what was computed last
 };
 

@@ -74,15 +74,6 @@ Value OnlineTiler::elementwise(
       .getResult(0);
 }
 
-Value OnlineTiler::materialize(Tile from, ArrayRef<int64_t> dims) {
-  if (from.scale == 1)
-    return from.tensor;
-  return elementwise({{from.tensor, Dims(dims)}}, dims, elementOf(from.tensor),
-                     [&](OpBuilder &b, Location loc, ValueRange arguments) {
-                       return times(b, loc, arguments[0], from.scale);
-                     });
-}
-
 //===----------------------------------------------------------------------===//
 // Along the axis
 //===----------------------------------------------------------------------===//
@@ -137,37 +128,57 @@ OnlineTiler::Tile OnlineTiler::computeElements(const ChainOp &op) {
 }
 
 namespace {
-/// Rebuilds a body where scales of 1 or more are left to whoever uses them.
+/// Rebuilds a body where scales that are positive are left to whoever uses
+/// them.
 struct ScaledBody {
   ScaledBody(OpBuilder &b, Location loc) : b(b), loc(loc) {}
   OpBuilder &b;
   Location loc;
   IRMapping mapping;
   llvm::DenseMap<Value, double> scales; ///< of old values
+  /// Old values of rows that they are multiplied by.
+  llvm::DenseMap<Value, SmallVector<Value>> rowScales;
   double scaleOf(Value old) const {
     auto it = scales.find(old);
     return it == scales.end() ? 1 : it->second;
   }
+  SmallVector<Value> rowScalesOf(Value old) const {
+    return rowScales.lookup(old);
+  }
   Value raw(Value old) { return mapping.lookupOrDefault(old); }
-  Value whole(Value old) { return times(b, loc, raw(old), scaleOf(old)); }
+  /// What is left of it if constants are left to whoever uses it.
+  Value withRows(Value old) {
+    Value made = raw(old);
+    for (Value row : rowScalesOf(old))
+      made = arith::MulFOp::create(b, loc, made, whole(row));
+    return made;
+  }
+  Value whole(Value old) { return times(b, loc, withRows(old), scaleOf(old)); }
+  /// `made` has what `old` leaves to others.
+  void leave(Value made, Value old) {
+    scales[made] = scaleOf(old);
+    if (SmallVector<Value> rows = rowScalesOf(old); !rows.empty())
+      rowScales[made] = rows;
+  }
+  bool leavesAlike(Value x, Value y) const {
+    return scaleOf(x) == scaleOf(y) && rowScalesOf(x) == rowScalesOf(y);
+  }
 };
 } // namespace
-
-/// The number that `value` is, if it is finite, positive, and of f32 or f64.
-static std::optional<double> positiveConstant(linalg::LinalgOp op,
-                                              Value value) {
-  auto number = dyn_cast_or_null<FloatAttr>(getScalarConstant(op, value));
-  if (!number || !(value.getType().isF32() || value.getType().isF64()) ||
-      !number.getValue().isFiniteNonZero() || number.getValue().isNegative())
-    return std::nullopt;
-  return number.getValueAsDouble();
-}
 
 /// Is `value` an infinity or zero, which no scale changes?
 static bool isFixed(linalg::LinalgOp op, Value value) {
   auto number = dyn_cast_or_null<FloatAttr>(getScalarConstant(op, value));
   return number &&
          (number.getValue().isInfinity() || number.getValue().isZero());
+}
+
+SmallVector<const Power *> OnlineTiler::powersOf(const ChainOp &op) const {
+  SmallVector<const Power *> powers;
+  for (const Power &power : op.dependence.powers)
+    if (power.op == chain.numbers.lookup(op.op))
+      powers.push_back(&power);
+  return powers;
 }
 
 void OnlineTiler::mapNumbers(OpBuilder &b, Location loc, linalg::LinalgOp op,
@@ -187,7 +198,6 @@ void OnlineTiler::mapNumbers(OpBuilder &b, Location loc, linalg::LinalgOp op,
 OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
                                              TypedAttr mask) {
   linalg::LinalgOp computed = op.linalgOp();
-  unsigned number = chain.numbers.lookup(op.op);
   // The result runs along the loops that are not reduced, and the axis.
   Dims dims;
   if (op.role == ChainRole::Reduction)
@@ -196,10 +206,7 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
     dims = dimsOf(op.result());
   SmallVector<std::pair<Value, Dims>> inputs;
   SmallVector<std::pair<Value, double>> arguments; ///< of the old body
-  SmallVector<const Power *> powers;
-  for (const Power &power : op.dependence.powers)
-    if (power.op == number)
-      powers.push_back(&power);
+  SmallVector<const Power *> powers = powersOf(op);
   // In 16 bits, powers relative to the operand that is read equal those
   // relative to the operand that the chain reduces.
   llvm::DenseMap<Operation *, arith::SubFOp> relatives;
@@ -211,6 +218,14 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
         }))
       relatives[&inner] = of;
   llvm::SmallDenseSet<Value> shiftArguments;
+  llvm::DenseMap<Value, Tile> scaledArguments; ///< by row scales
+  // Is an op what a plain power is of alone?
+  auto isShifted = [&](Operation *user) {
+    return user->hasOneUse() && llvm::any_of(powers, [&](const Power *power) {
+             return isPlain(*power) &&
+                    power->scalar->getOperand(0).getDefiningOp() == user;
+           });
+  };
   for (const ChainInput &input : op.inputs) {
     BlockArgument argument = computed.getMatchingBlockArgument(
         &computed->getOpOperand(input.number));
@@ -234,7 +249,8 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
       if (!isUsed)
         continue;
       // In exponents it is finite.
-      Tile now = rows(input.value, Epoch::Now);
+      Tile now =
+          withoutRowScale(rows(input.value, Epoch::Now), dimsOf(input.value));
       Value finite = elementwise(
           {{now.tensor, dimsOf(input.value)}}, dimsOf(input.value),
           elementOf(now.tensor),
@@ -249,6 +265,9 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
       source = {finite, 1};
     } else {
       source = elements(input.value, of);
+      // Exponents that are computed by an fma take row scales for its factor.
+      if (source.rowScale && !llvm::all_of(argument.getUsers(), isShifted))
+        source = withoutRowScale(source, of);
       // A shift is computed once for all that it shifts.
       bool isShift =
           argument.hasOneUse() && llvm::any_of(relatives, [&](auto relative) {
@@ -267,13 +286,26 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
     }
     inputs.push_back({source.tensor, of});
     arguments.push_back({argument, source.scale});
+    if (source.rowScale)
+      scaledArguments[argument] = source;
   }
   size_t shiftsFrom = inputs.size();
+  llvm::DenseMap<Operation *, size_t> unitsFrom; ///< inputs, by exponentials
   for (const Power *power : powers)
     if (isPlain(*power)) {
       const ChainInput &input = op.inputs[power->shift.input];
       inputs.push_back({shiftOf(*power), op.dimsOf(input.map)});
     }
+  for (const Power *power : powers) {
+    Operation *difference = power->scalar->getOperand(0).getDefiningOp();
+    if (!isPlain(*power) ||
+        !scaledArguments.contains(difference->getOperand(0)))
+      continue;
+    const Tile &source = scaledArguments[difference->getOperand(0)];
+    unitsFrom[power->scalar] = inputs.size();
+    inputs.push_back(
+        rowScaleTile(*source.rowScale, source.scale * unitOf(*power)));
+  }
   bool masks = mask && needsMask();
   llvm::SmallMapVector<int64_t, size_t, 2> coordsFrom; ///< inputs, by dims
   auto takeCoords = [&](int64_t dim) {
@@ -286,6 +318,7 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
     takeCoords(chain.axis);
   // Nothing is computed where one value passes through.
   double passed = 1;
+  SmallVector<Value> passedRows;
   auto placeOf = [&](OpBuilder &b, Location loc, ValueRange in, int64_t dim) {
     if (auto *from = coordsFrom.find(dim); from != coordsFrom.end())
       return Value(in[from->second]);
@@ -335,17 +368,19 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
             Value kept =
                 inner.getOperand(inner.getOperand(0) == factor->row ? 1 : 0);
             body.mapping.map(inner.getResult(0), body.raw(kept));
-            body.scales[inner.getResult(0)] = body.scaleOf(kept);
+            body.leave(inner.getResult(0), kept);
             continue;
           }
           if (Value added = shiftOfScalar.lookup(&inner)) {
             auto *power = *llvm::find_if(
                 powers, [&](const Power *p) { return p->scalar == &inner; });
             Value x = inner.getOperand(0).getDefiningOp()->getOperand(0);
-            Value unit =
-                constant(b, loc, x.getType(), body.scaleOf(x) * unitOf(*power));
+            Value unit = unitsFrom.contains(&inner)
+                             ? in[unitsFrom[&inner]]
+                             : constant(b, loc, x.getType(),
+                                        body.scaleOf(x) * unitOf(*power));
             Value exponent =
-                math::FmaOp::create(b, loc, body.raw(x), unit, added);
+                math::FmaOp::create(b, loc, body.withRows(x), unit, added);
             auto made = math::Exp2Op::create(b, loc, exponent);
             if (isNarrow())
               made.setFastmath(arith::FastMathFlags::afn);
@@ -356,11 +391,11 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
             Value x = of.getLhs(), y = of.getRhs();
             Value unit =
                 constant(b, loc, x.getType(), body.scaleOf(x) * kLog2e);
-            Value shift = body.raw(y);
+            Value shift = body.withRows(y);
             if (!shiftArguments.contains(y))
               shift = times(b, loc, shift, -body.scaleOf(y) * kLog2e);
             Value exponent =
-                math::FmaOp::create(b, loc, body.raw(x), unit, shift);
+                math::FmaOp::create(b, loc, body.withRows(x), unit, shift);
             auto made = math::Exp2Op::create(b, loc, exponent);
             made.setFastmath(arith::FastMathFlags::afn);
             body.mapping.map(inner.getResult(0), made.getResult());
@@ -374,23 +409,32 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
               std::swap(x, y);
             if (std::optional<double> scale = positiveConstant(computed, y)) {
               body.mapping.map(inner.getResult(0), body.raw(x));
-              body.scales[inner.getResult(0)] = isProduct
-                                                    ? body.scaleOf(x) * *scale
-                                                    : body.scaleOf(x) / *scale;
+              body.leave(inner.getResult(0), x);
+              double &left = body.scales[inner.getResult(0)];
+              left = isProduct ? left * *scale : left / *scale;
+              continue;
+            }
+          }
+          if (isProduct && inner.getResult(0).getType() == yielded.getType()) {
+            Value x = inner.getOperand(0), y = inner.getOperand(1);
+            if (isPositiveRow(op, x))
+              std::swap(x, y);
+            if (isPositiveRow(op, y)) {
+              body.mapping.map(inner.getResult(0), body.raw(x));
+              body.leave(inner.getResult(0), x);
+              body.rowScales[inner.getResult(0)].push_back(y);
               continue;
             }
           }
           if (auto select = dyn_cast<arith::SelectOp>(inner)) {
             Value x = select.getTrueValue(), y = select.getFalseValue();
-            double scale =
-                isFixed(computed, x) ? body.scaleOf(y) : body.scaleOf(x);
-            if (scale == body.scaleOf(y) || isFixed(computed, x) ||
-                isFixed(computed, y)) {
+            if (isFixed(computed, x) || isFixed(computed, y) ||
+                body.leavesAlike(x, y)) {
               Value made = arith::SelectOp::create(
                   b, loc, body.raw(select.getCondition()), body.raw(x),
                   body.raw(y));
               body.mapping.map(select.getResult(), made);
-              body.scales[select.getResult()] = scale;
+              body.leave(select.getResult(), isFixed(computed, x) ? y : x);
               continue;
             }
           }
@@ -404,19 +448,25 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
         }
         Value result = body.raw(yielded);
         passed = body.scaleOf(yielded);
+        passedRows = body.rowScalesOf(yielded);
         if (!masks)
           return result;
         auto number = dyn_cast<FloatAttr>(mask);
-        if (passed != 1 && !(number && (number.getValue().isInfinity() ||
-                                        number.getValue().isZero()))) {
+        if ((passed != 1 || !passedRows.empty()) &&
+            !(number &&
+              (number.getValue().isInfinity() || number.getValue().isZero()))) {
           result = body.whole(yielded);
           passed = 1;
+          passedRows.clear();
         }
         Value inside = isInside(b, loc, placeOf(b, loc, in, chain.axis),
                                 coordsFrom.contains(chain.axis));
         Value none = arith::ConstantOp::create(b, loc, mask);
         return arith::SelectOp::create(b, loc, inside, result, none);
       });
+  const RowScale *rowScale = nullptr;
+  if (!passedRows.empty())
+    rowScale = &(rowScales[op.op] = {&op, passedRows});
   // A body that yields an argument is that tile.
   auto generic = made.getDefiningOp<linalg::GenericOp>();
   auto argument = dyn_cast<BlockArgument>(getYielded(generic, 0));
@@ -425,8 +475,8 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
     if (generic.getMatchingIndexingMap(&operand).isIdentity()) {
       Value same = operand.get();
       rewriter.eraseOp(generic);
-      return {same, passed};
+      return {same, passed, rowScale};
     }
   }
-  return {made, passed};
+  return {made, passed, rowScale};
 }

@@ -392,7 +392,7 @@ Refused OnlineTiler::plan() {
       return refuse(code(OnlineCondition::UsedInChain) +
                     user->getName().getStringRef().str() +
                     " stands before its last op and uses a result");
-  scales.assign(chain.ops.size(), 1);
+  scales.assign(chain.ops.size(), Tile());
   return std::nullopt;
 }
 

@@ -59,6 +59,7 @@ Value OnlineTiler::computeRows(const ChainOp &op, Epoch epoch) {
     // What is read may have other dims than where it is read first.
     Tile from = chain.find(input.value) ? rows(input.value, epoch)
                                         : Tile{read(input.value, of), 1};
+    from = withoutRowScale(from, of);
     inputs.push_back({from.tensor, of});
     arguments.push_back(argument);
     factors.push_back(from.scale);
@@ -125,10 +126,13 @@ Value OnlineTiler::shiftOf(const Power &power) {
   if (known)
     return known;
   Tile now = rows(input.value, Epoch::Now);
-  double unit = -now.scale * unitOf(power);
+  double unit = now.scale * unitOf(power);
   const Dims &dims = dimsOf(input.value);
+  SmallVector<std::pair<Value, Dims>> inputs = {{now.tensor, dims}};
+  if (now.rowScale)
+    inputs.push_back(rowScaleTile(*now.rowScale, unit));
   return known = elementwise(
-             {{now.tensor, dims}}, dims, elementOf(now.tensor),
+             inputs, dims, elementOf(now.tensor),
              [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
                Value none =
                    input.isFinite
@@ -136,7 +140,12 @@ Value OnlineTiler::shiftOf(const Power &power) {
                                     /*negative=*/false)
                        : isInfinity(b, loc, in[0], /*negative=*/true);
                Value zero = constant(b, loc, in[0].getType(), 0);
-               Value value = times(b, loc, in[0], unit);
+               Value value;
+               if (now.rowScale)
+                 value = arith::NegFOp::create(
+                     b, loc, arith::MulFOp::create(b, loc, in[0], in[1]));
+               else
+                 value = times(b, loc, in[0], -unit);
                return arith::SelectOp::create(b, loc, none, zero, value);
              });
 }
@@ -154,13 +163,21 @@ Value OnlineTiler::rescale(const ChainOp &op) {
       Tile before = rows(input.value, Epoch::Before);
       Type type = elementOf(before.tensor);
       if (isPlain(power)) {
+        double unit = before.scale * unitOf(power);
+        SmallVector<std::pair<Value, Dims>> inputs = {{before.tensor, dims},
+                                                      {shiftOf(power), dims}};
+        if (before.rowScale)
+          inputs.push_back(rowScaleTile(*before.rowScale, unit));
         known = elementwise(
-            {{before.tensor, dims}, {shiftOf(power), dims}}, dims, type,
+            inputs, dims, type,
             [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
               // A maximum that has not changed gives 1, so the product is
               // rounded as that of the shift is: an fma would leave the shift's
               // rounding error, a factor of each step.
-              Value then = times(b, loc, in[0], before.scale * unitOf(power));
+              Value then =
+                  before.rowScale
+                      ? arith::MulFOp::create(b, loc, in[0], in[2]).getResult()
+                      : times(b, loc, in[0], unit);
               Value exponent = arith::AddFOp::create(b, loc, then, in[1]);
               auto made = math::Exp2Op::create(b, loc, exponent);
               if (isNarrow())
@@ -168,7 +185,8 @@ Value OnlineTiler::rescale(const ChainOp &op) {
               return made;
             });
       } else {
-        Tile now = rows(input.value, Epoch::Now);
+        Tile now = withoutRowScale(rows(input.value, Epoch::Now), dims);
+        before = withoutRowScale(before, dims);
         double sign = power.shift.coefficient;
         known = elementwise(
             {{before.tensor, dims}, {now.tensor, dims}}, dims, type,
@@ -271,10 +289,15 @@ Value OnlineTiler::accumulate(const ChainOp &op, unsigned number, Tile before) {
   } else {
     part = computeScalar(op, contribution, TypedAttr());
   }
+  // A scale of rows that are reduced, too, does not leave the reduction.
+  if (part.rowScale && !llvm::all_of(dimsOf(*part.rowScale), [&](int64_t dim) {
+        return llvm::is_contained(dims, dim);
+      }))
+    part = withoutRowScale(part, only ? op.dimsOf(only->map) : loops);
   bool isMost = isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MinimumFOp,
                     arith::MinNumFOp>(combine);
   if (isMost && startsFromNothing(op))
-    scales[number] = part.scale;
+    scales[number] = {Value(), part.scale, part.rowScale};
   else
     part = {materialize(part, only ? op.dimsOf(only->map) : loops), 1};
   if (elementOf(part.tensor) != element) {
@@ -352,6 +375,7 @@ Value OnlineTiler::factorOf(const RowFactor &factor) {
         &computed->getOpOperand(input.number));
     Tile tile = chain.find(input.value) ? rows(input.value, Epoch::End)
                                         : Tile{read(input.value, of), 1};
+    tile = withoutRowScale(tile, of);
     inputs.push_back({tile.tensor, of});
     arguments.push_back(argument);
     factors.push_back(tile.scale);

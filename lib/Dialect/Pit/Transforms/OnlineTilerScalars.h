@@ -4,6 +4,7 @@
 #define PIT_LIB_DIALECT_PIT_TRANSFORMS_ONLINETILERSCALARS_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -25,6 +26,10 @@ inline Value times(OpBuilder &b, Location loc, Value value, double factor) {
   return arith::MulFOp::create(b, loc, value,
                                constant(b, loc, value.getType(), factor));
 }
+
+/// The number that `value` is in the body of an op, if it is finite, positive,
+/// and of f32 or f64.
+std::optional<double> positiveConstant(linalg::LinalgOp op, Value value);
 
 /// Is `value` an infinity of this sign?
 inline Value isInfinity(OpBuilder &b, Location loc, Value value,

@@ -150,7 +150,7 @@ OnlineTiler::Tile OnlineTiler::masked(Tile from, ArrayRef<int64_t> dims,
   if (!mask || !needsMask())
     return from;
   auto number = dyn_cast<FloatAttr>(mask);
-  bool isScaled = from.scale != 1 && number &&
+  bool isScaled = from.isScaled() && number &&
                   !number.getValue().isInfinity() &&
                   !number.getValue().isZero();
   if (isScaled)
@@ -174,7 +174,7 @@ OnlineTiler::Tile OnlineTiler::masked(Tile from, ArrayRef<int64_t> dims,
         Value none = arith::ConstantOp::create(b, loc, mask);
         return arith::SelectOp::create(b, loc, inside, arguments[0], none);
       });
-  return {made, from.scale};
+  return {made, from.scale, from.rowScale};
 }
 
 OnlineTiler::Tile OnlineTiler::computeSelection(const ChainOp &op) {
@@ -183,7 +183,7 @@ OnlineTiler::Tile OnlineTiler::computeSelection(const ChainOp &op) {
   Tile from = elements(op.inputs[0].value, dims);
   TypedAttr background = chain.background;
   auto number = dyn_cast<FloatAttr>(background);
-  if (from.scale != 1 && !(number && (number.getValue().isInfinity() ||
+  if (from.isScaled() && !(number && (number.getValue().isInfinity() ||
                                       number.getValue().isZero())))
     from = {materialize(from, dims), 1};
   // What is listed is selected, where micro-tiles are single elements of a
@@ -221,7 +221,7 @@ OnlineTiler::Tile OnlineTiler::computeSelection(const ChainOp &op) {
         Value none = arith::ConstantOp::create(b, loc, background);
         return arith::SelectOp::create(b, loc, selected, arguments[0], none);
       });
-  Tile result{made, from.scale};
+  Tile result{made, from.scale, from.rowScale};
   // Beyond the end a mask of places reads false; lengths may be longer.
   if (!isLength && !byBlocks &&
       llvm::is_contained(selectorDims, int64_t(chain.axis)))
