@@ -115,17 +115,39 @@ def whole(d, size, causal, rounds):
 
 
 def small(size, causal, rounds, d=128):
-    """Queries and keys of 8 bits, with a scale of each head, beside f16; the error is that of rounding, too."""
+    """Queries and keys of 8 bits, and values, too, with a scale of each head, beside f16; the error is that of rounding,
+    too. "P by torch" is what rounding probabilities to 8 bits costs, by torch in f64."""
     q, k, v = (torch.randn(HEADS, size, d, device="cuda", dtype=torch.float16) for _ in range(3))
-    scales = [x.abs().amax((1, 2)).float() / 448 for x in (q, k)]
-    rounded = [(x / s[:, None, None]).to(torch.float8_e4m3fn) for x, s in zip((q, k), scales)]
+    scales = [x.abs().amax((1, 2)).float()[:, None] / 448 for x in (q, k, v)]
+    rounded = [(x / s[..., None]).to(torch.float8_e4m3fn) for x, s in zip((q, k, v), scales)]
+    given = {"causal": causal, "q_scale": scales[0], "k_scale": scales[1]}
     mask = torch.ones(size, size, dtype=torch.bool, device="cuda").tril() if causal else None
     calls = {"pit.attention": lambda: pit.attention(q[None], k[None], v[None], causal=causal)[0],
-             "8 bits": lambda: pit.attention(*(x[None] for x in rounded), v[None], causal=causal,
-                                             q_scale=scales[0][:, None], k_scale=scales[1][:, None])[0]}
+             "q, k of 8 bits": lambda: pit.attention(*(x[None] for x in rounded[:2]), v[None], **given)[0],
+             "8 bits": lambda: pit.attention(*(x[None] for x in rounded), v_scale=scales[2], **given)[0]}
     others = torch_calls(q, k, v, causal)
-    report(f"small {'causal ' if causal else ''}{size}", 4.0 * HEADS * size * size * d * (0.5 if causal else 1),
-           calls | {"torch, cuDNN": others["torch, cuDNN"]}, wanted(q, k, v, mask), rounds)
+    title = f"small {'causal ' if causal else ''}{d} {size}"
+    exact = wanted(q, k, v, mask)
+    report(title, 4.0 * HEADS * size * size * d * (0.5 if causal else 1),
+           calls | {"torch, cuDNN": others["torch, cuDNN"]}, exact, rounds)
+    off = ((rounded_by_torch([x.double() * s[..., None] for x, s in zip(rounded, scales)], mask) - exact).norm()
+           / exact.norm())
+    print(f"{title:24} P by torch       off by {off:.1e}", flush=True)
+
+
+def rounded_by_torch(arrays, mask):
+    """The attention of two heads, whose probabilities are rounded as FlashAttention-3 does."""
+    found = []
+    for q, k, v in zip(*(x[:2] for x in arrays)):
+        rows = []
+        for i in range(0, len(q), 1024):
+            scores = q[i:i + 1024] @ k.T * q.shape[1] ** -0.5
+            if mask is not None:
+                scores.masked_fill_(~mask[i:i + 1024], -torch.inf)
+            powers = (scores - scores.amax(-1, keepdim=True)).exp() * 256
+            rows.append(powers.float().to(torch.float8_e4m3fn).double() @ v / powers.sum(-1, keepdim=True))
+        found.append(torch.cat(rows))
+    return torch.stack(found)
 
 
 def blocks_of(d, size, percent, rounds):
@@ -348,9 +370,9 @@ def main():
         d, size, kind == "causal", arguments.rounds))
         for d in (128, 64) for size in map(int, arguments.sizes.split(","))
         for kind in ("dense", "causal")]
-    cases += [(f"small {'causal ' if causal else ''}{size}", lambda size=size, causal=causal: small(
-        size, causal, arguments.rounds))
-        for size in map(int, arguments.sizes.split(",")) for causal in (False, True)]
+    cases += [(f"small {'causal ' if causal else ''}{d} {size}",
+               lambda d=d, size=size, causal=causal: small(size, causal, arguments.rounds, d))
+              for d in (128, 256, 64) for size in map(int, arguments.sizes.split(",")) for causal in (False, True)]
     cases += [(f"packed {d} {size}", lambda d=d, size=size: packed(d, size, arguments.rounds))
               for d in (128, 64) for size in (16384, 32768)]
     cases += [(f"{'causal ' if causal else ''}gradients {d} {size}",

@@ -8,7 +8,7 @@ typedef struct conversion {
   char to, from; ///< kinds, as emu_type says
   uint8_t to_bytes, from_bytes;
   char rounding; ///< n, z, m, p, a (away), or 0
-  bool to_integer, saturates, is_relu;
+  bool to_integer, saturates, is_relu, is_e5m2;
 } conversion;
 
 static bool is_float(char kind) { return strchr("fhgt", kind) != NULL; }
@@ -135,6 +135,56 @@ EMU_HEAD(run_cvt) {
   return EMU_NEXT;
 }
 
+/// e4m3 or e5m2, to nearest even; what is beyond the largest number becomes
+/// that.
+static uint8_t to_f8(float x, bool e5m2) {
+  int mantissa = e5m2 ? 2 : 3, least = e5m2 ? -14 : -6;
+  double most = e5m2 ? 57344 : 448, size = fabs((double)x);
+  uint8_t sign = signbit(x) ? 0x80 : 0;
+  if (x != x)
+    return 0x7F;
+  int exponent = size > 0 ? ilogb(size) : least;
+  if (exponent < least)
+    exponent = least;
+  double ulp = ldexp(1, exponent - mantissa);
+  size = fmin(nearbyint(size / ulp) * ulp, most);
+  if (size < ldexp(1, least)) // a fraction without the 1 before it
+    return sign | (uint8_t)ldexp(size, mantissa - least);
+  exponent = ilogb(size);
+  int fraction = (int)ldexp(size, mantissa - exponent) - (1 << mantissa);
+  return sign | (uint8_t)((exponent - least + 1) << mantissa | fraction);
+}
+
+/// The first operand becomes the upper byte.
+EMU_HEAD(run_f8_pair) {
+  const conversion *c = i->info;
+  EMU_EACH(l) {
+    unsigned bytes[2];
+    for (int n = 0; n < 2; ++n)
+      bytes[n] =
+          to_f8(emu_float32((uint32_t)emu_read(w, &i->operands[n + 1], l)),
+                c->is_e5m2);
+    emu_write(w, &i->operands[0], l, bytes[0] << 8 | bytes[1]);
+  }
+  return EMU_NEXT;
+}
+
+/// cvt.rn.satfinite.e4m3x2.f32, or e5m2x2
+static bool decode_f8(emu_parser *p, emu_instruction *i, const emu_words *words,
+                      conversion *c) {
+  if (words->count != 5 || strcmp(words->word[1], "rn") != 0 ||
+      strcmp(words->word[2], "satfinite") != 0 ||
+      strcmp(words->word[4], "f32") != 0 || i->operand_count != 3)
+    return false;
+  c->is_e5m2 = strcmp(words->word[3], "e5m2x2") == 0;
+  if (!c->is_e5m2 && strcmp(words->word[3], "e4m3x2") != 0)
+    return false;
+  i->run = run_f8_pair;
+  return emu_take_wide(p, &i->operands[0], 2) &&
+         emu_take_wide(p, &i->operands[1], 4) &&
+         emu_take_wide(p, &i->operands[2], 4);
+}
+
 /// The first operand becomes the upper half.
 EMU_HEAD(run_pair) {
   const conversion *c = i->info;
@@ -187,6 +237,8 @@ static bool decode_cvt(emu_parser *p, emu_instruction *i,
   if (!c || words->count < 3)
     return false;
   i->info = c;
+  if (decode_f8(p, i, words, c))
+    return true;
   for (int n = 1; n + 2 < words->count; ++n) {
     const char *word = words->word[n];
     if (strcmp(word, "rna") == 0) {

@@ -12,7 +12,7 @@
 // CHECK: pit_gpu.mma %{{.*}} : !pit_gpu.fragment<64x176xf16>, <176x64xf16, swizzle = 128>, <64x64xf32>
 // CHECK: gpu.func @attention_kernel(
 
-// OLD: forms no mainloop: wgmma alone multiplies floats of 8 bits, in tiles of 64 rows with lines of 128 elements
+// OLD: forms no mainloop: wgmma alone multiplies floats of 8 bits, in tiles of 64 rows with lines of 32 elements
 
 func.func @attention(%q: tensor<?x4x?x128xf8E4M3FN>, %k: tensor<?x2x?x128xf8E4M3FN>, %v: tensor<?x2x?x64xf16>, %q_scale: tensor<?x4x1xf32>, %k_scale: tensor<?x2x?xf32>) -> (tensor<?x4x?x64xf16>, tensor<?x4x?xf32>) {
   %c_0 = arith.constant 0 : index

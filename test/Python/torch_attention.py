@@ -214,11 +214,46 @@ class Attention(unittest.TestCase):
             pit.attention(*small, values.clone().requires_grad_())
         for error, arrays, options in (
                 ("q_scale is that of a q of 8 bits", (q, k, v), {"q_scale": scales[0]}),
-                ("v has another type, and no v_scale", (*small, values), {"v_scale": scales[1]}),
-                ("v has elements of f8E4M3FN; it takes f64, f32, f16, bf16", (*small, v.to(torch.float8_e4m3fn)), {}),
+                ("v_scale is that of a v of 8 bits", (*small, values), {"v_scale": scales[1]}),
+                ("dtype is the result's where q, k and v have 8 bits; others have the type of v", (*small, values),
+                 {"dtype": torch.float16}),
+                ("there are: f64, f32, f16, bf16", (*small, v.to(torch.float8_e4m3fn)), {"dtype": torch.int32}),
+                ("v has elements of i8", (*small, v.to(torch.int8)), {}),
                 ("k has elements of bf16", (small[0], k.bfloat16(), v), {})):
             with self.assertRaisesRegex(pit.Error, error):
                 pit.attention(*arrays, **options)
+
+    def test_rounded(self):
+        """Queries, keys and values of 8 bits: probabilities are rounded to 8 bits, unless keys are read one by one."""
+        shapes = (2, 4, 70, 64), (2, 2, 130, 64), (2, 2, 130, 64)
+        blocks = torch.rand(4, 2, 3) < 0.6
+        blocks[0, 0] = False
+        mask = torch.from_numpy(attention_reference.repeat(blocks.numpy(), (64, 64), 70, 130))
+        scales = torch.rand(4, 1) + 0.5, torch.rand(2, 2, 130) + 0.5, torch.rand(2, 1) + 0.5
+        for dtypes, options, wanted, rounds in (
+                (["float8_e4m3fn"] * 3 + ["float16"], {"causal": True, "align": "end"}, None, 1 / 16),
+                (["float8_e5m2"] * 3 + ["float32"], {"blocks": blocks}, {"mask": mask}, 1 / 8),
+                (["float8_e4m3fn"] * 3 + ["bfloat16"], {"window": 9, "sink_logits": torch.randn(4)}, None, 1 / 16),
+                (["float8_e4m3fn"] * 2 + ["float8_e5m2", "float16"], {"mask": mask}, None, 0),
+                (["float8_e4m3fn"] * 3 + ["float32"], {"lengths": torch.tensor([0, 77])}, None, 1 / 16)):
+            *small, result = (getattr(torch, name) for name in dtypes)
+            small = [torch.randn(shape).to(dtype) for shape, dtype in zip(shapes, small)]
+            wide = [x.double() * scale[..., None] for x, scale in zip(small, scales)]
+            found, logs = pit.attention(*small, q_scale=scales[0], k_scale=scales[1], v_scale=scales[2], dtype=result,
+                                        return_lse=True, **options)
+            self.assertEqual((found.dtype, logs.dtype), (result, torch.float32))
+            exact = reference(*wide, **(wanted or options))
+            most = reference(*wide[:2], wide[2].abs(), **(wanted or options)).nan_to_num()
+            limit = {torch.float32: 1e-4, torch.float16: 4e-3, torch.bfloat16: 3e-2}[result]
+            off = (found.double() - exact.nan_to_num()).abs()
+            self.assertTrue((off <= most * rounds + limit).all(), (dtypes, options, off.max()))
+            self.assertLessEqual(off.mean(), most.mean() * rounds / 3 + limit)
+            _, others = pit.attention(*(x.float() for x in wide), return_lse=True, **options)
+            torch.testing.assert_close(logs, others, atol=1e-4, rtol=1e-4)
+        self.assertEqual(pit.attention(*small).dtype, torch.float16)
+        # A scale of each value: nothing is rounded to 8 bits.
+        found = pit.attention(*small, v_scale=scales[1])
+        self.close(found, reference(*small[:2], small[2].double() * scales[1][..., None]), 8e-3)
 
     def test_scales(self):
         """A cache of 8 bits: in a graph, with autocast, a batch of vmap; the gradient of q, and no others."""

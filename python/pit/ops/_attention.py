@@ -7,11 +7,12 @@ fewer heads of keys.
 """
 
 from dataclasses import dataclass
-from math import inf, nan
+from math import inf, log, nan
 
 from .._arrays import View
 from .._library import Error
 from . import _numbers, _orders, _sequences
+from ._einsum import read_type
 from ._op import SELECTOR_TYPES, Argument, IndexArgument, Op, kind, make, run
 from ._operand import makes_op
 from ._places import Places
@@ -23,6 +24,8 @@ LOWEST = {"f64": "0xFFF0000000000000", "f32": "0xFF800000"}
 STORED = (*SMALL_FLOATS, "i8", *LAYER_FLOATS)  # types of keys and values that are of another than q
 SCALES = ("k_scale", "v_scale")
 LEAST_SCALE = 2.0 ** -64
+OF_ROUNDED = 256.0  # times probabilities, which are rounded to 8 bits then
+ROUNDS_BLOCKS = 16, 64  # blocks of multiples of so many queries and keys are read as they lie
 OF_SCORES = ("q_scale", "k_scale")  # which scores are multiplied by, where q and k have 8 bits
 BYTES = "; of bytes that hold floats pass a view of it as float8_e4m3fn"
 ADDED = "; what is not 0 selects a key. Numbers that are added to scores are bias="
@@ -58,7 +61,8 @@ class Scores(Op):
     packed: bool  # whether sequences lie one behind the other
     narrow: bool  # whether k and v have another type than q, which they are computed in
     scales: tuple  # the dims of what k and v are multiplied by, as letters; None: nothing
-    quantized: bool  # whether q and k are floats of 8 bits, and v is of another type
+    quantized: bool  # whether q and k are floats of 8 bits
+    result: str | None  # the type of the result, where v is of 8 bits, too
     q_scale: str | None  # as scales, of q
     with_lse: bool
 
@@ -70,9 +74,10 @@ class Scores(Op):
         found = [Argument("q", ("b", "h", "m", "d"), types, permutable=True, remedy=BYTES),
                  Argument("k", ("b", keys, "n", "d"), STORED if self.narrow else types,
                           alike=not self.narrow, permutable=True, remedy=BYTES),
-                 Argument("v", ("b", keys, "n", "e"), STORED if self.narrow else LAYER_FLOATS,
+                 Argument("v", ("b", keys, "n", "e"),
+                          STORED if self.narrow else SMALL_FLOATS if self.result else LAYER_FLOATS,
                           alike=not self.narrow and not self.quantized, permutable=True,
-                          remedy=BYTES if self.narrow else "")]
+                          remedy=BYTES if self.narrow or self.result else "")]
         if self.bias is not None:
             found.append(Argument("bias", dims_of(self.bias), LAYER_FLOATS, alike=False))
         if self.slopes:
@@ -100,8 +105,17 @@ class Scores(Op):
     def stored_names(self):
         """Those of a cache, whose keys and values are computed as they are read; or all of 8 bits."""
         if self.quantized:
-            return ("q", "k", "v", "bias", "alibi", "sink_logits", *OF_SCORES)
+            return ("q", "k", "v", "bias", "alibi", "sink_logits", "q_scale", *SCALES)
         return ("k", "v", *SCALES) if self.narrow or self.scales != (None, None) else ()
+
+    @property
+    def rounds(self):
+        """Whether probabilities are rounded to the 8 bits of v: not where keys are read one by one, nor where each
+        value has a scale of its own."""
+        by_blocks = self.select == "blocks" and self.orders[1] is None and all(
+            size % unit == 0 for size, unit in zip(self.block, ROUNDS_BLOCKS))
+        return self.result is not None and "n" not in (self.scales[1] or "") and (
+            self.select is None or by_blocks)
 
     def dynamic(self):
         return ("b", "m", "n", "c")
@@ -144,8 +158,9 @@ class Scores(Op):
         for name, (value, letters) in given.items():
             if name in SCALES and not self.quantized:
                 continue
-            if name in "kv" and not self.quantized:
-                value = self.scaled(builder, value, letters, given["q"][0].type, given.get(name + "_scale"))
+            if name in "kv" and not self.quantized or name == "v" and self.result and not self.rounds:
+                value = self.scaled(builder, value, letters, self.result or given["q"][0].type,
+                                    given.get(name + "_scale"))
             if self.grouped and self.select == "index":
                 if name in "kv":
                     value, letters = self.repeated(builder, value, letters, values[0], orders[0])
@@ -162,7 +177,7 @@ class Scores(Op):
 
     def scaled(self, builder, value, letters, type_, scale):
         """Keys or values times their scale, in a type of products. The compiler computes it in the loop."""
-        if not self.narrow and scale is None:
+        if not self.narrow and not self.result and scale is None:
             return value
         ins, maps, summed = [value], [letters], wide_type(type_)
         type_ = type_ if builder.on_gpu else summed  # which tensor cores would not take
@@ -375,7 +390,7 @@ class Attention(Scores):
 
     def results(self, types, sizes):
         self.check(sizes)
-        type_ = types[2 if self.quantized else 0]
+        type_ = self.result or types[2 if self.quantized else 0]
         found = [(type_, (sizes["b"], sizes["h"], sizes["m"], sizes["e"]))]
         if self.with_lse:
             found.append((wide_type(types[0]), (sizes["b"], sizes["h"], sizes["m"])))
@@ -386,16 +401,20 @@ class Attention(Scores):
         rows, sizes = self.row_letters, found.sizes
         _, scores = self.computed_scores(builder, found, [*rows, "n"])
         v, of_v = found["v"]
-        type_, summed = found["v" if self.quantized else "q"][0].type, scores.type
+        type_, summed = self.result or found["v" if self.quantized else "q"][0].type, scores.type
         of_rows = [sizes[x] for x in rows]
         letters = [*rows, "n"]
         top = builder.generic(
             [letters, rows], letters, [scores], builder.fill(of_rows, -inf, summed),
             lambda body, x, old: body.emit(f"arith.maximumf {old}, {x} : {summed}"))
+
+        def power(body, x):
+            x = body.emit(f"math.exp {x} : {summed}")
+            return body.mul(summed, x, body.constant(OF_ROUNDED, summed)) if self.rounds else x
+
         powers = builder.generic(
             [letters, rows, letters], letters, [scores, top], builder.empty(scores.dims, summed),
-            lambda body, x, most, old: body.emit(
-                f"math.exp {body.emit(f'arith.subf {x}, {most} : {summed}')} : {summed}"))
+            lambda body, x, most, old: power(body, body.emit(f"arith.subf {x}, {most} : {summed}")))
         total = builder.generic(
             [letters, rows], letters, [powers], builder.zeros(of_rows, summed),
             lambda body, x, old: body.add(summed, old, x))
@@ -410,20 +429,33 @@ class Attention(Scores):
             def with_sink(body, count, most, logit):
                 away = body.emit(f"arith.subf {body.cast(logit, logits.type, summed)}, "
                                  f"{self.finite(body, summed, most)} : {summed}")
-                return body.add(summed, count, body.emit(f"math.exp {away} : {summed}"))
+                return body.add(summed, count, power(body, away))
 
             total = builder.elementwise(
                 [total, top, logits], with_sink, summed,
                 [list(range(len(rows)))] * 2 + [[rows.index(x) for x in of_logits]])
-        out = builder.elementwise(
-            [sums, total], lambda body, x, count: body.cast(
-                body.emit(f"arith.divf {x}, {count} : {summed}"), summed, type_), type_,
-            [list(range(len(rows) + 1)), list(range(len(rows)))])
+        parts, places = [sums, total], [list(range(len(rows) + 1)), list(range(len(rows)))]
+        if self.rounds and "v_scale" in found:
+            scale, of_scale = found["v_scale"]
+            parts.append(builder.squeeze(scale, [x == 1 for x in of_scale]))
+            places.append([rows.index(x) for x in of_scale if x != 1])
+
+        def share(body, x, count, *scales):
+            x = body.emit(f"arith.divf {x}, {count} : {summed}")
+            for each in scales:
+                x = body.mul(summed, x, body.cast(each, scale.type, summed))
+            return body.cast(x, summed, type_)
+
+        out = builder.elementwise(parts, share, type_, places)
         results = [self.to_heads(builder, sizes, out)]
         if self.with_lse:
-            logs = builder.elementwise(
-                [total, top], lambda body, count, most: body.add(
-                    summed, self.finite(body, summed, most), body.emit(f"math.log {count} : {summed}")), summed)
+            def logarithm(body, count, most):
+                count = body.emit(f"math.log {count} : {summed}")
+                if self.rounds:
+                    count = body.add(summed, count, body.constant(-log(OF_ROUNDED), summed))
+                return body.add(summed, self.finite(body, summed, most), count)
+
+            logs = builder.elementwise([total, top], logarithm, summed)
             results.append(self.to_heads(builder, sizes, logs))
         return results
 
@@ -470,7 +502,7 @@ def is_narrow(x):
 def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bias=None,
               lengths=None, cu_seqlens=None, causal=False, align="start", window=None, sinks=None,
               sink_logits=None, alibi=None, scale=None, softcap=None, q_scale=None, k_scale=None,
-              v_scale=None, order=None, return_lse=False, out=None):
+              v_scale=None, order=None, return_lse=False, dtype=None, out=None):
     """softmax(q k.T scale) v for each head; scores are never stored, and what is not selected is
     not computed.
 
@@ -482,8 +514,8 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
                 as many of q's each; or of float8_e4m3fn, float8_e5m2 or int8, as caches are
     k_scale     of k and of v: what they are multiplied by as they are read. They broadcast to
     v_scale     (batch, heads of keys, keys): one for all, for each head, each key
-    q_scale     beside q and k of float8_e4m3fn or float8_e5m2, and v of another type, which the
-                result has, too: what q is multiplied by, (batch, heads, queries)
+    q_scale     beside q and k of float8_e4m3fn or float8_e5m2: what q is multiplied by,
+                (batch, heads, queries)
     mask        broadcasts to (batch, heads, queries, keys); what is not 0 selects a key
     blocks      (batch or 1, heads or 1, blocks of queries, blocks of keys), or fewer dims, of
                 `block_size` (a number, or one for queries and one for keys); or
@@ -505,8 +537,9 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
     scale       of the scores, 1 / sqrt(d) unless given
     softcap     c * tanh(scores / c)
     return_lse  also returns the logarithms of the sums, (batch, heads, queries)
-    Result      (batch, heads, queries, e), of q's type. A row of which nothing is selected
-                is 0, and its logarithm -inf.
+    dtype       of the result, where q, k and v are all floats of 8 bits; float16 unless given
+    Result      (batch, heads, queries, e), of q's type, or v's beside a q of 8 bits. A row of
+                which nothing is selected is 0, and its logarithm -inf.
     """
     for name, x in (("q", q), ("k", k), ("v", v)):
         if rank_of("attention", name, x) != 4:
@@ -565,9 +598,16 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
             rank_of("attention", name, x)
     if q_scale is not None and not quantized:
         raise Error("attention: q_scale is that of a q of 8 bits; multiply q, or give scale=")
-    if v_scale is not None and quantized:
-        raise Error("attention: beside a q of 8 bits v has another type, and no v_scale; multiply v, or "
+    small = quantized and is_narrow(v)
+    if v_scale is not None and quantized and not small:
+        raise Error("attention: beside a q of 8 bits v_scale is that of a v of 8 bits; multiply v, or "
                     "the result")
+    if dtype is not None and not small:
+        raise Error("attention: dtype is the result's where q, k and v have 8 bits; others have the type of "
+                    + ("v" if quantized else "q"))
+    result = (read_type("attention", dtype) or "f16") if small else None
+    if result not in (None, *LAYER_FLOATS):
+        raise Error(f"attention: no result of {dtype!r}; there are: {', '.join(LAYER_FLOATS)}")
     scales = tuple(None if x is None else pattern(
         name, x.shape, k.shape[:3], "(batch, heads of keys, keys)",
         "bkn" if q.shape[1] != k.shape[1] else "bhn") for name, x in zip(SCALES, (k_scale, v_scale)))
@@ -582,5 +622,5 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
         q.shape[1] != k.shape[1], scale, softcap, bool(causal), align == "end", window, sinks,
         of_bias, alibi is not None, lengths is not None, sink_logits is not None, select, letters,
         block, of_orders, bool(sequences), not quantized and (is_narrow(k) or is_narrow(v)),
-        scales, quantized, of_q, bool(return_lse))
+        scales, quantized, result, of_q, bool(return_lse))
     return run(op, tuple(arrays), out)

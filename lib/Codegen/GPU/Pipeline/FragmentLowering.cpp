@@ -26,7 +26,9 @@ static bool isPacked(FragmentType type) {
 void pitgpu::addFragmentType(TypeConverter &converter) {
   converter.addConversion([](FragmentType type, SmallVectorImpl<Type> &types) {
     int64_t count = type.getParts() * type.getElementsPerPart();
-    if (isPacked(type))
+    if (type.getElementType().getIntOrFloatBitWidth() == 8)
+      types.append(count / 4, IntegerType::get(type.getContext(), 32));
+    else if (isPacked(type))
       types.append(count / 2, VectorType::get(2, type.getElementType()));
     else
       types.append(count, type.getElementType());

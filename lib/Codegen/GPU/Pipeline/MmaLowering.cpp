@@ -65,17 +65,23 @@ static SharedFactor factorOfWgmma(Emitter &e, TileType tile, Value place,
               static_cast<int64_t>(swizzle << 62)};
 }
 
-/// Registers of one wgmma's first factor, which a thread has: columns 0 to 7 of
-/// the upper rows, of the lower ones, then columns 8 to 15.
+/// Registers of one wgmma's first factor, which a thread has: 16 bytes of the
+/// upper rows' columns, of the lower rows', then the next 16 bytes.
 static SmallVector<Value> packFactor(Emitter &e, FragmentType type,
-                                     ValueRange pairs, int64_t part,
+                                     ValueRange values, int64_t part,
                                      int64_t step) {
   SmallVector<Value> words;
-  size_t first = part * type.getElementsPerPart() / 2 + 4 * step;
-  for (Value pair : pairs.slice(first, 4))
+  int64_t perWord = 32 / type.getElementType().getIntOrFloatBitWidth();
+  size_t first = part * type.getElementsPerPart() / perWord + 4 * step;
+  for (Value value : values.slice(first, 4))
     words.push_back(
-        LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair));
+        LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), value));
   return words;
+}
+
+/// Columns of a first factor that one wgmma takes.
+static int64_t columnsOfStep(FragmentType type) {
+  return 256 / type.getElementType().getIntOrFloatBitWidth();
 }
 
 static SmallVector<Value> unpack(Emitter &e, ValueRange structs,
@@ -193,12 +199,16 @@ static SmallVector<Value> startWgmmas(Emitter &e, const Wgmma &wgmma,
                      std::to_string(wgmma.n) + "k" + std::to_string(wgmma.k) +
                      ".f32." + NVVM::stringifyWGMMATypes(wgmma.a).str() + "." +
                      NVVM::stringifyWGMMATypes(wgmma.b).str();
+  bool isTransposable =
+      wgmma.b == NVVM::WGMMATypes::f16 || wgmma.b == NVVM::WGMMATypes::bf16;
   std::string text = "{ .reg .pred adds; setp.ne.b32 adds, 1, 0; "
                      "wgmma.fence.sync.aligned; ";
   for (size_t k = 0; k < b.size(); ++k)
     text += name + " " + list(0, count) + ", " + list(firstA + 4 * k, 4) +
-            ", $" + std::to_string(firstB + k) + ", adds, 1, 1, " +
-            (wgmma.kIsColOfB ? "0; " : "1; ");
+            ", $" + std::to_string(firstB + k) + ", adds, 1, 1" +
+            (!isTransposable   ? "; "
+             : wgmma.kIsColOfB ? ", 0; "
+                               : ", 1; ");
   text += "wgmma.commit_group.sync.aligned; }";
   SmallVector<Value> factors(a);
   llvm::append_range(factors, b);
@@ -301,7 +311,8 @@ struct MmaWaitPattern : PipelinePattern<MmaWaitOp> {
     for (auto [value, elements] : llvm::zip(op.getHeld(), adaptor.getHeld())) {
       auto type = cast<FragmentType>(value.getType());
       for (int64_t part = 0; part < type.getParts(); ++part)
-        for (int64_t step = 0; step < type.getCols() / 16; ++step)
+        for (int64_t step = 0; step < type.getCols() / columnsOfStep(type);
+             ++step)
           llvm::append_range(held, packFactor(e, type, elements, part, step));
     }
     SmallVector<Value> read = runAssembly(

@@ -114,10 +114,22 @@ int64_t BodyPlan::workerRegisters() const {
   return std::min(kMostOfWorker, eights(left / (32 * workers())));
 }
 
+/// The longest lines that wgmma may read a tile in: of elements of 8 bits, 64
+/// or 32 bytes, too. 0 if there are none.
+static int64_t longestLine(const StagedTile &tile) {
+  bool isSmall = tile.operand.elementBytes == 1;
+  for (int64_t bytes = kLineBytes; bytes >= (isSmall ? 32 : kLineBytes);
+       bytes /= 2)
+    if (tile.operand.tile.pitch() % bytes == 0)
+      return bytes;
+  return 0;
+}
+
 void BodyPlan::layOutTiles() {
   onceBytes = stageBytes = 0;
   for (StagedTile &tile : staged) {
     tile.operand.tile.hasLines = wgmma;
+    tile.operand.tile.lineBytes = longestLine(tile);
     int64_t &bytes = tile.once ? onceBytes : stageBytes;
     tile.offset = bytes;
     bytes += tile.operand.tile.bytes();
@@ -172,16 +184,13 @@ private:
         return refuse("it multiplies tiles of ", op.getTile()[d],
                       " elements, which is no multiple of 16");
     Type element = elementOf(op.getLhs());
-    // Sums are no fragment of 8 bits, whose threads have other elements.
-    bool isSmall = isF8(element) && isF8(elementOf(op.getRhs())) &&
-                   isa<BlockArgument>(op.getLhs());
+    bool isSmall = isF8(element) && isF8(elementOf(op.getRhs()));
     bool isNarrow = (element.isF16() || element.isBF16()) &&
                     elementOf(op.getRhs()) == element;
     if (!op.getScales().empty() || !isMultiplyAdd(op) ||
         !(isNarrow || isSmall) || !elementOf(op.getAcc()).isF32())
       return refuse("tensor cores add products of f16, of bf16, or of floats "
-                    "of 8 bits that are loaded, to f32, and a contraction is "
-                    "another");
+                    "of 8 bits to f32, and a contraction is another");
     plan.takesWgmma |= isSmall;
     if (!isa<BlockArgument>(op.getRhs()))
       return refuse("the second operand of a contraction is computed");
@@ -329,23 +338,28 @@ static int64_t registersOfBlock(MainloopOp mainloop, const BodyPlan &plan) {
     if (op != plan.late && !addsToCarried)
       most = std::max(most, registers(op.getResult()));
   });
-  // Elements of a late contraction's first factor come in pairs.
-  return carried + most +
-         (plan.late ? registers(ContractOp(plan.late).getLhs()) / 2 : 0);
+  // A register has several elements of a late contraction's first factor.
+  int64_t factor = 0;
+  if (plan.late) {
+    Value lhs = ContractOp(plan.late).getLhs();
+    factor = registers(lhs) * elementBytes(elementOf(lhs)) / 4;
+  }
+  return carried + most + factor;
 }
 
-/// Can wgmma multiply the tiles? It takes lines of 128 bytes, and 64 rows.
+/// Can wgmma multiply the tiles? It takes whole lines, and 64 rows.
 static bool fitsWgmma(MainloopOp mainloop, const BodyPlan &plan) {
   bool fits = plan.info.rows % kWgmmaRows == 0 &&
               plan.info.rows / kWgmmaRows * kWarpgroup <= kMostThreads;
   for (const StagedTile &staged : plan.staged)
-    fits &= staged.operand.tile.pitch() % kLineBytes == 0;
+    fits &= longestLine(staged) != 0;
   mainloop.getCompute().walk([&](ContractOp op) {
     fits &= plan.info.extent(op.getResult(), TileRole::Col) <= kMostColumns;
     // Floats of 8 bits lie along what is summed up.
     if (isF8(elementOf(op.getRhs())))
       for (unsigned number : {0, 1})
-        fits &= isAlongK(op, number, plan.stagedOf(op->getOperand(number)));
+        fits &= !isa<BlockArgument>(op->getOperand(number)) ||
+                isAlongK(op, number, plan.stagedOf(op->getOperand(number)));
   });
   return fits;
 }
@@ -468,7 +482,7 @@ static OrRefusal<BodyPlan> divideWork(MainloopOp mainloop,
   plan->wgmma = target.wgmma && fitsWgmma(mainloop, *plan);
   if (plan->takesWgmma && !plan->wgmma)
     return refuse("wgmma alone multiplies floats of 8 bits, in tiles of 64 "
-                  "rows with lines of 128 elements along what is summed up");
+                  "rows with lines of 32 elements along what is summed up");
   plan->layOutTiles();
   plan->stages = 2;
   if (!divideRows(mainloop, *plan))

@@ -89,10 +89,11 @@ private:
   /// Byte in shared memory of chunk `chunk` of row `r`.
   Value place(Value r, Value chunk) {
     if (tile.hasLines) {
-      int64_t chunks = kLineBytes / kChunkBytes;
+      int64_t chunks = tile.chunksInLine();
       Value line = e.add(e.mul(e.div(chunk, chunks), tile.blockBytes()),
-                         e.mul(r, kLineBytes));
-      Value at = e.bitXor(e.rem(chunk, chunks), e.rem(r, kSwizzleLines));
+                         e.mul(r, tile.lineBytes));
+      Value at = e.bitXor(e.rem(chunk, chunks),
+                          e.rem(e.div(r, tile.rowsOfSwizzle()), chunks));
       return e.add(e.add(to, line), e.mul(at, kChunkBytes));
     }
     return e.add(e.add(to, e.mul(r, tile.pitch())),
@@ -175,7 +176,7 @@ private:
         source = after(from, at);
         exists = fixedExists ? e.logicalAnd(isThere, fixedExists) : isThere;
       }
-      copyChunk(e.add(to, i * kLineBytes), source,
+      copyChunk(e.add(to, i * tile.lineBytes), source,
                 e.select(exists, size, e.i32(0)));
     }
     return true;

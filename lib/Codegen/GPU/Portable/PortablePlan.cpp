@@ -36,8 +36,9 @@ int64_t SharedTile::swizzlePeriod() const {
 int64_t SharedTile::offsetOf(int64_t row, int64_t col) const {
   int64_t byte = col * elementBytes;
   if (hasLines) {
-    int64_t chunk = byte % kLineBytes / kChunkBytes ^ row % kSwizzleLines;
-    return byte / kLineBytes * blockBytes() + row * kLineBytes +
+    int64_t chunk =
+        byte % lineBytes / kChunkBytes ^ row / rowsOfSwizzle() % chunksInLine();
+    return byte / lineBytes * blockBytes() + row * lineBytes +
            chunk * kChunkBytes + byte % kChunkBytes;
   }
   int64_t chunk = (byte / kChunkBytes) ^

@@ -29,10 +29,11 @@ constexpr int64_t kUnrolledPieces = 8;
 struct SharedTile {
   int64_t rows = 0, cols = 0; ///< elements, padded
   int64_t elementBytes = 0;
-  /// Are rows cut into lines of 128 bytes? Those of the same columns are a
-  /// block, as wgmma takes them (WgmmaLayout.h), and chunks change places in a
-  /// line.
+  /// Are rows cut into lines of 128 bytes, or of so many? Those of the same
+  /// columns are a block, as wgmma takes them (WgmmaLayout.h), and chunks
+  /// change places in a line.
   bool hasLines = false;
+  int64_t lineBytes = kLineBytes;
   /// Places by which chunks of neighbouring lines of 128 bytes are shifted.
   int64_t swizzleStep = 1;
 
@@ -40,7 +41,10 @@ struct SharedTile {
   int64_t bytes() const { return rows * pitch(); }
   int64_t chunks() const { return pitch() / kChunkBytes; }
   int64_t chunkElements() const { return kChunkBytes / elementBytes; }
-  int64_t blockBytes() const { return rows * kLineBytes; } ///< of lines
+  int64_t blockBytes() const { return rows * lineBytes; } ///< of lines
+  int64_t chunksInLine() const { return lineBytes / kChunkBytes; }
+  /// Neighbouring lines whose chunks change places alike.
+  int64_t rowsOfSwizzle() const { return kLineBytes / lineBytes; }
   /// Without lines, chunk c of row r lies at place
   /// c ^ ((r / rowsPerLine * swizzleStep) & swizzleMask).
   int64_t swizzleMask() const;

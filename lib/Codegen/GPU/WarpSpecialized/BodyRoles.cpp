@@ -65,9 +65,9 @@ private:
         SmallVector<int64_t> box(
             mlir::cast<MemRefType>(source.getType()).getRank(), 1);
         box[staged.operand.rowDim] = tile.rows;
-        box.back() = kLineBytes / tile.elementBytes;
+        box.back() = tile.lineBytes / tile.elementBytes;
         auto type =
-            pitgpu::TensorMapType::get(context, box, element, kLineBytes);
+            pitgpu::TensorMapType::get(context, box, element, tile.lineBytes);
         ring.map = pitgpu::TensorMapOp::create(
             rewriter, loc, type, kernel.getArgument(source.getArgNumber()),
             IntegerAttr(), DenseI64ArrayAttr());

@@ -81,6 +81,7 @@ void OnlineTiler::run() {
   prepareSelection();
   if (!listed)
     prepareRanges();
+  copyAlongAxis();
 
   SmallVector<Value> inits, lower, upper;
   SmallVector<int64_t> steps;

@@ -12,7 +12,8 @@
 // begin and end in OnlineTilerRanges.cpp, what a mark selects in
 // OnlineTilerSelection.cpp, what is computed along the axis in
 // OnlineTilerOps.cpp, of results of reductions in OnlineTilerRows.cpp, and
-// factors that are left to users of tiles in OnlineTilerScales.cpp.
+// factors that are left to users of tiles in OnlineTilerScales.cpp. What is
+// stored another way before the loop is in OnlineTilerCopies.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -86,6 +87,12 @@ private:
   // Loops
   //===--------------------------------------------------------------------===//
 
+  bool multipliesSmall(const ChainOp &op) const;
+  /// Stores factors that have to lie along the axis.
+  void copyAlongAxis();
+  /// Dims of such a copy, from those of what is copied.
+  Dims alongAxis(Dims dims) const;
+  Value copyOf(Value source, ArrayRef<int64_t> dims);
   Value index(int64_t value);
   Value extentOf(unsigned dim);
   Dims shapeOf(ArrayRef<int64_t> dims) const;
@@ -161,6 +168,8 @@ private:
   /// -coefficient times what is subtracted in exponents of 2, finite.
   Value shiftOf(const Power &power);
   bool isPlain(const Power &power) const;
+  /// A product of a power and a positive constant, if that alone uses it.
+  std::pair<Operation *, double> scaledPower(const Power &power) const;
   double unitOf(const Power &power) const;
   Value rescale(const ChainOp &op);
   Value factorOf(const RowFactor &factor);
@@ -218,6 +227,7 @@ private:
   SmallVector<unsigned> groups; ///< dims that number groups of an index
   Value length;                 ///< of a tile's rows, if it is one
 
+  llvm::DenseMap<Value, Value> copies; ///< of what is read, along the axis
   SmallVector<Value> extents, starts;
   Range range;               ///< of the tile
   SmallVector<Value> ranges; ///< where loops of tiles begin and end, by number

@@ -290,11 +290,24 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
       scaledArguments[argument] = source;
   }
   size_t shiftsFrom = inputs.size();
+  llvm::DenseMap<Operation *, Operation *> products; ///< of powers
   llvm::DenseMap<Operation *, size_t> unitsFrom; ///< inputs, by exponentials
   for (const Power *power : powers)
     if (isPlain(*power)) {
-      const ChainInput &input = op.inputs[power->shift.input];
-      inputs.push_back({shiftOf(*power), op.dimsOf(input.map)});
+      Dims of = op.dimsOf(op.inputs[power->shift.input].map);
+      Value shift = shiftOf(*power);
+      // A constant factor is a summand of the exponent, once for each row.
+      if (auto [product, factor] = scaledPower(*power); product) {
+        double added = std::log2(factor);
+        products[product] = power->scalar;
+        shift = elementwise(
+            {{shift, of}}, of, elementOf(shift),
+            [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+              return arith::AddFOp::create(
+                  b, loc, in[0], constant(b, loc, in[0].getType(), added));
+            });
+      }
+      inputs.push_back({shift, of});
     }
   for (const Power *power : powers) {
     Operation *difference = power->scalar->getOperand(0).getDefiningOp();
@@ -359,6 +372,10 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
         for (Operation &inner : computed.getBlock()->without_terminator()) {
           if (left.contains(&inner))
             continue;
+          if (Operation *power = products.lookup(&inner)) {
+            body.mapping.map(inner.getResult(0), body.raw(power->getResult(0)));
+            continue;
+          }
           if (auto place = dyn_cast<linalg::IndexOp>(inner)) {
             body.mapping.map(place.getResult(),
                              placeOf(b, loc, in, op.dims[place.getDim()]));

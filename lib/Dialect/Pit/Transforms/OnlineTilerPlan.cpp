@@ -302,6 +302,10 @@ Refused OnlineTiler::chooseTile() {
                : gathersRows || whole > 128 ? 64
                : hasLines                   ? 176
                                             : 128;
+    // Floats of 8 bits are multiplied 32 at once, and take half the memory.
+    if (llvm::any_of(chain.ops,
+                     [&](const ChainOp &op) { return multipliesSmall(op); }))
+      axisTile = whole == 128 ? 192 : 128;
   } else if (target.gpu && whole > 128) {
     rowTile = axisTile = 32;
   }

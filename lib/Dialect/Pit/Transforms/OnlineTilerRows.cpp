@@ -120,6 +120,22 @@ double OnlineTiler::unitOf(const Power &power) const {
   return isa<math::ExpOp>(power.scalar) ? kLog2e : 1;
 }
 
+std::pair<Operation *, double>
+OnlineTiler::scaledPower(const Power &power) const {
+  Value result = power.scalar->getResult(0);
+  auto product = result.hasOneUse()
+                     ? dyn_cast<arith::MulFOp>(*result.user_begin())
+                     : arith::MulFOp();
+  if (!product || !isPlain(power))
+    return {nullptr, 1};
+  Value other =
+      product.getLhs() == result ? product.getRhs() : product.getLhs();
+  std::optional<double> scale =
+      positiveConstant(chain.ops[power.op].linalgOp(), other);
+  return scale ? std::pair(product.getOperation(), *scale)
+               : std::pair<Operation *, double>(nullptr, 1);
+}
+
 Value OnlineTiler::shiftOf(const Power &power) {
   const ChainInput &input = chain.ops[power.op].inputs[power.shift.input];
   Value &known = shifts[power.scalar];
@@ -260,8 +276,17 @@ Value OnlineTiler::accumulate(const ChainOp &op, unsigned number, Tile before) {
     SmallVector<AffineMap> maps;
     for (const ChainInput &input : op.inputs) {
       Dims of = op.dimsOf(input.map);
-      inputs.push_back(materialize(elements(input.value, of), of));
-      maps.push_back(input.map);
+      AffineMap map = input.map;
+      if (Value copy = copies.lookup(input.value)) {
+        SmallVector<AffineExpr> along(map.getResults());
+        std::swap(along[llvm::find(of, int64_t(chain.axis)) - of.begin()],
+                  along.back());
+        map = AffineMap::get(map.getNumDims(), 0, along, map.getContext());
+        inputs.push_back(read(copy, alongAxis(of)));
+      } else {
+        inputs.push_back(materialize(elements(input.value, of), of));
+      }
+      maps.push_back(map);
     }
     maps.push_back(op.resultMap);
     auto generic =

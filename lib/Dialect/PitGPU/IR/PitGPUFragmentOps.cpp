@@ -53,11 +53,12 @@ LogicalResult MmaOp::verify() {
            << "k of " << kOfA << " elements of " << element
            << "; a multiple of 32 bytes is right";
   if (fragment &&
-      (!isNarrow || getTransposeA() || fragment.getWarpRows() != 16))
+      ((!isNarrow && !isF8(element)) || getTransposeA() ||
+       fragment.getWarpRows() != 16))
     return violates(*this, "mma 4")
            << "a fragment of " << element << " with " << fragment.getWarpRows()
            << " rows in a warp" << (getTransposeA() ? ", transposed" : "")
-           << "; one of f16 or bf16 with 16, as it is, is right";
+           << "; one of 8 or 16 bits with 16, as it is, is right";
   if (acc.getInTensorMemory() ? !tile : static_cast<bool>(getAdds()))
     return violates(*this, "mma 5")
            << "sums in "

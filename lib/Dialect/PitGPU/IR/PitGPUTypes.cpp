@@ -397,9 +397,12 @@ LogicalResult FragmentType::verify(EmitError emitError, int64_t rows,
            << "a fragment of " << rows << "x" << cols
            << "; rows are a multiple of 64, and columns one of 8 up to 256, or "
               "1";
-  if (!element.isF16() && !element.isBF16() && !element.isF32())
+  if (!element.isF16() && !element.isBF16() && !element.isF32() &&
+      !(isa<Float8E4M3FNType, Float8E5M2Type>(element) && cols % 32 == 0))
     return violates(emitError, "fragment_type 2")
-           << "a fragment of " << element << "; f16, bf16 or f32 is right";
+           << "a fragment of " << cols << " columns of " << element
+           << "; f16, bf16 or f32, or floats of 8 bits in a multiple of 32 "
+              "columns, are right";
   int64_t perPart = cols == 1 ? 2 : cols / 2;
   if (rows / 64 > kMaxElements / perPart)
     return violates(emitError, "fragment_type 3")

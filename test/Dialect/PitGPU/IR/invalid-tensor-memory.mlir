@@ -143,7 +143,7 @@ func.func @mma_condition(%a: !a, %b: !a, %acc: !sums, %c: i1) {
 func.func @mma_warp_rows(%p: !wide, %b: !a, %acc: !sums) {
   pit_gpu.roles {
     role "all" warps 4 registers 128 {
-      // expected-error @below {{[mma 4] a fragment of 'bf16' with 32 rows in a warp; one of f16 or bf16 with 16, as it is, is right}}
+      // expected-error @below {{[mma 4] a fragment of 'bf16' with 32 rows in a warp; one of 8 or 16 bits with 16, as it is, is right}}
       %r = pit_gpu.mma %p, %b, %acc : !wide, !a, !sums
     }
   }

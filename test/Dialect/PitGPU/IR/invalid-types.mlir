@@ -155,8 +155,13 @@ func.func private @f(!pit_gpu.fragment<64x4xf32>)
 
 // -----
 
-// expected-error @below {{[fragment_type 2] a fragment of 'i32'; f16, bf16 or f32 is right}}
+// expected-error @below {{[fragment_type 2] a fragment of 8 columns of 'i32'; f16, bf16 or f32, or floats of 8 bits in a multiple of 32 columns, are right}}
 func.func private @f(!pit_gpu.fragment<64x8xi32>)
+
+// -----
+
+// expected-error @below {{[fragment_type 2] a fragment of 16 columns of 'f8E4M3FN'}}
+func.func private @f(!pit_gpu.fragment<64x16xf8E4M3FN>)
 
 // -----
 

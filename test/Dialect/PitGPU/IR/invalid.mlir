@@ -1504,7 +1504,7 @@ func.func @mma_step(%a: !pit_gpu.tile<64x8xbf16, swizzle = 128>, %b: !pit_gpu.ti
 func.func @mma_fragment(%a: !values, %b: !pit_gpu.tile<64x64xf32, swizzle = 128>, %acc: !sums) {
   pit_gpu.roles {
     role "all" warps 4 registers 128 {
-      // expected-error @below {{[mma 4] a fragment of 'f32' with 16 rows in a warp; one of f16 or bf16 with 16, as it is, is right}}
+      // expected-error @below {{[mma 4] a fragment of 'f32' with 16 rows in a warp; one of 8 or 16 bits with 16, as it is, is right}}
       %r = pit_gpu.mma %a, %b transpose, %acc : !values, !pit_gpu.tile<64x64xf32, swizzle = 128>, !sums
     }
   }

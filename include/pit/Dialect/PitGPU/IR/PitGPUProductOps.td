@@ -41,7 +41,7 @@ def PitGPU_MmaOp : PitGPU_Op<"mma", [AllTypesMatch<["acc", "result"]>]> {
       both floats of 8 bits; f32 and 8 bits are not transposed in shared memory: a is
       m x k, b is n x k;
     - [mma 3] k is a multiple of 32 bytes;
-    - [mma 4] a fragment has 16-bit floats, is not transposed, and its warps have 16
+    - [mma 4] a fragment has floats of 8 or 16 bits, is not transposed, and its warps have 16
       rows each;
     - [mma 5] sums in tensor memory have no fragment as a factor, and sums in registers
       no condition.

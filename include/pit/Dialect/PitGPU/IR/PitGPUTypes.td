@@ -223,6 +223,9 @@ def PitGPU_FragmentType : PitGPU_Type<"Fragment", "fragment"> {
     eight columns 2 (l mod 4) and the next one (PTX, "wgmma", register fragments).
     With one column, the lanes of a row all have its element.
 
+    Floats of 8 bits are first factors of products: of each 16 columns lane l has 4 (l
+    mod 4) and the next three.
+
     With `warp_rows = 32`, as tensor memory is read, warp w has rows 32 w to 32 w + 31
     of each 128: 16 rows in a first part of its registers, then 16 in a second one.
 
@@ -239,7 +242,8 @@ def PitGPU_FragmentType : PitGPU_Type<"Fragment", "fragment"> {
 
     - [fragment_type 1] rows are a multiple of 64; columns are 1, or a multiple of 8 up to
       256;
-    - [fragment_type 2] elements are f16, bf16 or f32;
+    - [fragment_type 2] elements are f16, bf16 or f32, or floats of 8 bits in a multiple
+      of 32 columns;
     - [fragment_type 3] a thread has at most 256 of the elements;
     - [fragment_type 4] a warp has 16 or 32 rows; with 32, rows are a multiple of 128.
   }];
