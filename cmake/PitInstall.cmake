@@ -6,8 +6,8 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # PITTargets: what needs no MLIR to be linked.
-set(PIT_INSTALLED pit_runtime pit_mgpu PITCompiler PITPlugin)
-set(PIT_EXPORT_NAMES runtime mgpu compiler plugin)
+set(PIT_INSTALLED pit_runtime PITCompiler PITPlugin)
+set(PIT_EXPORT_NAMES runtime compiler plugin)
 foreach(target name IN ZIP_LISTS PIT_INSTALLED PIT_EXPORT_NAMES)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
 endforeach()

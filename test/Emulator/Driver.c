@@ -210,7 +210,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *memory, size_t bytes, unsigned flags) {
   EMU_LOCKED;
   EMU_CHECK(emu_check_context());
   EMU_CHECK(emu_check_capture());
-  if (bytes == 0 || flags != CU_MEM_ATTACH_GLOBAL)
+  if (bytes == 0 || flags != 1) // CU_MEM_ATTACH_GLOBAL
     return EMU_INVALID_VALUE;
   *memory = emu_memory_new_shared(bytes, device_memory);
   return *memory ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;

@@ -212,7 +212,6 @@ def copy_runtime(arguments):
     shutil.copy2(runtime, lib)
     shutil.copy2(runtime.with_name("_pit_call.abi3.so"), lib)
     if arguments.target != "cpu":
-        shutil.copy2(arguments.build / "lib" / "libpit_mgpu.so", lib)
         for check in ("CudaDeviceCheck", "PackRowsCheck", "PackedIndexCheck"):
             shutil.copy2(arguments.build / "test" / "Runtime" / check, lib)
         shutil.copytree(arguments.build / "test" / "Emulator" / "lib", arguments.out / "emulator")

@@ -85,6 +85,9 @@ class Fake(Host):
     def part(self, buffer, offset, dtype, shape):
         return Array(super().part(buffer.array, offset, dtype, shape))
 
+    def synchronize(self):
+        """Nothing runs."""
+
     def last_kernel(self):
         return self.state.last.kernel.decode()
 

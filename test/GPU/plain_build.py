@@ -47,8 +47,8 @@ def build_one(build, target, libraries, options):
          [llvm / "mlir-translate", "--mlir-to-llvmir"]], code)
     if message is None:
         command = [compiler, "-O2", "-march=x86-64-v3", "-Wno-override-module", "-shared",
-                   "-fPIC", code, "-o", target, f"-L{libraries}", "-lpit_runtime", "-lpit_mgpu",
-                   "-Wl,-rpath,$ORIGIN/lib"]
+                   "-fPIC", code, ROOT / "test/Runtime/Inputs/mgpu-functions.c", "-o", target,
+                   f"-L{libraries}", "-lpit_runtime", "-Wl,-rpath,$ORIGIN/lib"]
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True,
                               timeout=TIMEOUT)
         message = f"{Path(compiler).name}: {done.stderr}" if done.returncode else None

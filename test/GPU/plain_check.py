@@ -42,9 +42,7 @@ class Program:
 
     def __init__(self, library, host):
         self.host, self.library = host, ct.CDLL(str(library))
-        self.mgpu = ct.CDLL("libpit_mgpu.so")
-        self.mgpu.mgpuMemFree.argtypes = (ct.c_void_p, ct.c_void_p)
-        self.mgpu.mgpuStreamSynchronize.argtypes = (ct.c_void_p,)
+        self.library.mgpuMemFree.argtypes = (ct.c_void_p, ct.c_void_p)
         for name in ("product", "chain", "into", "twice_on_host"):
             getattr(self.library, f"_mlir_ciface_{name}").restype = None
 
@@ -63,7 +61,7 @@ class Program:
         if array.nbytes and isinstance(self.host, Cuda):
             self.host.driver.call("cuMemcpyDtoH_v2", ct.c_void_p(array.ctypes.data),
                                   ct.c_uint64(matrix.aligned), ct.c_size_t(array.nbytes))
-        self.mgpu.mgpuMemFree(matrix.allocated, None)
+        self.library.mgpuMemFree(matrix.allocated, None)
         return array
 
     def product(self, x, w):
@@ -155,14 +153,14 @@ class Check:
     def chain(self, x, stream):
         there = self.host.upload(x)
         result = self.program.chain(there, self.w_there, self.v_there, stream)
-        self.program.mgpu.mgpuStreamSynchronize(stream)
+        self.host.synchronize()
         self.compare(self.program.take(result), *self.reference_chain(x))
 
     def into(self, x, stream):
         out = self.host.upload(np.full((STATIC_ROWS, N), np.nan, np.float32))
         there = self.host.upload(x)
         self.program.into(there, self.w_there, out, stream)
-        self.program.mgpu.mgpuStreamSynchronize(stream)
+        self.host.synchronize()
         self.compare(self.host.download(out), *self.reference(x))
 
     def graph(self, stream):
@@ -179,7 +177,7 @@ class Check:
             x = draw(self.rng, STATIC_ROWS, K, kind)
             self.host.write(there, x)
             replay()
-            self.program.mgpu.mgpuStreamSynchronize(stream)
+            self.host.synchronize()
             self.compare(self.host.download(out), *self.reference(x))
 
     def overlapping(self, streams):
@@ -192,8 +190,8 @@ class Check:
             for i, x in enumerate(there):
                 for stream, of_stream in zip(streams, outs):
                     self.program.into(x, self.w_there, of_stream[i], stream)
-        for stream, of_stream in zip(streams, outs):
-            self.program.mgpu.mgpuStreamSynchronize(stream)
+        self.host.synchronize()
+        for of_stream in outs:
             for x, out in zip(xs, of_stream):
                 self.compare(self.host.download(out), *self.reference(x))
 

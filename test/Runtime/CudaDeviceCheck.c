@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cuda/CudaDriver.h"
-#include "Cuda/Mgpu.h"
 
 #include "pit-runtime/Abi.h"
 #include "pit-runtime/Runtime.h"
@@ -402,34 +401,6 @@ static void check_device(void) {
   say(good, "memory and stream given back", good ? "" : message());
 }
 
-static void check_mgpu(void) {
-  char code[sizeof(add_ptx)];
-  memcpy(code, add_ptx, sizeof(code));
-  CUmodule module = mgpuModuleLoadJIT(code, 2);
-  CUstream stream = mgpuStreamCreate();
-  void *x = mgpuMemAlloc(BYTES, stream, false);
-  void *y = mgpuMemAlloc(BYTES, stream, true);
-  for (int i = 0; i < N; ++i)
-    host[i] = (float)i;
-  mgpuMemcpy(x, host, BYTES, stream);
-  float seven = 7;
-  uint64_t n = N;
-  void *params[] = {&y, &x, &seven, &n};
-  mgpuLaunchKernel(mgpuModuleGetFunction(module, "add"), 100, 1, 1, 128, 1, 1,
-                   0, stream, params, NULL, 4);
-  memset(host, 0, BYTES);
-  mgpuMemcpy(host, y, BYTES, stream);
-  mgpuStreamSynchronize(stream);
-  bool good = true;
-  for (int i = 0; i < N; ++i)
-    good &= host[i] == (float)i + 7;
-  mgpuMemFree(x, stream);
-  mgpuMemFree(y, stream);
-  mgpuStreamDestroy(stream);
-  mgpuModuleUnload(module);
-  say(good, "mgpu functions", "");
-}
-
 static void measure(CUstream stream, CUdeviceptr y, CUdeviceptr x) {
   enum { ROUNDS = 5000 };
   pit_frame *frame;
@@ -555,7 +526,6 @@ int main(int argc, char **argv) {
   snprintf(text, sizeof(text), "test $(ls %s/*.cubin | wc -l) = 1", folder);
   say(system(text) == 0, "one cubin in the cache", folder);
   pit_context_destroy(context);
-  check_mgpu();
   must(more.current(&current), "cuCtxGetCurrent");
   say(current == primary, "the thread's context is as it was", "");
 

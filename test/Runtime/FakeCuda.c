@@ -236,11 +236,6 @@ CUresult cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes) {
   return made ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuMemAllocManaged(CUdeviceptr *memory, size_t bytes, unsigned flags) {
-  (void)flags;
-  return cuMemAlloc_v2(memory, bytes);
-}
-
 CUresult cuMemFree_v2(CUdeviceptr memory) {
   BEGIN(true, true);
   pthread_mutex_lock(&fake_lock);
@@ -293,15 +288,6 @@ CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t words,
   BEGIN(true, false);
   for (size_t i = 0; i < words; ++i)
     memcpy((char *)(uintptr_t)to + 4 * i, &value, 4);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t words,
-                          CUstream stream) {
-  (void)stream;
-  BEGIN(true, false);
-  for (size_t i = 0; i < words; ++i)
-    memcpy((char *)(uintptr_t)to + 2 * i, &value, 2);
   return CUDA_SUCCESS;
 }
 

@@ -129,12 +129,6 @@ CUresult cuStreamSynchronize(CUstream stream) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-  (void)stream, (void)event, (void)flags;
-  BEGIN(true, false);
-  return CUDA_SUCCESS;
-}
-
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
   BEGIN(true, false);
   pthread_mutex_lock(&fake_lock);
@@ -237,10 +231,4 @@ CUresult cuEventQuery(CUevent event) {
                                                  : CUDA_SUCCESS;
   pthread_mutex_unlock(&fake_lock);
   return result;
-}
-
-CUresult cuEventSynchronize(CUevent event) {
-  (void)event;
-  BEGIN(true, true);
-  return CUDA_SUCCESS;
 }

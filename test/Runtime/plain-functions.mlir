@@ -6,8 +6,8 @@
 
 // DEFINE: %{options} = choice=now
 // DEFINE: %{make} = pit-opt %s -pit-functions-to-kernels="%{options}" -eliminate-empty-tensors -one-shot-bufferize="bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map" -pit-functions-to-cuda="%{options}" | mlir-opt --pass-pipeline='builtin.module(nvvm-attach-target{chip=sm_80},gpu.module(convert-scf-to-cf,convert-gpu-to-nvvm),convert-scf-to-cf,expand-strided-metadata,lower-affine,gpu-to-llvm,reconcile-unrealized-casts,gpu-module-to-binary{format=isa})' | mlir-translate --mlir-to-llvmir -o %t.ll
-// DEFINE: %{link} = clang -Wno-override-module -I %pit_src_root/include -I %pit_src_root/test/Runtime %t.ll %S/Inputs/plain-functions.c -o %t -L %pit_lib_dir -lpit_runtime -lpit_mgpu -ldl -Wl,-rpath,%pit_lib_dir
-// DEFINE: %{run} = env LD_LIBRARY_PATH=%t.lib PIT_MGPU_CUDA_LIBRARY=%pit_fake_cuda %t
+// DEFINE: %{link} = clang -Wno-override-module -I %pit_src_root/include -I %pit_src_root/test/Runtime %t.ll %S/Inputs/plain-functions.c %S/Inputs/mgpu-functions.c -o %t -L %pit_lib_dir -lpit_runtime -ldl -Wl,-rpath,%pit_lib_dir
+// DEFINE: %{run} = env LD_LIBRARY_PATH=%t.lib %t
 
 // RUN: rm -rf %t.lib && mkdir %t.lib && ln -s %pit_fake_cuda %t.lib/libcuda.so.1
 // RUN: %{make}

@@ -44,7 +44,6 @@ enum {
 
   CU_JIT_ERROR_LOG_BUFFER = 5,
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
-  CU_JIT_OPTIMIZATION_LEVEL = 7,
   CU_JIT_INPUT_PTX = 1,
 
   CU_EVENT_DISABLE_TIMING = 2,
@@ -55,7 +54,6 @@ enum {
   CU_STREAM_CAPTURE_MODE_RELAXED = 2,
   CU_USER_OBJECT_NO_DESTRUCTOR_SYNC = 1,
   CU_GRAPH_USER_OBJECT_MOVE = 1,
-  CU_MEM_ATTACH_GLOBAL = 1,
   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
   CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
 };
@@ -101,8 +99,6 @@ _Static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56,
   F(CtxGetDevice, cuCtxGetDevice, (CUdevice *))                                \
   F(MemGetInfo, cuMemGetInfo_v2, (size_t *available, size_t *total))           \
   F(MemAlloc, cuMemAlloc_v2, (CUdeviceptr *, size_t bytes))                    \
-  F(MemAllocManaged, cuMemAllocManaged,                                        \
-    (CUdeviceptr *, size_t bytes, unsigned flags))                             \
   F(MemFree, cuMemFree_v2, (CUdeviceptr))                                      \
   F(MemcpyAsync, cuMemcpyAsync,                                                \
     (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream))                \
@@ -114,8 +110,6 @@ _Static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56,
     (void *to, CUdeviceptr from, size_t bytes, CUstream))                      \
   F(MemsetD32Async, cuMemsetD32Async,                                          \
     (CUdeviceptr to, unsigned value, size_t count, CUstream))                  \
-  F(MemsetD16Async, cuMemsetD16Async,                                          \
-    (CUdeviceptr to, unsigned short value, size_t count, CUstream))            \
   F(MemHostRegister, cuMemHostRegister_v2,                                     \
     (void *memory, size_t bytes, unsigned flags))                              \
   F(MemHostUnregister, cuMemHostUnregister, (void *memory))                    \
@@ -145,7 +139,6 @@ _Static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56,
   F(StreamCreate, cuStreamCreate, (CUstream *, unsigned flags))                \
   F(StreamDestroy, cuStreamDestroy_v2, (CUstream))                             \
   F(StreamSynchronize, cuStreamSynchronize, (CUstream))                        \
-  F(StreamWaitEvent, cuStreamWaitEvent, (CUstream, CUevent, unsigned flags))   \
   F(StreamGetId, cuStreamGetId, (CUstream, unsigned long long *id))            \
   F(StreamGetCaptureInfo, cuStreamGetCaptureInfo_v2,                           \
     (CUstream, int *status, uint64_t *id, CUgraph *,                           \
@@ -162,7 +155,6 @@ _Static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56,
   F(EventDestroy, cuEventDestroy_v2, (CUevent))                                \
   F(EventRecord, cuEventRecord, (CUevent, CUstream))                           \
   F(EventQuery, cuEventQuery, (CUevent))                                       \
-  F(EventSynchronize, cuEventSynchronize, (CUevent))                           \
   F(TensorMapEncodeTiled, cuTensorMapEncodeTiled,                              \
     (void *map, int type, uint32_t rank, const void *address,                  \
      const uint64_t *dims, const uint64_t *strides, const uint32_t *box,       \

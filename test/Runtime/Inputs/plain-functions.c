@@ -30,7 +30,7 @@ void _mlir_ciface_chain(matrix_and_token *result, matrix *x, matrix *w,
 void _mlir_ciface_into(matrix *x, matrix *w, matrix *out, void *stream);
 void _mlir_ciface_twice_on_host(matrix *x, matrix *w);
 
-// libpit_mgpu, where gpu.alloc's memory is from.
+// mgpu-functions.c, where gpu.alloc's memory is from.
 void *mgpuMemAlloc(uint64_t bytes, void *stream, bool shared);
 void mgpuMemFree(void *memory, void *stream);
 
