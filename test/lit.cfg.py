@@ -96,3 +96,8 @@ if os.path.exists(config.pit_ptxas):
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", config.pit_ptxas))
     config.environment["PIT_PTXAS"] = config.pit_ptxas
+
+# So does that of its library of device functions.
+if os.path.exists(config.pit_libdevice):
+    config.available_features.add("libdevice")
+    config.environment["PIT_LIBDEVICE"] = config.pit_libdevice

@@ -71,11 +71,24 @@ EMU_UNARY(ex2, f32, f32, exp2f(a[l]))
 EMU_UNARY(ex2_ftz, f32, f32, flush(exp2f(flush(a[l]))))
 EMU_UNARY(rcp_ftz, f32, f32, flush(1 / flush(a[l])))
 EMU_UNARY(lg2, f32, f32, log2f(a[l]))
+EMU_UNARY(lg2_ftz, f32, f32, log2f(flush(a[l])))
 EMU_UNARY(sin_f32, f32, f32, sinf(a[l]))
 EMU_UNARY(cos_f32, f32, f32, cosf(a[l]))
 EMU_UNARY(tanh_f32, f32, f32, tanhf(a[l]))
 EMU_UNARY(rsqrt_f32, f32, f32, 1 / sqrt((double)a[l]))
 EMU_UNARY(rsqrt_f64, f64, f64, 1 / sqrt(a[l]))
+
+/// The upper half of an f64, where subnormal numbers are 0.
+static double upper(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof(bits));
+  bits &= fabs(x) < 0x1p-1022 ? UINT64_C(1) << 63 : ~(uint64_t)UINT32_MAX;
+  memcpy(&x, &bits, sizeof(bits));
+  return x;
+}
+// Both read the upper half alone, and give it.
+EMU_UNARY(rcp_upper, f64, f64, upper(1 / upper(a[l])))
+EMU_UNARY(rsqrt_upper, f64, f64, upper(1 / sqrt(upper(a[l]))))
 
 #define TYPE(name, w)                                                          \
   {"add.rn." #name, w w w, add_##name}, {"add." #name, w w w, add_##name},     \
@@ -107,19 +120,23 @@ EMU_UNARY(rsqrt_f64, f64, f64, 1 / sqrt(a[l]))
     "testp.finite." #name, "1" w, is_finite_##name                             \
   }
 
-const emu_opcode emu_float_opcodes[] = {TYPE(f32, "4"),
-                                        TYPE(f64, "8"),
-                                        {"div.full.f32", "444", div_f32},
-                                        {"div.approx.f32", "444", div_f32},
-                                        {"rcp.approx.f32", "44", rcp_f32},
-                                        {"sqrt.approx.f32", "44", sqrt_f32},
-                                        {"rsqrt.approx.f32", "44", rsqrt_f32},
-                                        {"rsqrt.approx.f64", "88", rsqrt_f64},
-                                        {"rcp.approx.ftz.f32", "44", rcp_ftz},
-                                        {"ex2.approx.f32", "44", ex2},
-                                        {"ex2.approx.ftz.f32", "44", ex2_ftz},
-                                        {"lg2.approx.f32", "44", lg2},
-                                        {"sin.approx.f32", "44", sin_f32},
-                                        {"cos.approx.f32", "44", cos_f32},
-                                        {"tanh.approx.f32", "44", tanh_f32},
-                                        {NULL, NULL, NULL}};
+const emu_opcode emu_float_opcodes[] = {
+    TYPE(f32, "4"),
+    TYPE(f64, "8"),
+    {"div.full.f32", "444", div_f32},
+    {"div.approx.f32", "444", div_f32},
+    {"rcp.approx.f32", "44", rcp_f32},
+    {"sqrt.approx.f32", "44", sqrt_f32},
+    {"rsqrt.approx.f32", "44", rsqrt_f32},
+    {"rsqrt.approx.f64", "88", rsqrt_f64},
+    {"rcp.approx.ftz.f32", "44", rcp_ftz},
+    {"ex2.approx.f32", "44", ex2},
+    {"ex2.approx.ftz.f32", "44", ex2_ftz},
+    {"lg2.approx.f32", "44", lg2},
+    {"lg2.approx.ftz.f32", "44", lg2_ftz},
+    {"rcp.approx.ftz.f64", "88", rcp_upper},
+    {"rsqrt.approx.ftz.f64", "88", rsqrt_upper},
+    {"sin.approx.f32", "44", sin_f32},
+    {"cos.approx.f32", "44", cos_f32},
+    {"tanh.approx.f32", "44", tanh_f32},
+    {NULL, NULL, NULL}};

@@ -89,6 +89,42 @@ EMU_BINARY(hi_s32, u32, s32, s32, (emu_s64)a[l] * b[l] >> 32)
 EMU_BINARY(hi_u64, u64, u64, u64, (unsigned __int128)a[l] * b[l] >> 64)
 EMU_BINARY(hi_s64, u64, s64, s64, (__int128)a[l] * b[l] >> 64)
 
+// Sums of several words: .cc keeps the carry of each lane, addc, subc and madc
+// add that of the instruction before. A difference adds what has all bits
+// inverted, and keeps the carry's opposite, the borrow.
+static emu_action add_carry(emu_warp *w, const emu_instruction *i,
+                            const uint64_t *terms, bool reads, bool keeps,
+                            bool minus) {
+  emu_u32 *d = EMU_D(u32, 0);
+  uint32_t carry = reads ? w->carry : 0;
+  EMU_EACH(l) {
+    uint64_t in = carry >> l & 1;
+    uint64_t sum = terms[l] + (minus ? 1 - in : in);
+    d[l] = (emu_u32)sum;
+    uint32_t out = (uint32_t)(sum >> 32 & 1) ^ minus;
+    if (keeps)
+      w->carry = (w->carry & ~(1u << l)) | out << l;
+  }
+  return EMU_NEXT;
+}
+
+#define CARRY(name, reads, keeps, minus, ...)                                  \
+  EMU_HEAD(name) {                                                             \
+    const emu_u32 *a = EMU_S(u32, 1), *b = EMU_S(u32, 2);                      \
+    uint64_t terms[EMU_LANES];                                                 \
+    for (int l = 0; l < EMU_LANES; ++l)                                        \
+      terms[l] = (__VA_ARGS__);                                                \
+    return add_carry(w, i, terms, reads, keeps, minus);                        \
+  }
+#define CARRIES(name, minus, ...)                                              \
+  CARRY(name##_cc, false, true, minus, __VA_ARGS__)                            \
+  CARRY(name##c, true, false, minus, __VA_ARGS__)                              \
+  CARRY(name##c_cc, true, true, minus, __VA_ARGS__)
+CARRIES(add, false, (uint64_t)a[l] + b[l])
+CARRIES(sub, true, (uint64_t)a[l] + (emu_u32)~b[l])
+CARRIES(mad_lo, false, (uint64_t)(emu_u32)(a[l] * b[l]) + EMU_S(u32, 3)[l])
+CARRIES(mad_hi, false, ((uint64_t)a[l] * b[l] >> 32) + EMU_S(u32, 3)[l])
+
 //===----------------------------------------------------------------------===//
 // Bits
 //===----------------------------------------------------------------------===//
@@ -256,7 +292,21 @@ EMU_TERNARY(dp4a_uu, u32, u32, u32, u32, dot(a[l], false, b[l], false, c[l]))
   EACH("mul.wide", bits, twice w w, wide),                                     \
       EACH("mad.wide", bits, twice w w twice, mad_wide)
 
+#define WITH_CARRY(type)                                                       \
+  {"add.cc." type, "444", add_cc}, {"addc." type, "444", addc},                \
+      {"addc.cc." type, "444", addc_cc}, {"sub.cc." type, "444", sub_cc},      \
+      {"subc." type, "444", subc}, {"subc.cc." type, "444", subc_cc},          \
+      {"mad.lo.cc." type, "4444", mad_lo_cc},                                  \
+      {"madc.lo." type, "4444", mad_loc}, {                                    \
+    "madc.lo.cc." type, "4444", mad_loc_cc                                     \
+  }
+
 const emu_opcode emu_integer_opcodes[] = {
+    WITH_CARRY("u32"),
+    WITH_CARRY("s32"),
+    {"mad.hi.cc.u32", "4444", mad_hi_cc},
+    {"madc.hi.u32", "4444", mad_hic},
+    {"madc.hi.cc.u32", "4444", mad_hic_cc},
     WIDTH(16, "2"),
     WIDTH(32, "4"),
     WIDTH(64, "8"),

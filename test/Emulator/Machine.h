@@ -90,6 +90,7 @@ typedef struct emu_warp {
   emu_group groups[EMU_LANES];
   unsigned spins; ///< jumps back while other groups waited
   char *local;
+  uint32_t carry; ///< a bit of each lane
   // Barriers that it has arrived at and waits for.
   bool is_at_barrier, is_at_cluster_barrier;
   uint32_t barrier_round, cluster_round;

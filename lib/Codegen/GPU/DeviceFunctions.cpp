@@ -13,6 +13,52 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 //===----------------------------------------------------------------------===//
+// Patterns
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The builder of functions of f32.
+struct Singles : Scalars {
+  Singles(OpBuilder &builder, Location loc)
+      : Scalars(builder, loc, builder.getF32Type()) {}
+};
+
+/// A pattern that makes arithmetic of an op of f32.
+template <typename Op> struct LowerNumber : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    rewriter.replaceOp(op, emit(Singles(rewriter, op.getLoc()), op));
+    return success();
+  }
+  virtual Value emit(const Singles &s, Op op) const = 0;
+};
+
+/// A function of one number.
+template <typename Op, Value (*function)(const Singles &, Value)>
+struct LowerUnary : LowerNumber<Op> {
+  using LowerNumber<Op>::LowerNumber;
+  Value emit(const Singles &s, Op op) const override {
+    return function(s, op.getOperand());
+  }
+};
+
+/// A function of the magnitude, with the sign of the argument or without.
+template <typename Op, Value (*function)(const Singles &, Value), bool isOdd>
+struct LowerByMagnitude : LowerNumber<Op> {
+  using LowerNumber<Op>::LowerNumber;
+  Value emit(const Singles &s, Op op) const override {
+    Value x = op.getOperand(), result = function(s, s.abs(x));
+    return isOdd ? s.make<math::CopySignOp>(result, x) : result;
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
 // Powers
 //===----------------------------------------------------------------------===//
 
@@ -57,8 +103,12 @@ static Value emitExp2(const Singles &s, Value t) {
   return s.mul(power(n), power(rest));
 }
 
-Value cuda::emitPowerOfOne(const Scalars &s, Value magnitude, Value y,
-                           Value power) {
+/// |x|^y, y an f64.
+static Value emitPower(const Singles &s, Value x, Value y) {
+  Value magnitude = s.make<arith::ExtFOp>(s.f64, s.abs(x));
+  Value log = emitLog2(s, magnitude);
+  Value power = emitExp2(s, s.mul(log, y));
+  // The product is infinity times 0 where y is 0, or the magnitude is 1.
   Value isOne = s.is(FloatIs::OEQ, y, s.wide(0));
   Value ofOne = s.bitAnd(s.is(FloatIs::OEQ, magnitude, s.wide(1)),
                          s.is(FloatIs::ORD, y, y));
@@ -66,30 +116,9 @@ Value cuda::emitPowerOfOne(const Scalars &s, Value magnitude, Value y,
   return s.select(isOne, s.number(1), power);
 }
 
-Value cuda::emitPowerOfSign(const Scalars &s, Value x, Value y, Value isOdd,
-                            Value power) {
-  power = s.select(isOdd, s.make<math::CopySignOp>(power, x), power);
-  Value isNegative = s.bitAnd(s.is(FloatIs::OLT, x, s.number(0)),
-                              s.is(FloatIs::OGT, x, s.number(-kInfinity)));
-  // y is no whole number if it is NaN.
-  Value isNone =
-      s.bitAnd(isNegative, s.is(FloatIs::UNE, s.make<math::RoundEvenOp>(y), y));
-  power = s.select(isNone, s.number(kNaN), power);
-  Value ofOne = s.is(FloatIs::OEQ, x, s.number(1));
-  return s.select(ofOne, s.number(1), power);
-}
-
-/// |x|^y, y an f64.
-static Value emitPower(const Singles &s, Value x, Value y) {
-  Value magnitude = s.make<arith::ExtFOp>(s.f64, s.abs(x));
-  Value log = emitLog2(s, magnitude);
-  Value power = emitExp2(s, s.mul(log, y));
-  return emitPowerOfOne(s, magnitude, y, power);
-}
-
 namespace {
 
-struct LowerPowF : LowerNumber<Singles, math::PowFOp> {
+struct LowerPowF : LowerNumber<math::PowFOp> {
   using LowerNumber::LowerNumber;
   Value emit(const Singles &s, math::PowFOp op) const override {
     Value x = op.getLhs(), y = op.getRhs();
@@ -100,7 +129,38 @@ struct LowerPowF : LowerNumber<Singles, math::PowFOp> {
     Value number = s.make<arith::FPToSIOp>(
         s.i64, s.select(s.bitAnd(whole, small), y, s.number(0)));
     Value odd = s.is(IntIs::eq, s.bitAnd(number, s.whole(1)), s.whole(1));
-    return emitPowerOfSign(s, x, y, odd, power);
+    power = s.select(odd, s.make<math::CopySignOp>(power, x), power);
+    // Negative numbers have powers only to whole ones, infinity included. y is
+    // no whole number if it is NaN.
+    Value isNegative = s.bitAnd(s.is(FloatIs::OLT, x, s.number(0)),
+                                s.is(FloatIs::OGT, x, s.number(-kInfinity)));
+    Value isNone = s.bitAnd(
+        isNegative, s.is(FloatIs::UNE, s.make<math::RoundEvenOp>(y), y));
+    power = s.select(isNone, s.number(kNaN), power);
+    Value ofOne = s.is(FloatIs::OEQ, x, s.number(1));
+    return s.select(ofOne, s.number(1), power);
+  }
+};
+
+/// x^n, of f64, too: there it is a power of the magnitude.
+struct LowerFPowI : OpRewritePattern<math::FPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FPowIOp op,
+                                PatternRewriter &rewriter) const override {
+    Value x = op.getLhs(), n = op.getRhs();
+    if (!x.getType().isF32() && !x.getType().isF64())
+      return failure();
+    Singles s(rewriter, op.getLoc());
+    if (n.getType().isIndex())
+      n = s.make<arith::IndexCastOp>(s.i64, n);
+    Value y = s.make<arith::SIToFPOp>(s.f64, n);
+    Value power = x.getType().isF32() ? emitPower(s, x, y)
+                                      : s.make<math::PowFOp>(s.abs(x), y);
+    Value one = s.integer(n.getType(), 1);
+    Value isOdd = s.is(IntIs::eq, s.bitAnd(n, one), one);
+    rewriter.replaceOp(
+        op, s.select(isOdd, s.make<math::CopySignOp>(power, x), power));
+    return success();
   }
 };
 
@@ -163,7 +223,7 @@ static Value emitAcosh(const Singles &s, Value x) {
 namespace {
 
 /// The angle of (x, y), from that between 0 and pi/4.
-struct LowerAtan2 : LowerNumber<Singles, math::Atan2Op> {
+struct LowerAtan2 : LowerNumber<math::Atan2Op> {
   using LowerNumber::LowerNumber;
   Value emit(const Singles &s, math::Atan2Op op) const override {
     Value y = s.abs(op.getLhs());
@@ -191,13 +251,12 @@ struct LowerAtan2 : LowerNumber<Singles, math::Atan2Op> {
 } // namespace
 
 void cuda::populateDeviceFunctionPatterns(RewritePatternSet &patterns) {
-  patterns
-      .add<LowerPowF, LowerFPowI<Singles, emitPower>, LowerAtan2,
-           LowerUnary<Singles, math::AcoshOp, emitAcosh>,
-           LowerByMagnitude<Singles, math::CbrtOp, emitCbrt, /*isOdd=*/true>,
-           LowerByMagnitude<Singles, math::SinhOp, emitSinh, /*isOdd=*/true>,
-           LowerByMagnitude<Singles, math::CoshOp, emitCosh, /*isOdd=*/false>,
-           LowerByMagnitude<Singles, math::AsinhOp, emitAsinh, /*isOdd=*/true>,
-           LowerByMagnitude<Singles, math::AtanhOp, emitAtanh, /*isOdd=*/true>>(
-          patterns.getContext(), /*benefit=*/2);
+  patterns.add<LowerPowF, LowerFPowI, LowerAtan2,
+               LowerUnary<math::AcoshOp, emitAcosh>,
+               LowerByMagnitude<math::CbrtOp, emitCbrt, /*isOdd=*/true>,
+               LowerByMagnitude<math::SinhOp, emitSinh, /*isOdd=*/true>,
+               LowerByMagnitude<math::CoshOp, emitCosh, /*isOdd=*/false>,
+               LowerByMagnitude<math::AsinhOp, emitAsinh, /*isOdd=*/true>,
+               LowerByMagnitude<math::AtanhOp, emitAtanh, /*isOdd=*/true>>(
+      patterns.getContext(), /*benefit=*/2);
 }

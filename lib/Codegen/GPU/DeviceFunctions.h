@@ -12,9 +12,9 @@ namespace mlir::pit::cuda {
 /// cancel near 0, overflow early, and know no power of a negative number.
 void populateDeviceFunctionPatterns(RewritePatternSet &patterns);
 
-/// Adds patterns for the functions of f64 scalars that PTX lacks, right to two
-/// units in the last place; but sin, cos and tan of more than 1e9 are NaN.
-void populateDeviceWideFunctionPatterns(RewritePatternSet &patterns);
+/// Adds patterns that make calls of libdevice of the functions of f64 scalars
+/// that PTX lacks. They are right to four units in the last place.
+void populateDeviceLibraryPatterns(RewritePatternSet &patterns);
 
 /// Adds a pattern for arith.remf of scalars, which is exact.
 void populateDeviceRemainderPatterns(RewritePatternSet &patterns);

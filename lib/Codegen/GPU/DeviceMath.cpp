@@ -406,7 +406,7 @@ struct LowerDeviceMathPass
                                 name.substr(name.rfind('.') + 1));
     });
     populateDeviceFunctionPatterns(patterns);
-    populateDeviceWideFunctionPatterns(patterns);
+    populateDeviceLibraryPatterns(patterns);
     populateDeviceRemainderPatterns(patterns);
     patterns.add<LowerErf, LowerExp, LowerExp2, LowerLog10, LowerRsqrt,
                  LowerSincos, LowerExtremum<arith::MaximumFOp, LLVM::MaximumOp>,

@@ -54,84 +54,9 @@ struct Scalars : MathBuilder {
   Value bitAnd(Value x, Value y) const { return make<arith::AndIOp>(x, y); }
   Value wide(double value) const { return constant(f64, value); }
   Value whole(int64_t value) const { return integer(i64, value); }
-  /// The f64 of an integer's bits.
-  Value wideOfBits(Value bits) const {
-    return make<arith::BitcastOp>(f64, bits);
-  }
 
   Type f32, f64, i64, type;
 };
-
-/// The builder of functions of f32.
-struct Singles : Scalars {
-  Singles(OpBuilder &builder, Location loc)
-      : Scalars(builder, loc, builder.getF32Type()) {}
-  static bool takes(Type type) { return type.isF32(); }
-};
-
-//===----------------------------------------------------------------------===//
-// Functions that a builder makes, of the numbers that it takes
-//===----------------------------------------------------------------------===//
-
-/// What a pattern makes of one op of a type.
-template <typename Builder, typename Op>
-struct LowerNumber : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
-  LogicalResult matchAndRewrite(Op op,
-                                PatternRewriter &rewriter) const override {
-    if (!Builder::takes(op.getType()))
-      return failure();
-    rewriter.replaceOp(op, emit(Builder(rewriter, op.getLoc()), op));
-    return success();
-  }
-  virtual Value emit(const Builder &s, Op op) const = 0;
-};
-
-/// A function of one number.
-template <typename Builder, typename Op,
-          Value (*function)(const Builder &, Value)>
-struct LowerUnary : LowerNumber<Builder, Op> {
-  using LowerNumber<Builder, Op>::LowerNumber;
-  Value emit(const Builder &s, Op op) const override {
-    return function(s, op.getOperand());
-  }
-};
-
-/// A function of the magnitude, with the sign of the argument or without.
-template <typename Builder, typename Op,
-          Value (*function)(const Builder &, Value), bool isOdd>
-struct LowerByMagnitude : LowerNumber<Builder, Op> {
-  using LowerNumber<Builder, Op>::LowerNumber;
-  Value emit(const Builder &s, Op op) const override {
-    Value x = op.getOperand(), result = function(s, s.abs(x));
-    return isOdd ? s.template make<math::CopySignOp>(result, x) : result;
-  }
-};
-
-/// x^n; `power` gives |x|^n of an f64 n.
-template <typename Builder, Value (*power)(const Builder &, Value, Value)>
-struct LowerFPowI : LowerNumber<Builder, math::FPowIOp> {
-  using LowerNumber<Builder, math::FPowIOp>::LowerNumber;
-  Value emit(const Builder &s, math::FPowIOp op) const override {
-    Value x = op.getLhs(), n = op.getRhs();
-    if (n.getType().isIndex())
-      n = s.template make<arith::IndexCastOp>(s.i64, n);
-    Value result = power(s, x, s.template make<arith::SIToFPOp>(s.f64, n));
-    Value one = s.integer(n.getType(), 1);
-    Value isOdd = s.is(IntIs::eq, s.bitAnd(n, one), one);
-    return s.select(isOdd, s.template make<math::CopySignOp>(result, x),
-                    result);
-  }
-};
-
-/// |x|^y, of `power`, which is no number where it is made of infinity times 0:
-/// where y (f64) is 0, or the magnitude (f64) is 1.
-Value emitPowerOfOne(const Scalars &s, Value magnitude, Value y, Value power);
-
-/// x^y, of |x|^y. Negative numbers have powers only to whole ones, infinity
-/// included.
-Value emitPowerOfSign(const Scalars &s, Value x, Value y, Value isOdd,
-                      Value power);
 
 } // namespace mlir::pit::cuda
 

@@ -1,7 +1,7 @@
 //===- GPUToNVVM.cpp - gpu ops of kernels to nvvm -------------------------===//
 //
-// Upstream's convert-gpu-to-nvvm without its calls of libdevice, which is not
-// at hand: ops of arith and math stay for convert-to-llvm.
+// Upstream's convert-gpu-to-nvvm without its calls of libdevice, which takes
+// functions of f32, too: ops of arith and math stay for convert-to-llvm.
 //
 //===----------------------------------------------------------------------===//
 

@@ -119,10 +119,11 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
 def PitLowerDeviceMath : Pass<"pit-lower-device-math"> {
   let summary = "expands math functions that a device lacks";
   let description = [{
-    PTX has few functions, and there is no library to call. Functions of f32
-    become arithmetic that is right to 10 units in the last place, those of f64 to 2:
-    but sin, cos and tan of more than 1e9, which are NaN, and in f32 logarithms of
-    subnormal numbers, which are that of the smallest normal one. Narrower types have
+    PTX has few functions. Functions of f32 become arithmetic that is right to 10
+    units in the last place: but sin, cos and tan of more than 1e9, which are NaN, and
+    logarithms of subnormal numbers, which are that of the smallest normal one.
+    Functions of f64 become calls of libdevice, NVIDIA's library, right to 4 units:
+    `pit-translate-kernels` links it. Narrower types have
     to be extended first (`math-extend-to-supported-types`), and what is not in f32
     only expanded (`pit-lower-math`). Square roots, rounding and the like are left.
 
@@ -135,7 +136,8 @@ def PitLowerDeviceMath : Pass<"pit-lower-device-math"> {
     `arith.remf` becomes a loop in f64, which is exact, in every type. The larger and the
     smaller one of two f32 are one instruction, for which LLVM has intrinsics.
 
-    Example: `math.exp` becomes two `math.exp2`, one of a whole number.
+    Example: `math.exp` of f32 becomes two `math.exp2`, one of a whole number; of f64
+    it becomes `llvm.call @__nv_exp`.
   }];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
@@ -144,12 +146,12 @@ def PitLowerDeviceMath : Pass<"pit-lower-device-math"> {
 }
 
 def PitGPUToNVVM : Pass<"pit-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "lowers gpu ops to nvvm, without libdevice";
+  let summary = "lowers gpu ops to nvvm, and leaves arith and math";
   let description = [{
     Upstream's `convert-gpu-to-nvvm` turns functions, and `arith.remf` and
     others besides, into calls of libdevice. This pass lowers functions, thread
     numbers, barriers and shuffles, and leaves arith and math to
-    `convert-to-llvm`.
+    `convert-to-llvm`: `pit-lower-device-math` has expanded what devices lack.
 
     Example: `gpu.thread_id x` becomes `nvvm.read.ptx.sreg.tid.x`.
   }];

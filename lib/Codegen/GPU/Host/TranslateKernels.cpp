@@ -1,5 +1,7 @@
 //===- TranslateKernels.cpp - From the nvvm dialect to PTX ----------------===//
 
+#include "Libdevice.h"
+
 #include "pit/Codegen/GPU/Host/Passes.h"
 
 #include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
@@ -98,7 +100,7 @@ public:
       return module.emitError("cannot be translated to LLVM IR");
     setDataLayoutAndTriple(*ir);
     machine = getOrCreateTargetMachine();
-    return machine;
+    return success(succeeded(machine) && succeeded(linkFunctions()));
   }
 
   /// To PTX, on any thread.
@@ -138,6 +140,51 @@ public:
   }
 
 private:
+  /// Links what the kernels call of libdevice, if they call it.
+  LogicalResult linkFunctions() {
+    SmallVector<std::string> names;
+    for (const llvm::Function &function : *ir)
+      if (function.isDeclaration() &&
+          function.getName().starts_with(pit::cuda::kLibdevicePrefix))
+        names.push_back(function.getName().str());
+    if (names.empty())
+      return success();
+    llvm::Expected<std::string> path = pit::cuda::findLibdevice();
+    if (!path)
+      return refuse(names.front(), llvm::toString(path.takeError()));
+    llvm::StringSet<> own;
+    for (const llvm::Function &function : *ir)
+      if (!function.isDeclaration())
+        own.insert(function.getName());
+    SmallVector<std::unique_ptr<llvm::Module>> libraries;
+    libraries.push_back(loadBitcodeFile(context, *path));
+    if (!libraries.front() || failed(linkFiles(*ir, std::move(libraries))))
+      return refuse(names.front(), "'" + *path + "' cannot be linked");
+    for (const std::string &name : names)
+      if (ir->getFunction(name)->isDeclaration())
+        return refuse(name, "'" + *path + "' has no such function");
+    // A call in a kernel takes registers of all of it.
+    for (llvm::Function &function : *ir)
+      if (!function.isDeclaration() && !own.contains(function.getName())) {
+        function.removeFnAttr(llvm::Attribute::NoInline);
+        function.addFnAttr(llvm::Attribute::AlwaysInline);
+      }
+    return success();
+  }
+
+  /// An error where the kernels call a function first.
+  LogicalResult refuse(StringRef name, const Twine &why) {
+    Location loc = module.getLoc();
+    module.walk([&](LLVM::CallOp call) {
+      if (call.getCallee() != name)
+        return WalkResult::advance();
+      loc = call.getLoc();
+      return WalkResult::interrupt();
+    });
+    return emitError(loc) << "a kernel needs the function '" << name
+                          << "' of libdevice: " << why << " [U6]";
+  }
+
   NVVM::NVVMTargetAttr target;
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> ir;

@@ -235,6 +235,9 @@ def PitTranslateKernels : Pass<"pit-translate-kernels", "::mlir::ModuleOp"> {
     the code of `O = 1`, without its other optimizations: their sums must not be copied
     before they are complete.
 
+    Functions that kernels call of libdevice (`__nv_exp`) are linked and inlined. An error [U6]
+    says where libdevice was searched.
+
     With `own` that is done for the modules of pit alone, which have `pit.kernels`.
 
     Example:
