@@ -9,11 +9,17 @@
 //       return refuse("it multiplies nothing");
 //     ...
 //
+// and a pass that is to explain what it does prints the reason:
+//
+//   explainRefusal(op, "is not tiled", *refused);
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PIT_ANALYSIS_REFUSAL_H
 #define PIT_ANALYSIS_REFUSAL_H
 
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Operation.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -65,6 +71,13 @@ public:
 private:
   std::variant<T, Refusal> either;
 };
+
+/// Says on `op`, as a remark, `what` is not done to it, and why.
+inline void explainRefusal(Operation *op, const Twine &what,
+                           const Refusal &refusal) {
+  emitRemark(op->getLoc()) << op->getName() << " " << what << ": "
+                           << refusal.why;
+}
 
 } // namespace mlir::pit
 

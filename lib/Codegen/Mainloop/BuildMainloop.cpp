@@ -2,8 +2,6 @@
 
 #include "MainloopBuilder.h"
 
-#include "pit/Dialect/Pit/IR/NotTaken.h"
-
 using namespace mlir;
 using namespace mlir::pit;
 
@@ -13,9 +11,8 @@ namespace {
 class ContractionsBuilder : public MainloopBuilder {
 public:
   ContractionsBuilder(OpBuilder &builder, Contractions contractions,
-                      const MainloopOutput &output, IRMapping &mapping,
-                      std::string &why)
-      : MainloopBuilder(builder, sumsOf(contractions), output, mapping, why),
+                      const MainloopOutput &output, IRMapping &mapping)
+      : MainloopBuilder(builder, sumsOf(contractions), output, mapping),
         contractions(std::move(contractions)) {}
 
 private:
@@ -28,10 +25,10 @@ private:
     return sums;
   }
 
-  LogicalResult findExtras() override;
-  LogicalResult fillLoad() override;
-  LogicalResult fillCompute() override;
-  LogicalResult fillInit() override {
+  Refused findExtras() override;
+  Refused fillLoad() override;
+  Refused fillCompute() override;
+  Refused fillInit() override {
     return fillScalars(mainloop.getInit(), {}, sums.initial);
   }
   bool takeSum(Value, AffineMap map) override { return map.isIdentity(); }
@@ -46,7 +43,7 @@ private:
 
 } // namespace
 
-LogicalResult ContractionsBuilder::findExtras() {
+Refused ContractionsBuilder::findExtras() {
   AffineMap map = builder.getMultiDimIdentityMap(accumulator().getRank());
   auto written = cast<RankedTensorType>(sums.write.getTile().getType());
   if (written.getRank() != map.getNumDims() ||
@@ -55,34 +52,34 @@ LogicalResult ContractionsBuilder::findExtras() {
                      return failed(collectExtras(initial, {}, map));
                    }) ||
       failed(collectExtras(sums.write.getTile(), sums.values, map)))
-    return notTaken(why, "what is computed before or after it is not "
-                         "element-wise on tiles that are read");
-  return success();
+    return refuse("what is computed before or after it is not "
+                  "element-wise on tiles that are read");
+  return {};
 }
 
-LogicalResult ContractionsBuilder::fillLoad() {
+Refused ContractionsBuilder::fillLoad() {
   SmallVector<Value> ids;
   if (list())
     ids = {innermost().getIds(), innermost().getPositions()};
-  if (failed(createSteps(mainloop.getLoad(), sums.loops, ids)))
-    return failure();
+  if (Refused refused = createSteps(mainloop.getLoad(), sums.loops, ids))
+    return refused;
   SmallVector<Value> views;
   for (Contraction &contraction : contractions.list)
     for (SReadOp read : contraction.reads) {
       // An operand of two contractions is loaded once.
       if (views.size() >= 2 && llvm::is_contained(reads, read))
         continue;
-      FailureOr<Value> loaded = createSource(read);
-      if (failed(loaded))
-        return failure();
+      OrRefusal<Value> loaded = createSource(read);
+      if (!loaded)
+        return loaded.refusal();
       reads.push_back(read);
       views.push_back(*loaded);
     }
   YieldOp::create(builder, loc, views);
-  return success();
+  return {};
 }
 
-LogicalResult ContractionsBuilder::fillCompute() {
+Refused ContractionsBuilder::fillCompute() {
   Block *block = builder.createBlock(&mainloop.getCompute());
   for (Value view : mainloop.getLoad().front().getTerminator()->getOperands())
     block->addArgument(view.getType(), loc);
@@ -105,19 +102,18 @@ LogicalResult ContractionsBuilder::fillCompute() {
         /*tf32=*/false);
     results.push_back(contract.getResult());
     OpBuilder::InsertionGuard guard(builder);
-    if (failed(fillContraction(contraction.op, contraction.inputs, contract)))
-      return failure();
+    if (Refused refused =
+            fillContraction(contraction.op, contraction.inputs, contract))
+      return refused;
   }
   YieldOp::create(builder, loc, results);
-  return success();
+  return {};
 }
 
-FailureOr<MainloopOp> mlir::pit::buildMainloop(OpBuilder &builder,
+OrRefusal<MainloopOp> mlir::pit::buildMainloop(OpBuilder &builder,
                                                Contractions contractions,
                                                const MainloopOutput &output,
-                                               IRMapping &mapping,
-                                               std::string &why) {
-  return ContractionsBuilder(builder, std::move(contractions), output, mapping,
-                             why)
+                                               IRMapping &mapping) {
+  return ContractionsBuilder(builder, std::move(contractions), output, mapping)
       .build();
 }

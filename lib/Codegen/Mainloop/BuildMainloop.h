@@ -20,32 +20,31 @@ struct MainloopOutput {
 };
 
 /// Makes the view of what an SRead reads, or the coordinates of ids that a
-/// CoordsOp gives. Failure if a view cannot say it. `onTensors`: views are of
+/// CoordsOp gives. Refuses if a view cannot say it. `onTensors`: views are of
 /// tensors, as a CPU's mainloops have them.
-FailureOr<Value> createTileSource(OpBuilder &builder, Operation *read,
-                                  bool onTensors, const IRMapping &mapping,
-                                  std::string &why);
+OrRefusal<Value> createTileSource(OpBuilder &builder, Operation *read,
+                                  bool onTensors, const IRMapping &mapping);
 
 /// Clones a scalar op or a chunk of ids, or makes the number that
 /// isNumberOfTile() finds.
-LogicalResult cloneScalar(OpBuilder &builder, Operation *op, bool onTensors,
-                          IRMapping &mapping, std::string &why);
+Refused cloneScalar(OpBuilder &builder, Operation *op, bool onTensors,
+                    IRMapping &mapping);
 
 /// Builds the mainloop that computes `contractions` and writes their tile into
-/// `output`; `mapping` has what stands for the values around it. Failure, with
-/// the reason in `why` and the half-made ops where `builder` is, if a mainloop
-/// cannot say what stands around the contractions.
-FailureOr<MainloopOp> buildMainloop(OpBuilder &builder,
+/// `output`; `mapping` has what stands for the values around it. Refuses,
+/// with the half-made ops where `builder` is, if a mainloop cannot say what
+/// stands around the contractions.
+OrRefusal<MainloopOp> buildMainloop(OpBuilder &builder,
                                     Contractions contractions,
                                     const MainloopOutput &output,
-                                    IRMapping &mapping, std::string &why);
+                                    IRMapping &mapping);
 
 /// Builds the mainloop, with a tile body, of the loop over steps that the tiles
 /// of `write` and of further results are computed from; the rest is as above.
 /// For kernels of GPUs.
-FailureOr<MainloopOp> buildTileBody(OpBuilder &builder, SWriteOp write,
+OrRefusal<MainloopOp> buildTileBody(OpBuilder &builder, SWriteOp write,
                                     const MainloopOutput &output,
-                                    IRMapping &mapping, std::string &why);
+                                    IRMapping &mapping);
 
 } // namespace mlir::pit
 

@@ -20,7 +20,6 @@
 #include "Codegen/Common/ContractionInfo.h"
 #include "Codegen/Common/TileInput.h"
 
-#include "pit/Dialect/Pit/IR/NotTaken.h"
 #include "pit/Dialect/Pit/IR/TileExtents.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,39 +35,38 @@ namespace {
 class TileBodyBuilder : public MainloopBuilder {
 public:
   TileBodyBuilder(OpBuilder &builder, SWriteOp write, ForOp loop,
-                  const MainloopOutput &output, IRMapping &mapping,
-                  std::string &why)
+                  const MainloopOutput &output, IRMapping &mapping)
       : MainloopBuilder(builder,
                         {write,
                          {loop},
                          llvm::to_vector_of<Value>(loop.getResults()),
                          llvm::to_vector_of<Value>(loop.getInitArgs())},
-                        output, mapping, why),
+                        output, mapping),
         loop(loop) {}
 
 private:
-  LogicalResult findExtras() override;
-  FailureOr<SmallVector<Value>> createOnce() override;
-  LogicalResult fillLoad() override;
-  LogicalResult fillCompute() override;
-  LogicalResult fillInit() override;
+  Refused findExtras() override;
+  OrRefusal<SmallVector<Value>> createOnce() override;
+  Refused fillLoad() override;
+  Refused fillCompute() override;
+  Refused fillInit() override;
   bool takeSum(Value sum, AffineMap map) override;
-  LogicalResult finish() override;
+  Refused finish() override;
 
-  LogicalResult checkOps();
-  LogicalResult findTilesAndNumbers();
-  LogicalResult fillAlso();
+  Refused checkOps();
+  Refused findTilesAndNumbers();
+  Refused fillAlso();
   /// Makes a tile of what a further result is computed from.
-  LogicalResult computeLast(Value tile);
+  Refused computeLast(Value tile);
   /// The tile of the mainloop that stands for one of the loop.
-  FailureOr<Value> tileOf(Value tile);
+  OrRefusal<Value> tileOf(Value tile);
   /// The same with the elements that the loop's has: what is read wider than it
   /// lies in memory is widened.
-  FailureOr<Value> wideTileOf(Value tile);
-  FailureOr<Value> convert(linalg::LinalgOp op);
-  FailureOr<Value> contract(linalg::LinalgOp op);
-  FailureOr<Value> compute(linalg::LinalgOp op);
-  FailureOr<Value> constantTile(Value tile);
+  OrRefusal<Value> wideTileOf(Value tile);
+  OrRefusal<Value> convert(linalg::LinalgOp op);
+  OrRefusal<Value> contract(linalg::LinalgOp op);
+  OrRefusal<Value> compute(linalg::LinalgOp op);
+  OrRefusal<Value> constantTile(Value tile);
   /// An op that computes a tile from others. Its block takes places, and an
   /// element of each tile; the builder is there.
   PointwiseOp createPointwise(Location at, VectorType type, ValueRange inputs,
@@ -129,7 +127,7 @@ static bool isContraction(linalg::LinalgOp op) {
 // Reads
 //===----------------------------------------------------------------------===//
 
-LogicalResult TileBodyBuilder::checkOps() {
+Refused TileBodyBuilder::checkOps() {
   bool contracts = false;
   for (Operation &op : loop.getBody()->without_terminator()) {
     auto read = dyn_cast<SReadOp>(op);
@@ -139,25 +137,24 @@ LogicalResult TileBodyBuilder::checkOps() {
     if (compute && (op.getNumResults() != 1 ||
                     llvm::is_contained(compute.getStaticLoopRanges(),
                                        ShapedType::kDynamic)))
-      return notTaken(why,
-                      "an op on tiles has several results, or extents that "
-                      "are not known");
+      return refuse("an op on tiles has several results, or extents that "
+                    "are not known");
     for (TypeRange types :
          {TypeRange(op.getOperandTypes()), TypeRange(op.getResultTypes())})
       for (Type type : types)
         if (!isScalar(&op) && !isVectorElement(getElementTypeOrSelf(type)))
-          return notTaken(why, "tiles have elements that are no numbers");
+          return refuse("tiles have elements that are no numbers");
     if (!isTile && !compute && !isScalar(&op) && !isNumberOfTile(&op))
-      return notTaken(why, op.getName().getStringRef() +
-                               " stands in the loop over its steps");
+      return refuse(op.getName().getStringRef(),
+                    " stands in the loop over its steps");
     contracts |= compute && isContraction(compute);
   }
   if (!contracts)
-    return notTaken(why, "the loop over its steps multiplies no tiles");
-  return success();
+    return refuse("the loop over its steps multiplies no tiles");
+  return {};
 }
 
-LogicalResult TileBodyBuilder::findTilesAndNumbers() {
+Refused TileBodyBuilder::findTilesAndNumbers() {
   bool others = false;
   auto take = [&](Value value) {
     if (!isa<ShapedType>(value.getType())) {
@@ -183,57 +180,60 @@ LogicalResult TileBodyBuilder::findTilesAndNumbers() {
   }
   llvm::for_each(loop.getYield().getOperands(), take);
   if (others)
-    return notTaken(why, "an op on tiles uses what is no integer, index or "
-                         "float of a step");
-  return success();
+    return refuse("an op on tiles uses what is no integer, index or "
+                  "float of a step");
+  return {};
 }
 
-LogicalResult TileBodyBuilder::findExtras() {
-  if (failed(checkOps()) || failed(findTilesAndNumbers()))
-    return failure();
+Refused TileBodyBuilder::findExtras() {
+  Refused refused = checkOps();
+  if (!refused)
+    refused = findTilesAndNumbers();
+  if (refused)
+    return refused;
   if (loaded.empty())
-    return notTaken(why, "all steps read the same");
+    return refuse("all steps read the same");
   auto written = cast<RankedTensorType>(sums.write.getTile().getType());
   if (failed(collectExtras(sums.write.getTile(), sums.values,
                            builder.getMultiDimIdentityMap(written.getRank()))))
-    return notTaken(why, "what is computed after it is not element-wise on "
-                         "tiles that are read");
-  return success();
+    return refuse("what is computed after it is not element-wise on "
+                  "tiles that are read");
+  return {};
 }
 
-FailureOr<SmallVector<Value>> TileBodyBuilder::createOnce() {
+OrRefusal<SmallVector<Value>> TileBodyBuilder::createOnce() {
   SmallVector<Value> created;
   for (Value tile : once) {
-    FailureOr<Value> source = createSource(tile.getDefiningOp());
-    if (failed(source))
-      return failure();
+    OrRefusal<Value> source = createSource(tile.getDefiningOp());
+    if (!source)
+      return source.refusal();
     created.push_back(*source);
   }
   return created;
 }
 
-LogicalResult TileBodyBuilder::fillLoad() {
+Refused TileBodyBuilder::fillLoad() {
   SmallVector<Value> ids, yielded;
   if (list())
     ids = {loop.getIds(), loop.getPositions()};
-  if (failed(createSteps(mainloop.getLoad(), sums.loops, ids)))
-    return failure();
+  if (Refused refused = createSteps(mainloop.getLoad(), sums.loops, ids))
+    return refused;
   for (Value tile : loaded) {
-    FailureOr<Value> source = createSource(tile.getDefiningOp());
-    if (failed(source))
-      return failure();
+    OrRefusal<Value> source = createSource(tile.getDefiningOp());
+    if (!source)
+      return source.refusal();
     yielded.push_back(*source);
   }
   llvm::append_range(yielded, mapAll(numbers.getArrayRef()));
   YieldOp::create(builder, loc, yielded);
-  return success();
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
 // Computations
 //===----------------------------------------------------------------------===//
 
-LogicalResult TileBodyBuilder::fillCompute() {
+Refused TileBodyBuilder::fillCompute() {
   Block *block = builder.createBlock(&mainloop.getCompute());
   auto yielded = mainloop.getLoad().front().getTerminator()->getOperands();
   for (auto [old, made] : llvm::zip(loaded, yielded))
@@ -247,36 +247,36 @@ LogicalResult TileBodyBuilder::fillCompute() {
   for (auto op : loop.getBody()->getOps<linalg::LinalgOp>()) {
     if (isa<linalg::FillOp>(*op))
       continue;
-    FailureOr<Value> result = convert(op);
-    if (failed(result))
-      return failure();
+    OrRefusal<Value> result = convert(op);
+    if (!result)
+      return result.refusal();
     tiles[op->getResult(0)] = *result;
   }
   SmallVector<Value> next;
   for (Value value : loop.getYield().getOperands()) {
-    FailureOr<Value> tile = wideTileOf(value);
-    if (failed(tile))
-      return failure();
+    OrRefusal<Value> tile = wideTileOf(value);
+    if (!tile)
+      return tile.refusal();
     next.push_back(*tile);
   }
   YieldOp::create(builder, loc, next);
-  return success();
+  return {};
 }
 
-FailureOr<Value> TileBodyBuilder::tileOf(Value tile) {
+OrRefusal<Value> TileBodyBuilder::tileOf(Value tile) {
   Value &known = tiles[tile];
   if (known)
     return known;
-  FailureOr<Value> constant = constantTile(tile);
-  if (failed(constant))
-    return failure();
+  OrRefusal<Value> constant = constantTile(tile);
+  if (!constant)
+    return constant.refusal();
   return known = *constant;
 }
 
-FailureOr<Value> TileBodyBuilder::wideTileOf(Value tile) {
-  FailureOr<Value> narrow = tileOf(tile);
+OrRefusal<Value> TileBodyBuilder::wideTileOf(Value tile) {
+  OrRefusal<Value> narrow = tileOf(tile);
   VectorType type = vectorOf(tile);
-  if (failed(narrow) || narrow->getType() == type)
+  if (!narrow || narrow->getType() == type)
     return narrow;
   AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
   OpBuilder::InsertionGuard guard(builder);
@@ -305,9 +305,9 @@ PointwiseOp TileBodyBuilder::createPointwise(Location at, VectorType type,
   return op;
 }
 
-FailureOr<Value> TileBodyBuilder::constantTile(Value tile) {
+OrRefusal<Value> TileBodyBuilder::constantTile(Value tile) {
   if (!isUniform(tile))
-    return notTaken(why, "a tile is computed before the loop over its steps");
+    return refuse("a tile is computed before the loop over its steps");
   DenseElementsAttr splat;
   auto fill = tile.getDefiningOp<linalg::FillOp>();
   matchPattern(tile, m_Constant(&splat));
@@ -329,24 +329,23 @@ FailureOr<Value> TileBodyBuilder::constantTile(Value tile) {
   return op.getResult();
 }
 
-FailureOr<Value> TileBodyBuilder::convert(linalg::LinalgOp op) {
+OrRefusal<Value> TileBodyBuilder::convert(linalg::LinalgOp op) {
   return isContraction(op) ? contract(op) : compute(op);
 }
 
-FailureOr<Value> TileBodyBuilder::contract(linalg::LinalgOp op) {
+OrRefusal<Value> TileBodyBuilder::contract(linalg::LinalgOp op) {
   SmallVector<Value> operands;
   for (OpOperand &operand : op->getOpOperands()) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
     bool isSum = op.isDpsInit(&operand);
     if (isSum ? !map.isProjectedPermutation()
               : !getTileExtents(map, op.getStaticLoopRanges()))
-      return notTaken(why,
-                      "a contraction reads or writes elements by a map that "
-                      "is no sum of dimensions");
-    FailureOr<Value> tile =
+      return refuse("a contraction reads or writes elements by a map that "
+                    "is no sum of dimensions");
+    OrRefusal<Value> tile =
         isSum ? wideTileOf(operand.get()) : tileOf(operand.get());
-    if (failed(tile))
-      return failure();
+    if (!tile)
+      return tile.refusal();
     operands.push_back(*tile);
   }
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -362,12 +361,12 @@ FailureOr<Value> TileBodyBuilder::contract(linalg::LinalgOp op) {
       operands[1], operands[2], ValueRange(), op.getStaticLoopRanges(),
       builder.getAffineMapArrayAttr(maps), /*tf32=*/false);
   OpBuilder::InsertionGuard guard(builder);
-  if (failed(fillContraction(op, inputs, contract)))
-    return failure();
+  if (Refused refused = fillContraction(op, inputs, contract))
+    return *refused;
   return contract.getResult();
 }
 
-FailureOr<Value> TileBodyBuilder::compute(linalg::LinalgOp op) {
+OrRefusal<Value> TileBodyBuilder::compute(linalg::LinalgOp op) {
   bool reduces = !reducedDims(op).empty();
   SmallVector<AffineMap> maps;
   SmallVector<Value> inputs;
@@ -383,10 +382,10 @@ FailureOr<Value> TileBodyBuilder::compute(linalg::LinalgOp op) {
       continue;
     }
     bool isFirst = op.isDpsInit(&operand) && reduces;
-    FailureOr<Value> tile =
+    OrRefusal<Value> tile =
         isFirst ? wideTileOf(operand.get()) : tileOf(operand.get());
-    if (failed(tile))
-      return failure();
+    if (!tile)
+      return tile.refusal();
     if (isFirst) {
       acc = *tile;
       continue;
@@ -396,13 +395,12 @@ FailureOr<Value> TileBodyBuilder::compute(linalg::LinalgOp op) {
     arguments.push_back(argument);
   }
   if (reduces && !acc)
-    return notTaken(why, "an op keeps one of several values of an element");
+    return refuse("an op keeps one of several values of an element");
   maps.push_back(op.getMatchingIndexingMap(op.getDpsInitOperand(0)));
   for (AffineMap map : maps)
     if (!takesDimsOnce(map))
-      return notTaken(why,
-                      "an op on tiles reads elements by a map of more than "
-                      "dimensions");
+      return refuse("an op on tiles reads elements by a map of more than "
+                    "dimensions");
   OpBuilder::InsertionGuard guard(builder);
   PointwiseOp pointwise =
       createPointwise(op.getLoc(), vectorOf(op->getResult(0)), inputs, acc,
@@ -417,9 +415,9 @@ FailureOr<Value> TileBodyBuilder::compute(linalg::LinalgOp op) {
                 convertElements(builder, loc, element, argument.getType()));
   if (acc)
     scalars.map(op.getBlock()->getArguments().back(), elements.back());
-  FailureOr<Value> result = cloneScalars(builder, op, scalars);
-  if (failed(result))
-    return failure();
+  OrRefusal<Value> result = cloneScalars(builder, op, scalars);
+  if (!result)
+    return result.refusal();
   YieldOp::create(builder, loc, *result);
   return pointwise.getResult();
 }
@@ -428,9 +426,9 @@ FailureOr<Value> TileBodyBuilder::compute(linalg::LinalgOp op) {
 // Before and after the steps
 //===----------------------------------------------------------------------===//
 
-LogicalResult TileBodyBuilder::fillInit() {
+Refused TileBodyBuilder::fillInit() {
   if (!llvm::all_of(sums.initial, isUniform))
-    return notTaken(why, "what it carries does not start from constants");
+    return refuse("what it carries does not start from constants");
   return fillScalars(mainloop.getInit(), {}, sums.initial);
 }
 
@@ -442,26 +440,26 @@ bool TileBodyBuilder::takeSum(Value sum, AffineMap map) {
   return takesDimsOnce(map);
 }
 
-LogicalResult TileBodyBuilder::computeLast(Value tile) {
+Refused TileBodyBuilder::computeLast(Value tile) {
   if (tiles.contains(tile) || isUniform(tile))
-    return success();
+    return {};
   auto op = tile.getDefiningOp<linalg::LinalgOp>();
   if (!op || op->getNumResults() != 1 ||
       llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic))
-    return notTaken(why, "a further result is computed from something else "
-                         "than what the loop over its steps carries");
+    return refuse("a further result is computed from something else "
+                  "than what the loop over its steps carries");
   if (isContraction(op))
-    return notTaken(why, "a further result is multiplied after the steps");
+    return refuse("a further result is multiplied after the steps");
   for (OpOperand &operand : op->getOpOperands())
     if (isa<ShapedType>(operand.get().getType()) &&
-        !op.getMatchingBlockArgument(&operand).use_empty() &&
-        failed(computeLast(operand.get())))
-      return failure();
-  FailureOr<Value> computed = compute(op);
-  if (failed(computed))
-    return failure();
+        !op.getMatchingBlockArgument(&operand).use_empty())
+      if (Refused refused = computeLast(operand.get()))
+        return refused;
+  OrRefusal<Value> computed = compute(op);
+  if (!computed)
+    return computed.refusal();
   tiles[tile] = *computed;
-  return success();
+  return {};
 }
 
 /// Does the mainloop read tiles of `memref`?
@@ -476,35 +474,35 @@ static bool readsFrom(MainloopOp mainloop, Value memref) {
                       isOf);
 }
 
-LogicalResult TileBodyBuilder::fillAlso() {
+Refused TileBodyBuilder::fillAlso() {
   if (output.also.empty())
-    return success();
+    return {};
   // Threads store their elements while others may still read.
   for (auto [write, dest] : output.also)
     if (readsFrom(mainloop, dest))
-      return notTaken(why, "it reads a tensor that a further result is for");
+      return refuse("it reads a tensor that a further result is for");
   Block *block = builder.createBlock(&mainloop.getAlso());
   tiles.clear(); // those are of a step
   for (auto [result, carried] :
        llvm::zip(loop.getResults(), mainloop.getCarriedTiles()))
     tiles[result] = block->addArgument(carried.getType(), loc);
   for (auto [write, dest] : output.also) {
-    if (failed(computeLast(write.getTile())))
-      return failure();
-    FailureOr<Value> tile = tileOf(write.getTile());
-    if (failed(tile))
-      return failure();
+    if (Refused refused = computeLast(write.getTile()))
+      return refused;
+    OrRefusal<Value> tile = tileOf(write.getTile());
+    if (!tile)
+      return tile.refusal();
     StoreOp::create(builder, write.getLoc(), *tile, dest,
                     mapAll(write.getSubscripts()));
   }
   YieldOp::create(builder, loc, ValueRange());
-  return success();
+  return {};
 }
 
 /// A value that `finish` does not take has a map, too: to its first element.
-LogicalResult TileBodyBuilder::finish() {
-  if (failed(fillAlso()))
-    return failure();
+Refused TileBodyBuilder::finish() {
+  if (Refused refused = fillAlso())
+    return refused;
   auto written = cast<RankedTensorType>(sums.write.getTile().getType());
   SmallVector<AffineMap> maps;
   for (Value sum : sums.values) {
@@ -518,7 +516,7 @@ LogicalResult TileBodyBuilder::finish() {
   }
   mainloop.setResultTileAttr(builder.getDenseI64ArrayAttr(written.getShape()));
   mainloop.setSumMapsAttr(builder.getAffineMapArrayAttr(maps));
-  return success();
+  return {};
 }
 
 /// The loop over steps that all of a tile is computed from.
@@ -543,14 +541,13 @@ static ForOp findLoop(Value tile) {
   return found;
 }
 
-FailureOr<MainloopOp> mlir::pit::buildTileBody(OpBuilder &builder,
+OrRefusal<MainloopOp> mlir::pit::buildTileBody(OpBuilder &builder,
                                                SWriteOp write,
                                                const MainloopOutput &output,
-                                               IRMapping &mapping,
-                                               std::string &why) {
+                                               IRMapping &mapping) {
   ForOp loop = findLoop(write.getTile());
   if (!loop || loop.getConflicts() != Conflicts::None ||
       loop->getBlock() != write->getBlock())
-    return notTaken(why, "its tile is computed from no loop over steps");
-  return TileBodyBuilder(builder, write, loop, output, mapping, why).build();
+    return refuse("its tile is computed from no loop over steps");
+  return TileBodyBuilder(builder, write, loop, output, mapping).build();
 }

@@ -27,7 +27,6 @@
 
 #include "pit/Codegen/CPU/Mainloops.h"
 #include "pit/Codegen/Mainloop/Passes.h"
-#include "pit/Dialect/Pit/IR/NotTaken.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -55,22 +54,24 @@ public:
   MainloopFormer(func::FuncOp function, bool tf32, const AnyTarget &target)
       : kernel(function), tf32(tf32), target(target), builder(function) {}
 
-  LogicalResult convertKernel();
+  Refused convertKernel();
   /// One tile of the CPU's, on tensors.
-  LogicalResult convertInPlace(SWriteOp write);
+  Refused convertInPlace(SWriteOp write);
   /// Says why the last one was not converted, if it is a contraction.
-  void explain();
+  void explain(const Refusal &refusal);
 
 private:
   /// `dests` is where the loop's results go.
-  LogicalResult convertLoop(Operation *loop, ArrayRef<Value> dests);
-  LogicalResult convertBody(Block *body, ArrayRef<Value> dests, bool atomic);
-  FailureOr<SmallVector<SWriteOp>> findWrites(Block *body, ValueRange carried,
+  Refused convertLoop(Operation *loop, ArrayRef<Value> dests);
+  Refused convertBody(Block *body, ArrayRef<Value> dests, bool atomic);
+  OrRefusal<SmallVector<SWriteOp>> findWrites(Block *body, ValueRange carried,
                                               LookOp &look);
-  FailureOr<MainloopOp> convertTile(SWriteOp write,
+  OrRefusal<MainloopOp> convertTile(SWriteOp write,
                                     const MainloopOutput &output);
-  FailureOr<MainloopOp> convertTileBody(SWriteOp write,
-                                        const MainloopOutput &output);
+  /// `refusal` says why the tile is not of contractions alone.
+  OrRefusal<MainloopOp> convertTileBody(SWriteOp write,
+                                        const MainloopOutput &output,
+                                        const Refusal &refusal);
 
   func::FuncOp kernel;
   bool tf32; ///< may f32 be rounded to tf32?
@@ -80,21 +81,21 @@ private:
   OpBuilder builder;
   IRMapping mapping;              ///< old values to new ones
   Operation *outermost = nullptr; ///< of the new loops
-  MainloopRefusal refusal;
+  linalg::LinalgOp contraction;   ///< the last one that was looked at, or null
 };
 
 } // namespace
 
-void MainloopFormer::explain() {
+void MainloopFormer::explain(const Refusal &refusal) {
   // The ops around the contraction may have been refused before it.
   if (!cpu)
     kernel.walk([&](linalg::LinalgOp op) {
-      if (!refusal.op && op.getNumReductionLoops() > 0 &&
+      if (!contraction && op.getNumReductionLoops() > 0 &&
           op.getNumDpsInputs() > 1)
-        refusal.op = op;
+        contraction = op;
     });
-  if (refusal.op)
-    explainNotTaken(refusal.op, "forms no mainloop", refusal.why);
+  if (contraction)
+    explainRefusal(contraction, "forms no mainloop", refusal);
 }
 
 /// Are the elements of what it multiplies, and of its sums, f32?
@@ -103,51 +104,44 @@ static bool computesF32(MainloopOp mainloop) {
                       [](Type type) { return type.isF32(); });
 }
 
-FailureOr<MainloopOp>
+OrRefusal<MainloopOp>
 MainloopFormer::convertTile(SWriteOp write, const MainloopOutput &output) {
-  FailureOr<Contractions> contractions =
-      findContractions(write, cpu != nullptr, refusal);
-  if (!output.also.empty() && succeeded(contractions))
-    refusal.why = "it has further results";
-  if (!cpu && (failed(contractions) || !output.also.empty()))
-    return convertTileBody(write, output);
-  if (failed(contractions))
-    return failure();
-  FailureOr<MainloopOp> mainloop = buildMainloop(
-      builder, *std::move(contractions), output, mapping, refusal.why);
-  if (failed(mainloop))
-    return failure();
+  OrRefusal<Contractions> contractions =
+      findContractions(write, cpu != nullptr, contraction);
+  if (contractions && !output.also.empty())
+    contractions = refuse("it has further results");
+  if (!contractions && !cpu)
+    return convertTileBody(write, output, contractions.refusal());
+  if (!contractions)
+    return contractions.refusal();
+  OrRefusal<MainloopOp> mainloop =
+      buildMainloop(builder, std::move(*contractions), output, mapping);
+  if (!mainloop)
+    return mainloop.refusal();
   if (tf32 && !mainloop->getNumScales() && computesF32(*mainloop) &&
       isMultiplyAdd(*mainloop))
     for (unsigned i = 0; i < mainloop->getNumAccumulators(); ++i)
       mainloop->getContraction(i).setTf32(true);
-  if (Refused refused = cpu ? cpu::checkMainloop(*mainloop, *cpu) : Refused()) {
-    refusal.why = refused->why;
-    return failure();
-  }
+  if (Refused refused = cpu ? cpu::checkMainloop(*mainloop, *cpu) : Refused())
+    return *refused;
   return mainloop;
 }
 
 /// A loop that is no contraction of tiles that are read may be one that
 /// computes more.
-FailureOr<MainloopOp>
-MainloopFormer::convertTileBody(SWriteOp write, const MainloopOutput &output) {
-  std::string why;
-  FailureOr<MainloopOp> mainloop =
-      buildTileBody(builder, write, output, mapping, why);
-  if (succeeded(mainloop))
-    if (OrRefusal<TileBodyInfo> info = describeTileBody(*mainloop); !info) {
-      why = info.refusal().why;
-      mainloop = failure();
-    }
-  if (failed(mainloop)) {
-    refusal.why += "; nor a tile body, because " + why;
-    return failure();
-  }
-  if (Refused refused = cuda::checkBody(*mainloop, *gpu)) {
-    refusal.why = refused->why;
-    return failure();
-  }
+OrRefusal<MainloopOp>
+MainloopFormer::convertTileBody(SWriteOp write, const MainloopOutput &output,
+                                const Refusal &refusal) {
+  OrRefusal<MainloopOp> mainloop =
+      buildTileBody(builder, write, output, mapping);
+  if (mainloop)
+    if (OrRefusal<TileBodyInfo> info = describeTileBody(*mainloop); !info)
+      mainloop = info.refusal();
+  if (!mainloop)
+    return refuse(refusal.why, "; nor a tile body, because ",
+                  mainloop.refusal().why);
+  if (Refused refused = cuda::checkBody(*mainloop, *gpu))
+    return *refused;
   return mainloop;
 }
 
@@ -170,15 +164,14 @@ static LookOp findLook(Block *body, SWriteOp write) {
 
 /// The SWrites that the body yields, each of a tile of what it carries. If
 /// there is one, `look` may follow it.
-FailureOr<SmallVector<SWriteOp>>
+OrRefusal<SmallVector<SWriteOp>>
 MainloopFormer::findWrites(Block *body, ValueRange carried, LookOp &look) {
   SmallVector<SWriteOp> writes;
   for (auto [argument, yielded] :
        llvm::zip(carried, body->getTerminator()->getOperands())) {
     Operation *last = yielded.getDefiningOp();
     if (!last || last->getBlock() != body)
-      return notTaken(refusal.why,
-                      "a loop around it hands on another's result");
+      return refuse("a loop around it hands on another's result");
     auto write = dyn_cast<SWriteOp>(last);
     if (write && write.getDest() == argument && !write.isWhole()) {
       writes.push_back(write);
@@ -187,19 +180,18 @@ MainloopFormer::findWrites(Block *body, ValueRange carried, LookOp &look) {
     bool isSecond = writes.size() == 1 && carried.size() == 2;
     if (isSecond && (look = findLook(body, writes.front())))
       continue;
-    return notTaken(refusal.why, last->getName().getStringRef() +
-                                     " around it does not write a tile of what "
-                                     "the loop carries");
+    return refuse(last->getName().getStringRef(),
+                  " around it does not write a tile of what "
+                  "the loop carries");
   }
   for (SWriteOp write : writes)
     if (write.getCombine() && writes.size() > 1)
-      return notTaken(refusal.why,
-                      "a loop around it adds to one of several results");
+      return refuse("a loop around it adds to one of several results");
   return writes;
 }
 
-LogicalResult MainloopFormer::convertBody(Block *body, ArrayRef<Value> dests,
-                                          bool atomic) {
+Refused MainloopFormer::convertBody(Block *body, ArrayRef<Value> dests,
+                                    bool atomic) {
   auto carried = body->getArguments().take_back(dests.size());
   for (auto [argument, dest] : llvm::zip(carried, dests))
     mapping.map(argument, dest);
@@ -210,12 +202,11 @@ LogicalResult MainloopFormer::convertBody(Block *body, ArrayRef<Value> dests,
   if (loop) {
     if (loop->getBlock() != body || !llvm::equal(loop.getResults(), yielded) ||
         !llvm::equal(loop.getInitArgs(), carried))
-      return notTaken(refusal.why,
-                      "a loop around it hands on another's result");
+      return refuse("a loop around it hands on another's result");
   } else {
-    FailureOr<SmallVector<SWriteOp>> found = findWrites(body, carried, look);
-    if (failed(found))
-      return failure();
+    OrRefusal<SmallVector<SWriteOp>> found = findWrites(body, carried, look);
+    if (!found)
+      return found.refusal();
     writes = std::move(*found);
   }
   for (Operation &op : body->without_terminator()) {
@@ -223,15 +214,14 @@ LogicalResult MainloopFormer::convertBody(Block *body, ArrayRef<Value> dests,
     if (&op == look)
       continue;
     if (isScalar(&op) || isNumberOfTile(&op)) {
-      if (failed(cloneScalar(builder, &op, /*onTensors=*/false, mapping,
-                             refusal.why)))
-        return failure();
+      if (Refused refused =
+              cloneScalar(builder, &op, /*onTensors=*/false, mapping))
+        return refused;
     } else if (write ? !llvm::is_contained(writes, write)
                      : !isa<SReadOp, CoordsOp, ForOp, linalg::LinalgOp,
                             tensor::EmptyOp>(op)) {
-      return notTaken(refusal.why,
-                      op.getName().getStringRef() +
-                          " stands beside it in a loop over tiles");
+      return refuse(op.getName().getStringRef(),
+                    " stands beside it in a loop over tiles");
     }
   }
   if (loop)
@@ -253,9 +243,8 @@ LogicalResult MainloopFormer::convertBody(Block *body, ArrayRef<Value> dests,
   return convertTile(*largest, output);
 }
 
-LogicalResult MainloopFormer::convertLoop(Operation *op,
-                                          ArrayRef<Value> dests) {
-  auto convert = [&](auto loop) -> LogicalResult {
+Refused MainloopFormer::convertLoop(Operation *op, ArrayRef<Value> dests) {
+  auto convert = [&](auto loop) -> Refused {
     using LoopTy = decltype(loop);
     auto mapAll = [&](ValueRange values) {
       return llvm::map_to_vector(
@@ -297,7 +286,7 @@ static void eraseHalfMade(Operation *op) {
   op->erase();
 }
 
-LogicalResult MainloopFormer::convertKernel() {
+Refused MainloopFormer::convertKernel() {
   // The kernel as the outliner makes it: one loop, whose results go to the last
   // arguments.
   Operation *loop = nullptr;
@@ -305,7 +294,7 @@ LogicalResult MainloopFormer::convertKernel() {
   for (Operation &op : kernel.front().without_terminator()) {
     if (isa<ForallOp, ForOp>(op)) {
       if (loop)
-        return notTaken(refusal.why, "its kernel has several loops over tiles");
+        return refuse("its kernel has several loops over tiles");
       loop = &op;
     } else if (auto to =
                    dyn_cast<bufferization::MaterializeInDestinationOp>(op)) {
@@ -316,35 +305,35 @@ LogicalResult MainloopFormer::convertKernel() {
       !llvm::equal(loop->getResults(), results, [](Value value, auto to) {
         return to.getSource() == value;
       }))
-    return notTaken(refusal.why, "its kernel is no loop over tiles of its "
-                                 "results");
+    return refuse("its kernel is no loop over tiles of its "
+                  "results");
   builder.setInsertionPoint(loop);
   SmallVector<Value> dests = llvm::map_to_vector(
       results, [](auto result) -> Value { return result.getDest(); });
-  if (failed(convertLoop(loop, dests))) {
+  if (Refused refused = convertLoop(loop, dests)) {
     if (outermost)
       eraseHalfMade(outermost);
-    return failure();
+    return refused;
   }
   for (auto result : results)
     result.erase();
   loop->erase();
-  return success();
+  return {};
 }
 
-LogicalResult MainloopFormer::convertInPlace(SWriteOp write) {
+Refused MainloopFormer::convertInPlace(SWriteOp write) {
   Operation *before = write->getPrevNode();
   builder.setInsertionPoint(write);
-  FailureOr<MainloopOp> mainloop =
+  OrRefusal<MainloopOp> mainloop =
       convertTile(write, {write.getDest(), /*atomic=*/false, /*bits=*/Value()});
-  if (succeeded(mainloop)) {
+  if (mainloop) {
     write.getResult().replaceAllUsesWith(mainloop->getResult());
     write.erase();
-    return success();
+    return {};
   }
   while (write->getPrevNode() != before)
     eraseHalfMade(write->getPrevNode());
-  return failure();
+  return mainloop.refusal();
 }
 
 namespace {
@@ -363,8 +352,8 @@ struct FormMainloopsPass : pit::impl::PitFormMainloopsBase<FormMainloopsPass> {
       if (failed(target))
         return signalPassFailure();
       MainloopFormer former(getOperation(), tf32, *target);
-      if (failed(former.convertKernel()) && explain)
-        former.explain();
+      if (Refused refused = former.convertKernel(); refused && explain)
+        former.explain(*refused);
       return;
     }
     FailureOr<CpuTarget> target = getCpuTarget(loc, vectorWidth);
@@ -377,8 +366,8 @@ struct FormMainloopsPass : pit::impl::PitFormMainloopsBase<FormMainloopsPass> {
     });
     for (SWriteOp write : writes) {
       MainloopFormer former(getOperation(), /*tf32=*/false, *target);
-      if (failed(former.convertInPlace(write)) && explain)
-        former.explain();
+      if (Refused refused = former.convertInPlace(write); refused && explain)
+        former.explain(*refused);
     }
     // Ops that mainloops compute now are dead.
     getOperation().walk([](ForallOp loop) {

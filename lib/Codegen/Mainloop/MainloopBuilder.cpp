@@ -5,7 +5,6 @@
 #include "Codegen/Common/TileInput.h"
 
 #include "pit/Analysis/Padding.h"
-#include "pit/Dialect/Pit/IR/NotTaken.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -32,10 +31,9 @@ static FailureOr<Value> memrefOf(Value tensor, bool onTensors,
   return failure();
 }
 
-FailureOr<Value> mlir::pit::createTileSource(OpBuilder &builder, Operation *op,
+OrRefusal<Value> mlir::pit::createTileSource(OpBuilder &builder, Operation *op,
                                              bool onTensors,
-                                             const IRMapping &mapping,
-                                             std::string &why) {
+                                             const IRMapping &mapping) {
   auto tile = cast<RankedTensorType>(op->getResult(0).getType());
   if (auto coords = dyn_cast<CoordsOp>(op))
     return CoordsOp::create(
@@ -46,13 +44,13 @@ FailureOr<Value> mlir::pit::createTileSource(OpBuilder &builder, Operation *op,
   auto read = cast<SReadOp>(op);
   FailureOr<Value> src = memrefOf(read.getSrc(), onTensors, mapping);
   if (failed(src) || !tile.hasStaticShape())
-    return notTaken(why, "a tile is read from no argument, or has a dynamic "
-                         "extent");
+    return refuse("a tile is read from no argument, or has a dynamic "
+                  "extent");
   Type element = getElementTypeOrSelf(src->getType());
   // What is read wider is padded in its own type.
   TypedAttr pad = read.getPadAttr();
   if (pad && pad.getType() != element)
-    return notTaken(why, "a tile is padded in another type than its tensor's");
+    return refuse("a tile is padded in another type than its tensor's");
   auto subscripts = llvm::map_to_vector(read.getSubscripts(), [&](Value v) {
     return mapping.lookupOrDefault(v);
   });
@@ -62,27 +60,26 @@ FailureOr<Value> mlir::pit::createTileSource(OpBuilder &builder, Operation *op,
       .getResult();
 }
 
-LogicalResult mlir::pit::cloneScalar(OpBuilder &builder, Operation *op,
-                                     bool onTensors, IRMapping &mapping,
-                                     std::string &why) {
+Refused mlir::pit::cloneScalar(OpBuilder &builder, Operation *op,
+                               bool onTensors, IRMapping &mapping) {
   if (auto ids = dyn_cast<IdsOp>(op)) {
     FailureOr<Value> list = memrefOf(ids.getList(), onTensors, mapping);
     if (failed(list))
-      return notTaken(why, "ids are read from no argument");
+      return refuse("ids are read from no argument");
     IRMapping lists(mapping);
     lists.map(ids.getList(), *list);
     mapping.map(ids.getIds(), builder.clone(*op, lists)->getResult(0));
-    return success();
+    return {};
   }
   auto extract = dyn_cast<tensor::ExtractOp>(op);
   if (!extract || !isNumberOfTile(op)) {
     builder.clone(*op, mapping);
-    return success();
+    return {};
   }
-  FailureOr<Value> source = createTileSource(
-      builder, extract.getTensor().getDefiningOp(), onTensors, mapping, why);
-  if (failed(source))
-    return failure();
+  OrRefusal<Value> source = createTileSource(
+      builder, extract.getTensor().getDefiningOp(), onTensors, mapping);
+  if (!source)
+    return source.refusal();
   SmallVector<int64_t> place;
   for (Value at : extract.getIndices()) {
     IntegerAttr number;
@@ -93,7 +90,7 @@ LogicalResult mlir::pit::cloneScalar(OpBuilder &builder, Operation *op,
       vector::ExtractOp::create(builder, extract.getLoc(), *source, place);
   mapping.map(extract.getResult(), convertElements(builder, extract.getLoc(),
                                                    number, extract.getType()));
-  return success();
+  return {};
 }
 
 SmallVector<Value> MainloopBuilder::mapAll(ValueRange values) {
@@ -110,7 +107,7 @@ bool MainloopBuilder::groupsVary() {
 // Elements of tiles
 //===----------------------------------------------------------------------===//
 
-FailureOr<Value> MainloopBuilder::cloneScalars(OpBuilder &inside,
+OrRefusal<Value> MainloopBuilder::cloneScalars(OpBuilder &inside,
                                                linalg::LinalgOp op,
                                                IRMapping &scalars) {
   Block *body = op.getBlock();
@@ -118,8 +115,7 @@ FailureOr<Value> MainloopBuilder::cloneScalars(OpBuilder &inside,
     if (isOpTriviallyDead(&scalar))
       continue;
     if (scalar.getNumRegions() || !isPure(&scalar) || mayTrap(&scalar))
-      return notTaken(why,
-                      scalar.getName().getStringRef() + " in it is not pure");
+      return refuse(scalar.getName().getStringRef(), " in it is not pure");
     for (Value operand : scalar.getOperands())
       if (!scalars.contains(operand) && operand.getParentBlock() != body)
         scalars.map(operand, mapping.lookupOrDefault(operand));
@@ -233,23 +229,23 @@ LogicalResult MainloopBuilder::collectExtras(Value tile, ValueRange sums,
 // The op and its regions
 //===----------------------------------------------------------------------===//
 
-FailureOr<Value> MainloopBuilder::createSource(Operation *read) {
-  return createTileSource(builder, read, isOnTensors(), mapping, why);
+OrRefusal<Value> MainloopBuilder::createSource(Operation *read) {
+  return createTileSource(builder, read, isOnTensors(), mapping);
 }
 
-LogicalResult MainloopBuilder::createOp() {
+Refused MainloopBuilder::createOp() {
   SmallVector<Value> extraViews;
   SmallVector<AffineMap> extraMaps;
   for (auto &[read, map] : extras) {
-    FailureOr<Value> extra = createSource(read);
-    if (failed(extra))
-      return failure();
+    OrRefusal<Value> extra = createSource(read);
+    if (!extra)
+      return extra.refusal();
     extraViews.push_back(*extra);
     extraMaps.push_back(map);
   }
-  FailureOr<SmallVector<Value>> once = createOnce();
-  if (failed(once))
-    return failure();
+  OrRefusal<SmallVector<Value>> once = createOnce();
+  if (!once)
+    return once.refusal();
 
   SmallVector<Value> lower, upper, group;
   SmallVector<int64_t> steps;
@@ -272,12 +268,11 @@ LogicalResult MainloopBuilder::createOp() {
       sums.write.getCombineAttr(), output.atomic && sums.write.getCombineAttr(),
       /*schedule=*/Attribute(),
       /*hopper_schedule=*/HopperScheduleAttr());
-  return success();
+  return {};
 }
 
-LogicalResult MainloopBuilder::createSteps(Region &region,
-                                           ArrayRef<ForOp> around,
-                                           ValueRange ids) {
+Refused MainloopBuilder::createSteps(Region &region, ArrayRef<ForOp> around,
+                                     ValueRange ids) {
   Block *block = builder.createBlock(&region);
   auto take = [&](Value value) {
     mapping.map(value, block->addArgument(value.getType(), loc));
@@ -287,24 +282,25 @@ LogicalResult MainloopBuilder::createSteps(Region &region,
   llvm::for_each(ids, take);
   for (ForOp loop : around)
     for (Operation &inner : loop.getBody()->without_terminator())
-      if ((isScalar(&inner) || isNumberOfTile(&inner)) &&
-          failed(cloneScalar(builder, &inner, isOnTensors(), mapping, why)))
-        return failure();
-  return success();
+      if (isScalar(&inner) || isNumberOfTile(&inner))
+        if (Refused refused =
+                cloneScalar(builder, &inner, isOnTensors(), mapping))
+          return refused;
+  return {};
 }
 
-LogicalResult MainloopBuilder::fillGroups() {
+Refused MainloopBuilder::fillGroups() {
   if (!groupsVary())
-    return success();
-  if (failed(createSteps(mainloop.getGroups(), ArrayRef(sums.loops).drop_back(),
-                         {})))
-    return failure();
+    return {};
+  if (Refused refused = createSteps(mainloop.getGroups(),
+                                    ArrayRef(sums.loops).drop_back(), {}))
+    return refused;
   YieldOp::create(builder, loc, mapAll(innermost().getGroup()));
-  return success();
+  return {};
 }
 
-LogicalResult MainloopBuilder::fillScalars(Region &region, ValueRange from,
-                                           ValueRange tiles) {
+Refused MainloopBuilder::fillScalars(Region &region, ValueRange from,
+                                     ValueRange tiles) {
   Block *block = builder.createBlock(&region);
   sumElements.clear();
   for (Value sum : from)
@@ -318,18 +314,18 @@ LogicalResult MainloopBuilder::fillScalars(Region &region, ValueRange from,
     FailureOr<Value> value =
         element(tile, builder.getMultiDimIdentityMap(rank), block);
     if (failed(value))
-      return notTaken(why, "its first values or its epilogue are no scalar "
-                           "code on elements that are read");
+      return refuse("its first values or its epilogue are no scalar "
+                    "code on elements that are read");
     results.push_back(convertElements(builder, value->getLoc(), *value,
                                       getElementTypeOrSelf(tile.getType())));
   }
   YieldOp::create(builder, loc, results);
-  return success();
+  return {};
 }
 
-LogicalResult MainloopBuilder::fillContraction(linalg::LinalgOp op,
-                                               ArrayRef<unsigned> inputs,
-                                               ContractOp contract) {
+Refused MainloopBuilder::fillContraction(linalg::LinalgOp op,
+                                         ArrayRef<unsigned> inputs,
+                                         ContractOp contract) {
   Block *block = builder.createBlock(&contract.getBody());
   for (Value tile : contract.getOperands())
     block->addArgument(getElementTypeOrSelf(tile.getType()), loc);
@@ -343,11 +339,11 @@ LogicalResult MainloopBuilder::fillContraction(linalg::LinalgOp op,
   for (auto [i, input] : llvm::enumerate(inputs))
     take(input, i < 2 ? i : i + 1);
   take(body->getNumArguments() - 1, 2);
-  FailureOr<Value> sum = cloneScalars(builder, op, scalars);
-  if (failed(sum))
-    return failure();
+  OrRefusal<Value> sum = cloneScalars(builder, op, scalars);
+  if (!sum)
+    return sum.refusal();
   YieldOp::create(builder, loc, *sum);
-  return success();
+  return {};
 }
 
 /// Does a region of the mainloop use what another one defines, as the number of
@@ -365,17 +361,19 @@ static bool mixesRegions(MainloopOp mainloop) {
   return mixes;
 }
 
-FailureOr<MainloopOp> MainloopBuilder::build() {
-  if (failed(findExtras()) || failed(createOp()))
-    return failure();
+OrRefusal<MainloopOp> MainloopBuilder::build() {
+  Refused refused = findExtras();
+  if (!refused)
+    refused = createOp();
+  if (refused)
+    return *refused;
   OpBuilder::InsertionGuard guard(builder);
-  if (failed(fillGroups()) || failed(fillLoad()) || failed(fillCompute()) ||
-      failed(fillInit()) ||
-      failed(fillScalars(mainloop.getFinish(), sums.values,
-                         sums.write.getTile())) ||
-      failed(finish()))
-    return failure();
+  for (auto fill : {&MainloopBuilder::fillGroups, &MainloopBuilder::fillLoad,
+                    &MainloopBuilder::fillCompute, &MainloopBuilder::fillInit,
+                    &MainloopBuilder::fillFinish, &MainloopBuilder::finish})
+    if (Refused refused = (this->*fill)())
+      return *refused;
   if (mixesRegions(mainloop))
-    return notTaken(why, "its epilogue uses a number of a step");
+    return refuse("its epilogue uses a number of a step");
   return mainloop;
 }

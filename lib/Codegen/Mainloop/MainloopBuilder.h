@@ -17,7 +17,7 @@ class MainloopBuilder {
 public:
   virtual ~MainloopBuilder() = default;
 
-  FailureOr<MainloopOp> build();
+  OrRefusal<MainloopOp> build();
 
 protected:
   /// An element that `init` or `finish` reads: of the tile of an SRead, at
@@ -32,41 +32,43 @@ protected:
   };
 
   MainloopBuilder(OpBuilder &builder, Sums sums, const MainloopOutput &output,
-                  IRMapping &mapping, std::string &why)
+                  IRMapping &mapping)
       : builder(builder), loc(sums.write.getLoc()), sums(std::move(sums)),
-        output(output), mapping(mapping), why(why) {}
+        output(output), mapping(mapping) {}
 
   /// Finds the SReads of what is computed before and after the steps.
-  virtual LogicalResult findExtras() = 0;
+  virtual Refused findExtras() = 0;
   /// The tiles that all steps read, once they are known.
-  virtual FailureOr<SmallVector<Value>> createOnce() {
+  virtual OrRefusal<SmallVector<Value>> createOnce() {
     return SmallVector<Value>();
   }
-  virtual LogicalResult fillLoad() = 0;
-  virtual LogicalResult fillCompute() = 0;
+  virtual Refused fillLoad() = 0;
+  virtual Refused fillCompute() = 0;
   /// The region's first values, from those of the loop.
-  virtual LogicalResult fillInit() = 0;
+  virtual Refused fillInit() = 0;
   /// Called for a sum whose elements are taken by `map`. False: not so.
   virtual bool takeSum(Value sum, AffineMap map) = 0;
   /// Called when all regions are there.
-  virtual LogicalResult finish() { return success(); }
+  virtual Refused finish() { return {}; }
 
-  LogicalResult createOp();
-  LogicalResult fillGroups();
+  Refused createOp();
+  Refused fillGroups();
+  Refused fillFinish() {
+    return fillScalars(mainloop.getFinish(), sums.values, sums.write.getTile());
+  }
   /// Fills a region that begins with these elements of sums, and yields those
   /// of `tiles`, each by the map of its own rank.
-  LogicalResult fillScalars(Region &region, ValueRange from, ValueRange tiles);
+  Refused fillScalars(Region &region, ValueRange from, ValueRange tiles);
   /// Finds the SReads from which a tile is computed, as element() will meet
   /// them.
   LogicalResult collectExtras(Value tile, ValueRange sums, AffineMap map);
 
   SmallVector<Value> mapAll(ValueRange values);
   /// The view of an SRead, or the coordinates of ids.
-  FailureOr<Value> createSource(Operation *read);
+  OrRefusal<Value> createSource(Operation *read);
   /// A block that knows the variables of all steps, and the scalars and numbers
   /// of tiles of `around`.
-  LogicalResult createSteps(Region &region, ArrayRef<ForOp> around,
-                            ValueRange ids);
+  Refused createSteps(Region &region, ArrayRef<ForOp> around, ValueRange ids);
   /// The scalar value of element `map` of a tile, `map` in terms of the
   /// dimensions of the tile that is written, at the end of `block`, whose last
   /// arguments are the extras.
@@ -74,13 +76,13 @@ protected:
   FailureOr<Value> inlineBody(linalg::LinalgOp op, AffineMap map, Block *block);
   /// Clones the scalar ops of a body; `scalars` has what stands for its
   /// arguments. Gives what it yields.
-  FailureOr<Value> cloneScalars(OpBuilder &inside, linalg::LinalgOp op,
+  OrRefusal<Value> cloneScalars(OpBuilder &inside, linalg::LinalgOp op,
                                 IRMapping &scalars);
 
   /// The region of a contraction, as the body of `op`, of which it multiplies
   /// `inputs`.
-  LogicalResult fillContraction(linalg::LinalgOp op, ArrayRef<unsigned> inputs,
-                                ContractOp contract);
+  Refused fillContraction(linalg::LinalgOp op, ArrayRef<unsigned> inputs,
+                          ContractOp contract);
 
   /// The innermost loop over steps, if there is one.
   ForOp innermost() { return sums.loops.empty() ? ForOp() : sums.loops.back(); }
@@ -100,7 +102,6 @@ protected:
   Sums sums;
   const MainloopOutput &output;
   IRMapping &mapping; ///< old values to new ones
-  std::string &why;
 
   MainloopOp mainloop;
   SmallVector<Extra> extras;

@@ -3,7 +3,6 @@
 #include "MainloopMatch.h"
 
 #include "pit/Analysis/Padding.h"
-#include "pit/Dialect/Pit/IR/NotTaken.h"
 #include "pit/Dialect/Pit/IR/TileExtents.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -54,15 +53,13 @@ bool mlir::pit::isNumberOfTile(Operation *op) {
 /// The loops, each alone in the one before, whose innermost yields what
 /// `values` are set to; before, they are what the outermost gives. Failure if
 /// the loops do not carry these tiles through, or the ids come before the last.
-static FailureOr<SmallVector<ForOp>> findNest(SmallVectorImpl<Value> &values,
-                                              std::string &why) {
+static OrRefusal<SmallVector<ForOp>> findNest(SmallVectorImpl<Value> &values) {
   SmallVector<ForOp> nest;
   while (auto loop = values.front().getDefiningOp<ForOp>()) {
     if (!llvm::equal(values, loop.getResults()) ||
         loop.getConflicts() != Conflicts::None)
-      return notTaken(why, "a loop over its steps carries " +
-                               Twine(loop.getNumResults()) +
-                               " values, or groups that write the same");
+      return refuse("a loop over its steps carries ", loop.getNumResults(),
+                    " values, or groups that write the same");
     if (!nest.empty()) {
       Region &outermost = nest.front().getRegion();
       auto isInside = [&](Value value) {
@@ -72,8 +69,8 @@ static FailureOr<SmallVector<ForOp>> findNest(SmallVectorImpl<Value> &values,
           !llvm::equal(loop.getInitArgs(), nest.back().getRegionIterArgs()) ||
           llvm::any_of(loop.getLower(), isInside) ||
           llvm::any_of(loop.getUpper(), isInside))
-        return notTaken(why, "the loops over its steps are no nest with bounds "
-                             "that are known before it and ids innermost");
+        return refuse("the loops over its steps are no nest with bounds "
+                      "that are known before it and ids innermost");
     }
     nest.push_back(loop);
     values.assign(loop.getYield().getOperands().begin(),
@@ -99,8 +96,7 @@ static AffineMap dropUnitWindows(AffineMap map, ArrayRef<int64_t> tile) {
 /// The contractions that `write`'s tile is computed from, or the results of the
 /// loop around them. A reduction of a single step of a computed value comes
 /// after it.
-static FailureOr<SmallVector<Value>> findSums(SWriteOp write, bool forCPU,
-                                              std::string &why) {
+static OrRefusal<SmallVector<Value>> findSums(SWriteOp write, bool forCPU) {
   auto isContraction = [&](Value tile) {
     auto op = tile.getDefiningOp<linalg::LinalgOp>();
     if (!op || op.getNumReductionLoops() == 0)
@@ -121,8 +117,8 @@ static FailureOr<SmallVector<Value>> findSums(SWriteOp write, bool forCPU,
       if (!sums.empty() &&
           (!tile.getDefiningOp<ForOp>() ||
            tile.getDefiningOp() != sums.front().getDefiningOp()))
-        return notTaken(why, "its tile is computed from two of them, in no "
-                             "loop that carries both");
+        return refuse("its tile is computed from two of them, in no "
+                      "loop that carries both");
       sums.push_back(tile);
       continue;
     }
@@ -132,7 +128,7 @@ static FailureOr<SmallVector<Value>> findSums(SWriteOp write, bool forCPU,
           worklist.push_back(operand.get());
   }
   if (sums.empty())
-    return notTaken(why, "nothing is summed up for its tile");
+    return refuse("nothing is summed up for its tile");
   llvm::sort(sums, [](Value x, Value y) {
     return cast<OpResult>(x).getResultNumber() <
            cast<OpResult>(y).getResultNumber();
@@ -142,19 +138,16 @@ static FailureOr<SmallVector<Value>> findSums(SWriteOp write, bool forCPU,
 
 /// The maps of `op` on its tile of these extents. A CPU packs all that windows
 /// read; a GPU's reader takes one dimension each for m, n and k.
-static FailureOr<SmallVector<AffineMap>> findMaps(linalg::LinalgOp op,
-                                                  ArrayRef<int64_t> tile,
-                                                  bool forCPU,
-                                                  std::string &why) {
+static OrRefusal<SmallVector<AffineMap>>
+findMaps(linalg::LinalgOp op, ArrayRef<int64_t> tile, bool forCPU) {
   if (llvm::any_of(tile, ShapedType::isDynamic))
-    return notTaken(why, "its tile has a dynamic extent");
+    return refuse("its tile has a dynamic extent");
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   for (AffineMap &map : maps) {
     if (forCPU && !getTileExtents(map, tile))
-      return notTaken(
-          why, "an operand is read by a map that is no sum of dimensions");
+      return refuse("an operand is read by a map that is no sum of dimensions");
     if (!forCPU && !map.isProjectedPermutation())
-      return notTaken(why, "an operand is read by windows");
+      return refuse("an operand is read by windows");
     map = dropUnitWindows(map, tile);
   }
   return maps;
@@ -188,33 +181,30 @@ static std::optional<SmallVector<unsigned>> orderInputs(linalg::LinalgOp op,
 /// The op that computes `computed` from two tiles and scales, and from what it
 /// starts with in a loop; of a `sum` in a nest of loops it is accumulator
 /// `number`.
-static FailureOr<Contraction> findContraction(Value sum, Value computed,
+static OrRefusal<Contraction> findContraction(Value sum, Value computed,
                                               ArrayRef<ForOp> loops,
                                               unsigned number, bool forCPU,
-                                              MainloopRefusal &refusal) {
-  std::string &why = refusal.why;
+                                              linalg::LinalgOp &last) {
   auto op = computed.getDefiningOp<linalg::LinalgOp>();
   if (op && op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1)
-    refusal.op = op;
+    last = op;
   std::optional<SmallVector<unsigned>> inputs;
   if (op)
     inputs = orderInputs(op, forCPU);
   if (!inputs || op.getNumDpsInits() != 1 || op.hasIndexSemantics() ||
       op.getNumReductionLoops() == 0)
-    return notTaken(why,
-                    "it is no op of two operands and one result that reduces");
+    return refuse("it is no op of two operands and one result that reduces");
   Value initial = op.getDpsInits()[0];
   if (!loops.empty()) {
     if (initial != ForOp(loops.back()).getRegionIterArgs()[number])
-      return notTaken(why, "its sums do not start from what the loop carries");
+      return refuse("its sums do not start from what the loop carries");
     initial = ForOp(loops.front()).getInitArgs()[number];
   }
   Contraction contraction{sum, op, initial, *inputs, {}};
   for (unsigned i : *inputs) {
     auto read = op.getDpsInputs()[i].getDefiningOp<SReadOp>();
     if (!read || read.isWhole())
-      return notTaken(why, "operand " + Twine(i) +
-                               " is no tile that is read from a tensor");
+      return refuse("operand ", i, " is no tile that is read from a tensor");
     contraction.reads.push_back(read);
   }
   return contraction;
@@ -229,36 +219,34 @@ static bool computeAlike(linalg::LinalgOp x, linalg::LinalgOp y) {
              OperationEquivalence::IgnoreLocations);
 }
 
-FailureOr<Contractions> mlir::pit::findContractions(SWriteOp write, bool forCPU,
-                                                    MainloopRefusal &refusal) {
-  std::string &why = refusal.why;
-  FailureOr<SmallVector<Value>> sums = findSums(write, forCPU, why);
-  if (failed(sums))
-    return failure();
+OrRefusal<Contractions> mlir::pit::findContractions(SWriteOp write, bool forCPU,
+                                                    linalg::LinalgOp &last) {
+  OrRefusal<SmallVector<Value>> sums = findSums(write, forCPU);
+  if (!sums)
+    return sums.refusal();
   SmallVector<Value> computed(*sums);
-  FailureOr<SmallVector<ForOp>> loops = findNest(computed, why);
-  if (failed(loops))
-    return failure();
+  OrRefusal<SmallVector<ForOp>> loops = findNest(computed);
+  if (!loops)
+    return loops.refusal();
   if (!forCPU && loops->size() > 1)
-    return notTaken(why, "its steps are a nest of " + Twine(loops->size()) +
-                             " loops; a kernel takes one");
+    return refuse("its steps are a nest of ", loops->size(),
+                  " loops; a kernel takes one");
   Contractions found{write, {}, std::move(*loops), {}, {}};
   for (auto [i, sum] : llvm::enumerate(*sums)) {
-    FailureOr<Contraction> contraction =
-        findContraction(sum, computed[i], found.loops, i, forCPU, refusal);
-    if (failed(contraction))
-      return failure();
+    OrRefusal<Contraction> contraction =
+        findContraction(sum, computed[i], found.loops, i, forCPU, last);
+    if (!contraction)
+      return contraction.refusal();
     found.list.push_back(*contraction);
     if (!computeAlike(contraction->op, found.list.front().op))
-      return notTaken(why, "the loop over its steps carries sums that are "
-                           "computed in different ways");
+      return refuse("the loop over its steps carries sums that are "
+                    "computed in different ways");
   }
   linalg::LinalgOp op = found.list.front().op;
   found.tile = op.getStaticLoopRanges();
-  FailureOr<SmallVector<AffineMap>> maps =
-      findMaps(op, found.tile, forCPU, why);
-  if (failed(maps))
-    return failure();
+  OrRefusal<SmallVector<AffineMap>> maps = findMaps(op, found.tile, forCPU);
+  if (!maps)
+    return maps.refusal();
   // The maps of the factors, of the sums, of the scales.
   ArrayRef<unsigned> inputs = found.list.front().inputs;
   for (unsigned input : inputs.take_front(2))
@@ -278,8 +266,7 @@ FailureOr<Contractions> mlir::pit::findContractions(SWriteOp write, bool forCPU,
   for (ForOp loop : found.loops)
     for (Operation &inner : loop.getBody()->without_terminator())
       if (!isScalar(&inner) && !known.contains(&inner))
-        return notTaken(why,
-                        inner.getName().getStringRef() +
-                            " stands beside it in the loop over its steps");
+        return refuse(inner.getName().getStringRef(),
+                      " stands beside it in the loop over its steps");
   return found;
 }

@@ -3,6 +3,7 @@
 #ifndef PIT_LIB_CODEGEN_MAINLOOP_MAINLOOPMATCH_H
 #define PIT_LIB_CODEGEN_MAINLOOP_MAINLOOPMATCH_H
 
+#include "pit/Analysis/Refusal.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -31,17 +32,12 @@ struct Contractions {
   SmallVector<AffineMap> maps;
 };
 
-/// Why a tile is not computed by a mainloop.
-struct MainloopRefusal {
-  linalg::LinalgOp op; ///< the contraction, if there is one
-  std::string why;
-};
-
-/// Finds the contractions between SReads and the tile of `write`. Failure, with
-/// the reason in `refusal`, if something else stands beside them, or a mainloop
-/// has no such loops or maps: several loops and windows are for a CPU only.
-FailureOr<Contractions> findContractions(SWriteOp write, bool forCPU,
-                                         MainloopRefusal &refusal);
+/// Finds the contractions between SReads and the tile of `write`. Refuses if
+/// something else stands beside them, or a mainloop has no such loops or maps:
+/// several loops and windows are for a CPU only. `last` becomes the last
+/// contraction that it looked at: a refusal is about that one.
+OrRefusal<Contractions> findContractions(SWriteOp write, bool forCPU,
+                                         linalg::LinalgOp &last);
 
 /// The map by which the elements of `op`'s operands are read for an element of
 /// its result: from the result's dimensions to those of its iteration, with

@@ -2,7 +2,6 @@
 
 #include "pit/Dialect/Pit/TransformOps/PitTransformOps.h"
 
-#include "pit/Dialect/Pit/IR/NotTaken.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Rules.h"
 #include "pit/Dialect/Pit/Transforms/Transforms.h"

@@ -16,7 +16,6 @@
 #include "Tiler.h"
 #include "pit/Analysis/Factors.h"
 #include "pit/Analysis/Padding.h"
-#include "pit/Dialect/Pit/IR/NotTaken.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
@@ -157,7 +156,7 @@ static std::optional<Computed> find(linalg::LinalgOp op, bool explain) {
         return Computed{op, operand, *tile};
     }
     if (explain)
-      explainNotTaken(operand, "is not computed as it is read", refused->why);
+      explainRefusal(operand, "is not computed as it is read", *refused);
   }
   return std::nullopt;
 }

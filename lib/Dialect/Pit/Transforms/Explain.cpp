@@ -4,7 +4,6 @@
 
 #include "pit/Analysis/PitAxis.h"
 #include "pit/Analysis/Skipping.h"
-#include "pit/Dialect/Pit/IR/NotTaken.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Transforms.h"

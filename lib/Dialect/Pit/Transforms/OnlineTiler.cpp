@@ -3,7 +3,6 @@
 #include "OnlineTiler.h"
 
 #include "pit/Analysis/BodyEvaluator.h"
-#include "pit/Dialect/Pit/IR/NotTaken.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -4,7 +4,6 @@
 #include "Selection/TileGeometry.h"
 #include "Tiler.h"
 #include "pit/Analysis/Combiner.h"
-#include "pit/Dialect/Pit/IR/NotTaken.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
@@ -208,7 +207,7 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
       };
       if (Refused refused = check()) {
         if (explain)
-          explainNotTaken(op, "is not tiled", refused->why);
+          explainRefusal(op, "is not tiled", *refused);
         continue;
       }
       if (explain)

@@ -1,7 +1,6 @@
 //===- TileOnlineReductions.cpp - Chains of reductions as one loop --------===//
 
 #include "OnlineTiler.h"
-#include "pit/Dialect/Pit/IR/NotTaken.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -72,8 +71,8 @@ struct TileOnlineReductionsPass
       }
       // Once for all reductions behind it.
       if (explain && refused && !explained.contains(op)) {
-        explainNotTaken(op, "is not tiled together with what it reduces",
-                        refused->why);
+        explainRefusal(op, "is not tiled together with what it reduces",
+                       *refused);
         addProducers(op, explained);
       }
     }
