@@ -25,54 +25,64 @@ SmallVector<Value> cuda::tilesAlong(RewriterBase &rewriter, Location loc,
 
 /// Are the rows of tiles of all outer dimensions the rows of one space? If
 /// columns have more steps than others, blocks get the same number of steps
-/// only where many rows are gone through for a column before the next one. But
-/// of many rows whose later columns have fewer steps whole ones do, and find in
-/// the L2 cache what blocks of the same row read.
+/// only where many rows are gone through for a column before the next one.
 static bool joinsRows(ForallOp loop) {
-  constexpr int64_t kManyRows = 32;
-  size_t rank = loop.getUpper().size();
+  return loop.getUpper().size() >= 2 &&
+         compareLaterSteps(loop) != LaterSteps::Same;
+}
+
+/// How many rows are gone through for a column before the next one; none if
+/// these are all. If the steps of a mainloop are those of its row (an index),
+/// the columns of the dense operand are what rows have in common. If rows have
+/// nothing in common, each is gone through by itself. If later columns have
+/// other steps, so many rows are that a round of blocks has whole columns of
+/// them: of 132 blocks a third, or a twelfth where a row of a column is still
+/// read by blocks of others.
+static std::optional<int64_t> findBand(ForallOp loop) {
+  constexpr int64_t kBand = 8, kManyRows = 32;
+  constexpr int64_t kBandOfMoreSteps = 44, kBandOfFewerSteps = 11;
   LaterSteps later = compareLaterSteps(loop);
-  if (rank < 2 || later == LaterSteps::Same)
-    return false;
-  std::optional<int64_t> rows = getConstantIntValue(loop.getUpper()[rank - 2]);
-  return later == LaterSteps::More || !rows || *rows < kManyRows;
+  bool isApart = readRowsApart(loop);
+  if (later == LaterSteps::Fewer) {
+    std::optional<int64_t> rows =
+        getConstantIntValue(loop.getUpper()[loop.getUpper().size() - 2]);
+    if (isApart && rows && *rows >= kManyRows)
+      return kBandOfFewerSteps;
+    return std::nullopt;
+  }
+  if (later == LaterSteps::Same && isApart)
+    return 1;
+  bool bySteps = false;
+  loop.walk([&](MainloopOp mainloop) {
+    bySteps |= static_cast<bool>(mainloop.getIndex());
+  });
+  if (bySteps)
+    return std::nullopt;
+  return later == LaterSteps::More ? kBandOfMoreSteps : kBand;
 }
 
 /// In which order the iterations of the outermost loop are gone through. Tiles
-/// of mainloops are taken in the order of a raster. If the steps of a mainloop
-/// are those of its row (an index), all rows are one band: the columns of the
-/// dense operand are what they have in common. If rows have nothing in common,
-/// each is one, unless later columns have more steps: then a third of the
-/// blocks has a column's tiles in a round, and the others find in the L2 cache
-/// what these read.
+/// of mainloops are taken in the order of a raster.
 static Value createSpace(RewriterBase &rewriter, ForallOp loop,
                          ArrayRef<Value> extents) {
-  constexpr int64_t kBand = 8, kBandOfColumns = 44;
-  bool hasMainloop = false, bySteps = false;
-  loop.walk([&](MainloopOp mainloop) {
-    hasMainloop = true;
-    bySteps |= static_cast<bool>(mainloop.getIndex());
-  });
+  bool hasMainloop =
+      loop.walk([](MainloopOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
   int64_t rank = extents.size();
-  LaterSteps later = compareLaterSteps(loop);
   IntegerAttr rows, cols, band;
   auto order = pitgpu::TileOrder::Rows;
   if (hasMainloop && rank >= 2) {
     rows = rewriter.getI64IntegerAttr(rank - 2);
     cols = rewriter.getI64IntegerAttr(rank - 1);
-    bool isApart = readRowsApart(loop) && !joinsRows(loop);
-    bool isOneBand = (bySteps || later == LaterSteps::Fewer) && !isApart;
-    order = isOneBand ? pitgpu::TileOrder::Cols : pitgpu::TileOrder::Bands;
-    if (!isOneBand)
-      band = rewriter.getI64IntegerAttr(isApart ? 1
-                                        : later == LaterSteps::More
-                                            ? kBandOfColumns
-                                            : kBand);
+    std::optional<int64_t> found = findBand(loop);
+    order = found ? pitgpu::TileOrder::Bands : pitgpu::TileOrder::Cols;
+    if (found)
+      band = rewriter.getI64IntegerAttr(*found);
   }
-  return pitgpu::TileSpaceOp::create(rewriter, loop.getLoc(), extents, rows,
-                                     cols, order, band, DenseI64ArrayAttr(),
-                                     /*cluster=*/1, /*pairs=*/false,
-                                     later == LaterSteps::More);
+  return pitgpu::TileSpaceOp::create(
+      rewriter, loop.getLoc(), extents, rows, cols, order, band,
+      DenseI64ArrayAttr(), /*cluster=*/1, /*pairs=*/false,
+      compareLaterSteps(loop) == LaterSteps::More);
 }
 
 /// The loop over the tiles that a block has, and the number of one in it,

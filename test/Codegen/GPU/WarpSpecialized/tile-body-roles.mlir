@@ -40,6 +40,12 @@
 // COLUMNS: arith.remui %[[TILE]]#0, %[[HEADS]]
 // COLUMNS: arith.divui %[[TILE]]#0, %[[HEADS]]
 
+// Of many rows that have nothing in common, bands are gone through.
+// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %i to %n/;s/pit.forall (%i) = (%c0) to (%m) step (128)/pit.forall (%batch, %head, %i) = (%c0, %c0, %c0) to (%n, %heads, %m) step (1, 1, 128)/;s/%b.%c0, %j/%b[%head, %j/;s/%c.%j, %c0/%c[%j, %head/;s/^    %m = memref.dim %a, .*/&\n    %heads = arith.constant 32 : index/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=MANY
+// MANY: role "workers"
+// MANY: %[[ROWS:.*]] = arith.muli %{{.*}}, %c32{{.*}} : index
+// MANY: pit_gpu.tile_space(%[[ROWS]], %{{.*}}) rows 0 cols 1 by bands of 11 : index, index
+
 // If later tiles have more steps, bands of many rows are gone through, from the last column on, in rounds that turn.
 // RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %c0 to %i/;s/pit.forall (%i) = (%c0) to (%m) step (128)/pit.forall (%batch, %head, %i) = (%c0, %c0, %c0) to (%n, %m, %m) step (1, 1, 128)/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=MORE
 // MORE: role "workers"
