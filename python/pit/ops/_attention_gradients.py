@@ -14,8 +14,8 @@ from ._text import LAYER_FLOATS, wide_type
 
 
 class Gradient(Scores):
-    """dy is the gradient of the result. `logs` are the logarithms of sums, 0 where a row is nothing,
-    and `delta` has dy y of each row."""
+    """dy is the gradient of the result. `logs` are the logarithms of sums, any finite number where a
+    row is nothing, and `delta` has dy y of each row."""
 
     def arguments(self):
         rows = ("b", "h", "m")

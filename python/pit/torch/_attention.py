@@ -85,6 +85,7 @@ class Differentiated(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx, inputs, output):
         ctx.op, *tensors = inputs
+        ctx.set_materialize_grads(False)
         ctx.save_for_backward(*tensors, *output)
 
     @staticmethod
@@ -92,10 +93,13 @@ class Differentiated(torch.autograd.Function):
         *tensors, result, logs = ctx.saved_tensors
         needs = ctx.needs_input_grad[1:]
         wide = logs.dtype
-        grad = grad.to(result.dtype)
-        products, = torch.ops.pit.run_all([grad, result], row_products_op())
-        delta = products - of_logs
-        arrays = [*tensors, grad, torch.where(logs == -torch.inf, 0, logs), delta]
+        grad = torch.zeros_like(result) if grad is None else grad.to(result.dtype)
+        delta, = torch.ops.pit.run_all([grad, result], row_products_op())
+        if of_logs is not None:
+            delta = delta - of_logs
+        # A row that is nothing has -inf, from which no score can be subtracted; half of the least
+        # number is finite in units of log(2), too.
+        arrays = [*tensors, grad, logs.clamp_min(torch.finfo(wide).min / 2), delta]
         grads = [None] * len(tensors)
         if needs[0]:
             grads[0], = torch.ops.pit.run_all(arrays, gradient_op(ctx.op, "q"))

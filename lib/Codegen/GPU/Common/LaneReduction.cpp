@@ -85,12 +85,14 @@ public:
     }
     if (!runsAlongMemory())
       return false;
-    // A warp each, unless that leaves many of the grid's warps without work.
+    // A warp each or less, unless that leaves many of the grid's warps without
+    // work.
     Value warps = e.mul(workers.blocks, workers.threads / kWarp);
     Value isFew =
         arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
                               size(emitter.extentsOf(emitter.parallel)), warps);
-    e.ifThen(isFew, [&] { emit(workers.threads); }, [&] { emit(kWarp); });
+    e.ifThen(
+        isFew, [&] { emit(workers.threads); }, [&] { emit(lanesInGrid()); });
     return true;
   }
 
@@ -135,6 +137,17 @@ private:
     }
     int64_t lanes = std::min({kWarp, workers.threads / outputs, inputs / 2});
     return lanes < 2 ? 1 : llvm::bit_floor(static_cast<uint64_t>(lanes));
+  }
+
+  /// How many lanes of a warp one output gets of a grid: not more than have a
+  /// vector of a short row.
+  int64_t lanesInGrid() {
+    std::optional<int64_t> row =
+        getConstantIntValue(emitter.extents[emitter.serial.back()]);
+    if (emitter.serial.size() != 1 || !row)
+      return kWarp;
+    int64_t vectors = std::clamp<int64_t>(*row / kAtOnce, 1, kWarp);
+    return llvm::bit_floor(static_cast<uint64_t>(vectors));
   }
 
   /// Do the largest inputs lie in memory along the reduction?

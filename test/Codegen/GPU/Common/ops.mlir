@@ -118,6 +118,26 @@ func.func @row_max(%x: !t, %y: !v) {
   return
 }
 
+// Of short rows a warp has several: a lane for each eight elements.
+// CHECK-LABEL: gpu.func @short_rows(
+// CHECK: } else {
+// CHECK: vector.load {{.*}} {alignment = 16 : i64} : memref<?x128xf16>, vector<8xf16>
+// CHECK-COUNT-4: gpu.shuffle xor
+// CHECK-NOT: gpu.shuffle
+// CHECK: gpu.return
+func.func @short_rows(%x: memref<?x128xf16>, %y: memref<?x128xf16>, %s: !v) {
+  linalg.generic {indexing_maps = [#id, #id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %y : memref<?x128xf16>, memref<?x128xf16>) outs(%s : !v) {
+  ^bb0(%a: f16, %b: f16, %t: f32):
+    %u = arith.extf %a : f16 to f32
+    %v = arith.extf %b : f16 to f32
+    %p = arith.mulf %u, %v : f32
+    %q = arith.addf %t, %p : f32
+    linalg.yield %q : f32
+  }
+  return
+}
+
 // Beside the sums of rows, lanes store what there is for each element; eight of them at once,
 // where rows are aligned.
 // CHECK-LABEL: gpu.func @rows_and_sums(
