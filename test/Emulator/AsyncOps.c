@@ -298,6 +298,34 @@ EMU_HEAD(store_bulk) {
   return EMU_NEXT;
 }
 
+EMU_HEAD(add_tensors) {
+  const emu_operand *to = &i->operands[0];
+  EMU_EACH(l) {
+    w->stores =
+        grow(w->stores, w->store_count, &w->store_room, sizeof(emu_store));
+    if (!w->stores)
+      return emu_fault(w, i, l, "the host is out of memory");
+    uint64_t from = emu_address(w, &i->operands[1], l);
+    const char *map =
+        emu_resolve(w, i, l, EMU_GENERIC, emu_read(w, to, l), 128, 64);
+    if (!map)
+      return EMU_FAULT;
+    if (from > UINT32_MAX)
+      return emu_fault(w, i, l, "0x%llx is no address of shared memory",
+                       (unsigned long long)from);
+    emu_store *made = &w->stores[w->store_count++];
+    *made = (emu_store){.instruction = i,
+                        .from = (uint32_t)from,
+                        .lane = l,
+                        .group = w->committed_stores[l],
+                        .rank = to->count};
+    memcpy(made->map, map, sizeof(made->map));
+    for (uint32_t d = 0; d < to->count; ++d)
+      made->at[d] = (int32_t)emu_read(w, &to->elements[d], l);
+  }
+  return EMU_NEXT;
+}
+
 EMU_HEAD(commit_stores) {
   (void)i;
   EMU_EACH(l)
@@ -318,7 +346,9 @@ EMU_HEAD(wait_stores) {
       continue;
     }
     const char *why =
-        tensor_bulk_store(&shared, s->from, &global, s->to, s->bytes);
+        s->rank
+            ? tensor_map_add(s->map, s->rank, s->at, &global, &shared, s->from)
+            : tensor_bulk_store(&shared, s->from, &global, s->to, s->bytes);
     if (why)
       return emu_fault(w, s->instruction, s->lane, "%s", why);
     ++w->block->launch->effects;
@@ -384,9 +414,32 @@ static bool decode_tensor_copy(emu_parser *p, emu_instruction *i,
   return emu_take_form(p, i, i->flags ? "aaa2" : "aaa");
 }
 
+static bool decode_reduction(emu_parser *p, emu_instruction *i,
+                             const emu_words *words) {
+  static const char *const known[] = {
+      "cp",     "reduce",      "async", "bulk", "tensor",    "",
+      "global", "shared::cta", "add",   "tile", "bulk_group"};
+  int count = sizeof(known) / sizeof(*known);
+  if (words->count != count)
+    return false;
+  for (int n = 1; n < count; ++n)
+    if (n != 5 && strcmp(words->word[n], known[n]) != 0)
+      return false;
+  unsigned rank = (unsigned)(words->word[5][0] - '0');
+  i->run = add_tensors;
+  if (rank < 1 || rank > 5 || strcmp(words->word[5] + 1, "d") != 0 ||
+      i->operand_count != 2 || i->operands[0].count != rank)
+    return emu_refuse(p, "a reduction of %u coordinates", i->operands[0].count);
+  return emu_take_form(p, i, "aa");
+}
+
 static bool decode_cp(emu_parser *p, emu_instruction *i,
                       const emu_words *words) {
-  if (words->count < 3 || strcmp(words->word[1], "async") != 0)
+  if (words->count < 3)
+    return false;
+  if (strcmp(words->word[1], "reduce") == 0)
+    return decode_reduction(p, i, words);
+  if (strcmp(words->word[1], "async") != 0)
     return false;
   const char *what = words->word[2];
   if (strcmp(what, "bulk") == 0 && words->count > 3)

@@ -52,6 +52,10 @@ typedef struct emu_store {
   const struct emu_instruction *instruction;
   uint64_t to;
   uint32_t from, bytes, lane, group;
+  // What a tensor map's box is added to, if there are coordinates.
+  uint32_t rank;
+  int32_t at[5];
+  char map[128];
 } emu_store;
 
 /// A product of a warp that is under way.

@@ -187,6 +187,48 @@ def attention(driver, kernel, random, size):
     return launch, operands[3], reference, 4 * heads * rows * keys * 128
 
 
+class Joined:
+    """Several operands, read as one."""
+
+    def __init__(self, operands):
+        self.operands = operands
+
+    def read(self, driver):
+        return numpy.concatenate([each.read(driver).ravel() for each in self.operands])
+
+
+def attention_gradients(driver, kernel, random, size):
+    heads, rows, keys = size
+    q, dy = (random.standard_normal((heads, rows, 128)) for _ in range(2))
+    k, v = (random.standard_normal((heads, keys, 128)) for _ in range(2))
+    q64, k64, v64, dy64 = (rounded(array, "bfloat16") for array in (q, k, v, dy))
+    scale = 128 ** -0.5
+    logs, delta = numpy.zeros((2, heads, -(-rows // 64) * 64))
+    dq, dk, dv = (numpy.empty((heads, count, 128)) for count in (rows, keys, keys))
+    for head in range(heads):
+        scores = q64[head] @ k64[head].T * scale
+        logs[head, :rows] = numpy.log(numpy.exp(scores).sum(axis=1))
+        chances = numpy.exp(scores - logs[head, :rows, None])
+        back = dy64[head] @ v64[head].T
+        delta[head, :rows] = (chances * back).sum(axis=1)
+        slopes = chances * (back - delta[head, :rows, None])
+        dq[head] = slopes @ k64[head]  # which its user scales where it is rounded
+        dk[head] = slopes.T @ q64[head] * scale
+        dv[head] = chances.T @ dy64[head]
+    operands = [Operand(driver, array, "bfloat16") for array in (q, k, v, dy)]
+    operands += [Operand(driver, logs * numpy.log2(numpy.e), "float32"),
+                 Operand(driver, delta, "float32"),
+                 Operand(driver, numpy.zeros((heads, rows, 128)), "float32")]
+    operands += [Operand(driver, poison((heads * keys, 128)), "float32") for _ in range(2)]
+    launch = kernel.launcher(operands, heads * -(-keys // 128),
+                             [ctypes.c_float(scale * numpy.log2(numpy.e))])
+
+    def reference():
+        return numpy.concatenate([array.ravel() for array in (dq, dk, dv)])
+
+    return launch, Joined(operands[6:]), reference, 10 * heads * rows * keys * 128
+
+
 #: For each chip and file, the function that makes a case, sizes for the emulator, and a large one.
 HOPPER = {
     "product": (product, [(128, 256, 64), (200, 264, 200), (1, 8, 8), (300, 520, 328), (64, 256, 8),
@@ -195,6 +237,8 @@ HOPPER = {
     "gathered-product": (gathered_product, [(100, 136, 72, 130), (64, 128, 200, 5), (8, 256, 64, 0)],
                          (16384, 4096, 4096, 8192)),
     "attention": (attention, [(1, 128, 128), (2, 200, 300), (1, 1, 1)], (4, 16384, 16384)),
+    "attention-gradients": (attention_gradients, [(1, 128, 128), (2, 200, 300), (1, 1, 1), (3, 520, 136)],
+                            (16, 4096, 4096)),
 }
 
 

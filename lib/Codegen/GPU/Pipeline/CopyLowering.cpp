@@ -119,6 +119,56 @@ struct LoadRowsPattern : PipelinePattern<LoadRowsOp> {
   }
 };
 
+/// Boxes of a tile, of which each warp adds its own.
+struct AddPattern : PipelinePattern<AddOp> {
+  using PipelinePattern::PipelinePattern;
+
+  LogicalResult
+  matchAndRewrite(AddOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    TileType tile = op.getTile();
+    TensorMapType map = op.getMap().getType();
+    int64_t rowDim = map.getRowDim(), boxRows = map.getBox()[rowDim];
+    int64_t inBlock = tile.getRows() / boxRows;
+    int64_t boxes = tile.getBlocks() * inBlock;
+    const ThreadInRole &self = pipeline.threads.at(op);
+    Value from = e.add(adaptor.getStage()[0],
+                       op.getStage().getType().getTileOffset(op.getNumber()));
+    SmallVector<Value> first = toI32(e, op.getCoords());
+    auto add = [&](Value number) {
+      Value block = e.div(number, inBlock), box = e.rem(number, inBlock);
+      Value row = e.mul(box, boxRows);
+      SmallVector<Value> at(first);
+      at.back() = e.add(at.back(), e.mul(block, tile.getLineElements()));
+      at[rowDim] = e.add(at[rowDim], row);
+      Value place = e.add(e.add(from, e.mul(block, tile.getPitch())),
+                          e.mul(row, tile.getSwizzle()));
+      SmallVector<Value> innermostFirst(llvm::reverse(at));
+      NVVM::CpAsyncBulkTensorReduceOp::create(
+          e.b, e.loc, adaptor.getMap().front(), e.sharedPointer(place),
+          NVVM::TMAReduxKind::ADD, NVVM::TMAStoreMode::TILE, innermostFirst,
+          Value());
+    };
+    inOneThreadOfEachWarp(e, [&] {
+      for (int64_t i = 0; i < boxes; i += self.warps) {
+        Value number = e.add(self.warp, i);
+        if (i + self.warps <= boxes)
+          add(number);
+        else
+          e.ifThen(e.lessThan(number, e.i32(boxes)), [&] { add(number); });
+      }
+      NVVM::CpAsyncBulkCommitGroupOp::create(e.b, e.loc);
+      NVVM::CpAsyncBulkWaitGroupOp::create(e.b, e.loc, e.b.getI32IntegerAttr(0),
+                                           /*read=*/e.b.getUnitAttr());
+    });
+    // Another thread of the warp may give the stage back.
+    NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 /// A matrix in memory: where it starts, its extents and the distance of rows
 /// (i64; bytes, elements).
 struct Matrix {
@@ -335,7 +385,7 @@ private:
 void pitgpu::populateCopyPatterns(const TypeConverter &converter,
                                   PipelineContext &pipeline,
                                   RewritePatternSet &patterns) {
-  patterns.add<LoadPattern, LoadRowsPattern, GatherPattern, CopyPattern,
-               CopyGroupPattern, CopyWaitPattern, StorePattern>(
+  patterns.add<LoadPattern, LoadRowsPattern, AddPattern, GatherPattern,
+               CopyPattern, CopyGroupPattern, CopyWaitPattern, StorePattern>(
       converter, patterns.getContext(), pipeline);
 }

@@ -128,6 +128,9 @@ protected:
 void inOneThread(cuda::Emitter &e, const ThreadInRole &self,
                  function_ref<void()> body);
 
+/// Runs `body` in one thread of each warp.
+void inOneThreadOfEachWarp(cuda::Emitter &e, function_ref<void()> body);
+
 /// Where the swizzle has put an element of a tile, from the tile's first byte
 /// on (i32).
 Value offsetOf(cuda::Emitter &e, TileType tile, Value row, Value col);

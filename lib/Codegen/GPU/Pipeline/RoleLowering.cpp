@@ -12,27 +12,25 @@ using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
 using cuda::Emitter;
 
-/// Runs `body` in one thread of the first warp, or of each.
-static void elect(Emitter &e, Value warp, bool ofWarps,
-                  function_ref<void()> body) {
-  auto inWarp = [&] {
-    Value elected =
-        NVVM::ElectSyncOp::create(e.b, e.loc, e.b.getI1Type(), Value());
-    e.ifThen(elected, body);
-  };
-  // A condition on the thread's number would have ptxas issue each copy in a
-  // loop over lanes.
-  if (ofWarps)
-    inWarp();
-  else
-    e.ifThen(e.lessThan(warp, e.i32(1)), inWarp);
+// A condition on the thread's number would have ptxas issue each copy in a
+// loop over lanes.
+void pitgpu::inOneThreadOfEachWarp(Emitter &e, function_ref<void()> body) {
+  Value elected =
+      NVVM::ElectSyncOp::create(e.b, e.loc, e.b.getI1Type(), Value());
+  e.ifThen(elected, body);
+}
+
+/// Runs `body` in one thread of the first warp.
+static void inOneThreadOfFirstWarp(Emitter &e, Value warp,
+                                   function_ref<void()> body) {
+  e.ifThen(e.lessThan(warp, e.i32(1)), [&] { inOneThreadOfEachWarp(e, body); });
 }
 
 void pitgpu::inOneThread(Emitter &e, const ThreadInRole &self,
                          function_ref<void()> body) {
   switch (self.speakers) {
   case Speakers::All:
-    return elect(e, self.warp, /*ofWarps=*/false, body);
+    return inOneThreadOfFirstWarp(e, self.warp, body);
   case Speakers::LeaderOfEachWarp:
     return e.ifThen(e.lessThan(self.warp, e.i32(1)), body);
   case Speakers::Leader:
@@ -154,11 +152,15 @@ static void lowerLeaders(RewriterBase &rewriter, Region &body, Value warp) {
   for (LeaderOp op : ops) {
     rewriter.setInsertionPoint(op);
     Emitter e(rewriter, op.getLoc());
-    elect(e, warp, op.getOfWarps(), [&] {
+    auto run = [&] {
       Block *block = &op.getBody().front();
       moveOps(rewriter, block, &*rewriter.getInsertionPoint(),
               /*hasTerminator=*/true);
-    });
+    };
+    if (op.getOfWarps())
+      inOneThreadOfEachWarp(e, run);
+    else
+      inOneThreadOfFirstWarp(e, warp, run);
     rewriter.eraseOp(op);
   }
 }

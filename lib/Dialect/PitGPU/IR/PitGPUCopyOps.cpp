@@ -19,6 +19,19 @@ static TileType matrixOf(Operation *op, StringRef constraint, StageType stage,
   return {};
 }
 
+/// Do boxes make up a tile?
+static bool makeUp(TensorMapType map, TileType tile) {
+  ArrayRef<int64_t> box = map.getBox();
+  int64_t rows = map.getRowDim(), boxRows = rows < 0 ? 1 : box[rows];
+  bool isFlat = true;
+  for (auto [d, extent] : llvm::enumerate(box.drop_back()))
+    isFlat &= extent == 1 || static_cast<int64_t>(d) == rows;
+  return tile.getElementType() == map.getElementType() &&
+         tile.getSwizzle() == map.getSwizzle() &&
+         tile.getRows() % boxRows == 0 && boxRows % 8 == 0 &&
+         tile.getCols() % tile.getLineElements() == 0 && isFlat;
+}
+
 LogicalResult LoadOp::verify() {
   TensorMapType map = getMap().getType();
   ArrayRef<int64_t> box = map.getBox();
@@ -29,15 +42,10 @@ LogicalResult LoadOp::verify() {
   TileType tile = matrixOf(*this, "load 2", getStage().getType(), getNumber());
   if (!tile)
     return failure();
-  int64_t rows = map.getRowDim(), boxRows = rows < 0 ? 1 : box[rows];
-  bool isFlat = true;
-  for (auto [d, extent] : llvm::enumerate(box.drop_back()))
-    isFlat &= extent == 1 || static_cast<int64_t>(d) == rows;
-  if (tile.getElementType() != map.getElementType() ||
-      tile.getSwizzle() != map.getSwizzle() || tile.getRows() % boxRows ||
-      boxRows % 8 || tile.getCols() % tile.getLineElements() || !isFlat)
+  if (!makeUp(map, tile))
     return violates(*this, "load 3")
            << "boxes of " << map << " do not make up a " << tile;
+  int64_t boxRows = box[map.getRowDim()];
   int64_t blocks = getMulticast();
   if (!isCluster(blocks) || (blocks == 1 && getAlone()) ||
       (!splitsLines() && tile.getRows() % (blocks * boxRows)))
@@ -71,6 +79,25 @@ LogicalResult LoadRowsOp::verify() {
   if (!leader || !leader.getOfWarps())
     return violates(*this, "load_rows 3")
            << "there is no pit_gpu.leader of warps around it";
+  return verifyInRole(*this);
+}
+
+LogicalResult AddOp::verify() {
+  TensorMapType map = getMap().getType();
+  if (getCoords().size() != map.getBox().size())
+    return violates(*this, "add 1")
+           << getCoords().size() << " coordinates in a tensor of "
+           << map.getBox().size() << " dimensions";
+  TileType tile = matrixOf(*this, "add 2", getStage().getType(), getNumber());
+  if (!tile)
+    return failure();
+  if (!makeUp(map, tile) || !isa<FloatType>(tile.getElementType()) ||
+      tile.getElementType().getIntOrFloatBitWidth() < 16)
+    return violates(*this, "add 3")
+           << "boxes of " << map << " do not make up a " << tile
+           << " of f16, bf16 or f32";
+  if ((*this)->getParentOfType<LeaderOp>())
+    return violates(*this, "add 4") << "all warps of a role add";
   return verifyInRole(*this);
 }
 

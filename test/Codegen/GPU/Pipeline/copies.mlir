@@ -9,6 +9,10 @@
 !stage_of_cluster = !pit_gpu.stage<[!rows, !wide]>
 !row = !pit_gpu.tensor_map<1x64xbf16, swizzle = 128>
 !box = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+!added = !pit_gpu.tile<64x64xf32, swizzle = 128>
+!ring_added = !pit_gpu.ring<1, [!added]>
+!stage_added = !pit_gpu.stage<[!added]>
+!box_added = !pit_gpu.tensor_map<1x32x32xf32, swizzle = 128>
 
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @loads
@@ -83,6 +87,41 @@ gpu.module @kernels {
       role "consumers" warps 4 registers 232 {
         %s = pit_gpu.wait %ring[%n] : !ring -> !stage
         pit_gpu.release %s : !stage
+      }
+    }
+    gpu.return
+  }
+
+  // Each warp adds boxes of its own, here two of four, and waits until they have been read.
+  // CHECK-LABEL: gpu.func @adds
+  // CHECK-SAME: %[[MAP:[a-z0-9]+]]: !llvm.ptr) kernel
+  gpu.func @adds(%x: memref<?x?x?xf32>, %n: i32, %p: index, %r: index, %c: index) kernel {
+    %map = pit_gpu.tensor_map %x : memref<?x?x?xf32> -> !box_added
+    %ring = pit_gpu.ring full 128 empty 4 : !ring_added
+    pit_gpu.roles {
+      role "adders" warps 4 registers 40 {
+        // CHECK: nvvm.mbarrier.try_wait.parity
+        // CHECK: nvvm.fence.proxy
+        %s = pit_gpu.wait %ring[%n] : !ring_added -> !stage_added
+        // CHECK: %[[ELECTED:.*]] = nvvm.elect.sync
+        // CHECK-NEXT: scf.if %[[ELECTED]]
+        // CHECK: %[[BLOCK:.*]] = arith.divui %[[WARP:.*]], %c2_i32
+        // CHECK: %[[BOX:.*]] = arith.remui %[[WARP]], %c2_i32
+        // CHECK: nvvm.cp.async.bulk.tensor.reduce %[[MAP]], %{{.*}}, box[%{{.*}}, %{{.*}}, %{{.*}}] {redKind = #nvvm.tma_redux_kind<add>}
+        // CHECK-NOT: nvvm.cp.async.bulk.tensor.reduce
+        // CHECK: nvvm.cp.async.bulk.commit.group
+        // CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
+        // CHECK: nvvm.bar.warp.sync
+        pit_gpu.add %s[0] to %map[%p, %r, %c] : !stage_added, !box_added
+        pit_gpu.release %s : !stage_added
+      }
+      role "writers" warps 4 registers 232 {
+        %s = pit_gpu.acquire %ring[%n] : !ring_added -> !stage_added
+        %t = pit_gpu.tile %s[0] : !stage_added -> !added
+        %zero = arith.constant 0.0 : f32
+        %f = pit_gpu.splat %zero : f32 -> !pit_gpu.fragment<64x64xf32>
+        pit_gpu.local_store %f into %t : !pit_gpu.fragment<64x64xf32>, !added
+        pit_gpu.commit %s after writes : !stage_added
       }
     }
     gpu.return

@@ -1166,6 +1166,88 @@ func.func @load_no_such_tile(%s: !stage, %m: !map, %i: index) {
 
 !tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
 !stage = !pit_gpu.stage<[!tile]>
+!map = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+
+func.func @add_coordinates(%s: !stage, %m: !map, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[add 1] 1 coordinates in a tensor of 2 dimensions}}
+      pit_gpu.add %s[0] to %m[%i] : !stage, !map
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+!map = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+
+func.func @add_no_such_tile(%s: !stage, %m: !map, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[add 2] there is no tile 7 in a stage of 1}}
+      pit_gpu.add %s[7] to %m[%i, %i] : !stage, !map
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+!map = !pit_gpu.tensor_map<128x64xbf16, swizzle = 128>
+
+func.func @add_boxes(%s: !stage, %m: !map, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[add 3] boxes of '!pit_gpu.tensor_map<128x64xbf16, swizzle = 128>' do not make up a '!pit_gpu.tile<64x64xbf16, swizzle = 128>' of f16, bf16 or f32}}
+      pit_gpu.add %s[0] to %m[%i, %i] : !stage, !map
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x128xf8E4M3FN, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+!map = !pit_gpu.tensor_map<64x128xf8E4M3FN, swizzle = 128>
+
+func.func @add_small_floats(%s: !stage, %m: !map, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[add 3] boxes of}}
+      pit_gpu.add %s[0] to %m[%i, %i] : !stage, !map
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
+!map = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+
+func.func @add_of_a_leader(%s: !stage, %m: !map, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      pit_gpu.leader {
+        // expected-error @below {{[add 4] all warps of a role add}}
+        pit_gpu.add %s[0] to %m[%i, %i] : !stage, !map
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!stage = !pit_gpu.stage<[!tile]>
 
 func.func @boxes_rows_of_boxes(%s: !stage, %m: !pit_gpu.tensor_map<128x64xbf16, swizzle = 128>, %i: index) {
   pit_gpu.roles {

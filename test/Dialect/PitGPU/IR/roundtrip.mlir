@@ -229,6 +229,8 @@ func.func @cluster(%of_x: !row_map, %of_w: !map_b, %m: index, %n: i32, %alone: i
     }
     role "consumers" warps 8 registers 224 {
       %s = pit_gpu.wait %ring[%n] : !ring -> !stage
+      // CHECK: pit_gpu.add %{{.*}}[1] to %{{.*}}[%{{.*}}, %{{.*}}] : {{(!pit_gpu.stage)?}}<
+      pit_gpu.add %s[1] to %of_w[%m, %m] : !stage, !map_b
       // CHECK: pit_gpu.release %{{.*}} by warpgroups cluster 2 if %{{.*}} : {{(!pit_gpu.stage)?}}<
       pit_gpu.release %s by warpgroups cluster 2 if %alone : !stage
     }

@@ -86,6 +86,41 @@ def PitGPU_LoadRowsOp : PitGPU_Op<"load_rows", [
   let hasVerifier = 1;
 }
 
+def PitGPU_AddOp : PitGPU_Op<"add", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "has TMA add a tile of a stage to a tensor";
+  let description = [{
+    The elements of the tensor from `coords` on become sums of themselves and of the
+    tile's; those outside of the tensor are left out. Other blocks may add to the same
+    elements, in an order that is not said: so floats may be rounded otherwise from run
+    to run. Each warp of the role adds boxes of its own, and goes on when they have been
+    read: a `release` may follow. The sums are there when the kernel has ended.
+
+    Example:
+
+    ```mlir
+    pit_gpu.add %s[0] to %map[%m, %k]
+      : !stage, !pit_gpu.tensor_map<64x32xf32, swizzle = 128>
+    ```
+
+    Constraints:
+
+    - [add 1] there is a coordinate for each dimension of the tensor;
+    - [add 2] the stage has such a tile;
+    - [add 3] tile and boxes are as [load 3] says, of floats;
+    - [add 4] it is in a role, and in no `leader`.
+  }];
+  let arguments = (ins PitGPU_StageType:$stage, I64Attr:$number,
+                       PitGPU_TensorMapType:$map, Variadic<Index>:$coords);
+  let assemblyFormat = [{
+    $stage `[` $number `]` `to` $map `[` $coords `]` attr-dict
+    `:` type($stage) `,` type($map)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    TileType getTile() { return getStage().getType().getTile(getNumber()); }
+  }];
+}
+
 def PitGPU_GatherOp : PitGPU_Op<"gather", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "copies rows that ids select into a stage";
   let description = [{
