@@ -75,13 +75,8 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] 
           pit_gpu.commit %sv after tma bytes 32768 : !stage_keys
           pit_gpu.load %of_v[%head, %n, %c0] into %sv[0] : !map_keys, !stage_keys
           %next = scf.for %m = %c0 to %queries step %c64 iter_args(%number = %used) -> i32 {
-            %sq = pit_gpu.acquire %ring_q[%number] : !ring_queries -> !stage_queries
-            pit_gpu.commit %sq after tma bytes 16384 : !stage_queries
-            pit_gpu.load %of_q[%head, %m, %c0] into %sq[0] : !map_queries, !stage_queries
-            %sdy = pit_gpu.acquire %ring_dy[%number] : !ring_queries -> !stage_queries
-            pit_gpu.commit %sdy after tma bytes 16384 : !stage_queries
-            pit_gpu.load %of_dy[%head, %m, %c0] into %sdy[0] : !map_queries, !stage_queries
-            // When the stages are empty, the sums of three steps before are there.
+            // The sums of three steps before come first: consumers wait for their stage before they give that of
+            // queries back.
             %is_late = arith.cmpi sge, %m, %lag : index
             scf.if %is_late {
               %before = arith.subi %number, %three : i32
@@ -92,6 +87,12 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] 
               pit_gpu.add %sa[0] to %of_dq[%head, %m_before, %c0] : !stage_added, !map_added
               pit_gpu.release %sa : !stage_added
             }
+            %sq = pit_gpu.acquire %ring_q[%number] : !ring_queries -> !stage_queries
+            pit_gpu.commit %sq after tma bytes 16384 : !stage_queries
+            pit_gpu.load %of_q[%head, %m, %c0] into %sq[0] : !map_queries, !stage_queries
+            %sdy = pit_gpu.acquire %ring_dy[%number] : !ring_queries -> !stage_queries
+            pit_gpu.commit %sdy after tma bytes 16384 : !stage_queries
+            pit_gpu.load %of_dy[%head, %m, %c0] into %sdy[0] : !map_queries, !stage_queries
             %following = arith.addi %number, %one : i32
             scf.yield %following : i32
           }
