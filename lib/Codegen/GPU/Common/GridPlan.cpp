@@ -204,7 +204,20 @@ LaterSteps cuda::compareLaterSteps(ForallOp loop) {
   return depends ? LaterSteps::More : LaterSteps::Fewer;
 }
 
-static bool dependsOn(ForallOp loop, Value value, Value variable) {
+bool cuda::stepsDiffer(ForallOp loop) {
+  auto isOwn = [&](Value bound) {
+    return loop->isAncestor(bound.getParentRegion()->getParentOp());
+  };
+  WalkResult walk = loop.walk([&](MainloopOp mainloop) {
+    bool differ = mainloop.getIndex() ||
+                  llvm::any_of(mainloop.getLower(), isOwn) ||
+                  llvm::any_of(mainloop.getUpper(), isOwn);
+    return differ ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return walk.wasInterrupted();
+}
+
+bool cuda::dependsOn(ForallOp loop, Value value, Value variable) {
   Operation *op = value.getDefiningOp();
   return value == variable ||
          (op && loop->isAncestor(op) &&

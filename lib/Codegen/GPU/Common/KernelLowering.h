@@ -63,10 +63,17 @@ FailureOr<GridPlan> planGrid(func::FuncOp function);
 enum class LaterSteps { Same, More, Fewer };
 LaterSteps compareLaterSteps(ForallOp loop);
 
+/// Has one iteration a number of steps that others do not have, because ids or
+/// bounds of its own say how many?
+bool stepsDiffer(ForallOp loop);
+
 /// Do the steps of tiles read other things in each row of tiles, numbered by
 /// the last variable but one, as those of an attention do of each head? Then
 /// blocks should go through a row before they begin the next one.
 bool readRowsApart(ForallOp loop);
+
+/// Does `value`, of the loop's body, depend on `variable`?
+bool dependsOn(ForallOp loop, Value value, Value variable);
 
 } // namespace mlir::pit::cuda
 

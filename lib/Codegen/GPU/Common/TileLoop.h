@@ -13,6 +13,13 @@ namespace mlir::pit::cuda {
 SmallVector<Value> tilesAlong(RewriterBase &rewriter, Location loc,
                               const LoopBounds &bounds);
 
+/// The same where blocks take the next tile that none has. `begin` begins the
+/// loop: it takes the number of tiles, leaves the rewriter in the loop, and
+/// gives the number of a tile (index).
+void loopOverTakenTiles(RewriterBase &rewriter, ForallOp loop,
+                        function_ref<Value(Value total)> begin,
+                        const IndexMap &indices, ChunkMap &chunks);
+
 /// Makes a loop over the tiles that block `block` of `blocks` (index) has of
 /// the outermost loop of a kernel: every `blocks`-th. It carries `carried`; if
 /// that is something, its terminator is missing. The loop's body moves there,

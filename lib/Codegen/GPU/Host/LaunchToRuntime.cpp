@@ -86,6 +86,7 @@ private:
   Value hopperBlocks(Value iterations, const LaunchInfo &info);
   Value partsOfTiles(const LaunchInfo &info, Value tiles);
   SmallVector<Value> partialSums(Value bytes);
+  Value counters();
   void start(gpu::GPUFuncOp kernel, Value blocks, Value split,
              ArrayRef<Value> words, ArrayRef<Value> maps = {});
   void predicateKernel(gpu::GPUFuncOp kernel);
@@ -352,13 +353,17 @@ SmallVector<Value> LaunchLowering::partialSums(Value bytes) {
   Value memory = allocateBytes(
       builder, loc, function,
       arith::IndexCastOp::create(builder, loc, builder.getIndexType(), bytes));
+  return {LLVM::PtrToIntOp::create(builder, loc, i64, memory), counters()};
+}
+
+/// The address of counters, which are 0.
+Value LaunchLowering::counters() {
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Value slot = entryAlloca(builder, loc, function, pointer);
   callRuntime(builder, loc, "pit_rt_counters", builder.getI32Type(),
               {getFrame(function), slot}, /*status=*/true);
-  Value counters = LLVM::LoadOp::create(builder, loc, pointer, slot);
-  return {LLVM::PtrToIntOp::create(builder, loc, i64, memory),
-          LLVM::PtrToIntOp::create(builder, loc, i64, counters)};
+  Value memory = LLVM::LoadOp::create(builder, loc, pointer, slot);
+  return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), memory);
 }
 
 /// A block for each iteration, or as many as run at once; whole clusters.
@@ -442,6 +447,8 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
   if (int64_t bytes = info.streamBytes)
     llvm::append_range(
         words, partialSums(apply<arith::MulIOp>(multiprocessors(), bytes)));
+  if (info.grid == LaunchGrid::Taken)
+    words.push_back(counters());
   start(hopper, hopperBlocks(iterations, info),
         constant(builder.getI64Type(), 1), words, addresses);
   builder.setInsertionPointToStart(choice.elseBlock());

@@ -139,8 +139,10 @@ private:
 
   /// Row, column, and whether the cluster lies along columns, if that may be.
   std::tuple<Value, Value, Value> inBands(Value number, Value rank) {
-    Value band = constant(
-        std::max<int64_t>(1, static_cast<int64_t>(*op.getBand()) / cluster));
+    Value band = op.getHeight();
+    if (!band)
+      band = constant(
+          std::max<int64_t>(1, static_cast<int64_t>(*op.getBand()) / cluster));
     if (!op.getPairs()) {
       auto [row, col] = tileOfBands(e, number, clusters, cols, band);
       if (rank)

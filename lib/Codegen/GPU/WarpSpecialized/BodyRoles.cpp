@@ -21,6 +21,7 @@
 #include "BodyPipeline.h"
 
 #include "RoleKernel.h"
+#include "TakenTiles.h"
 
 #include "Codegen/GPU/Common/TileLoop.h"
 
@@ -39,10 +40,20 @@ public:
   gpu::GPUFuncOp run() {
     LaunchInfo info;
     info.threads = plan.threads;
-    info.grid = plan.blocks == 1 ? LaunchGrid::Tiles : LaunchGrid::Iterations;
+    bool areTaken =
+        plan.blocks == 1 && stepsDiffer(matchMainloopNest(function)->forall);
+    info.grid = areTaken           ? LaunchGrid::Taken
+                : plan.blocks == 1 ? LaunchGrid::Tiles
+                                   : LaunchGrid::Iterations;
     info.earlyStart = true;
-    createKernel(info);
+    SmallVector<Type> counters(areTaken, rewriter.getI64Type());
+    createKernel(info, counters);
     createRings();
+    if (areTaken) {
+      Emitter e(rewriter, loc);
+      taken.emplace(e, kernel.getArguments().back(), plan.producers,
+                    plan.producers + plan.workers());
+    }
     createRoles(plan.blocks,
                 {{"workers", plan.workers(), plan.workerRegisters(),
                   [&] { lowerRole(/*isProducer=*/false); }},
@@ -94,11 +105,24 @@ private:
     auto x = gpu::Dimension::x;
     Value number =
         pitgpu::ThreadOp::create(rewriter, loc, rewriter.getI32Type());
-    Value zero = Emitter(rewriter, loc).i32(0);
-    scf::ForOp loop = loopOverTiles(rewriter, nest.forall,
-                                    gpu::BlockIdOp::create(rewriter, loc, x),
-                                    gpu::GridDimOp::create(rewriter, loc, x),
-                                    {zero, zero}, indices, chunks);
+    Emitter outer(rewriter, loc);
+    Value zero = outer.i32(0);
+    scf::ForOp rounds;
+    ValueRange carried;
+    if (taken) {
+      auto begin = [&](Value total) {
+        return taken->begin(outer, total, {zero, zero}, number, isProducer);
+      };
+      loopOverTakenTiles(rewriter, nest.forall, begin, indices, chunks);
+      carried = taken->carried();
+    } else {
+      rounds = loopOverTiles(rewriter, nest.forall,
+                             gpu::BlockIdOp::create(rewriter, loc, x),
+                             gpu::GridDimOp::create(rewriter, loc, x),
+                             {zero, zero}, indices, chunks);
+      carried = rounds.getRegionIterArgs();
+    }
+    Block *loop = nest.mainloop->getBlock();
     SmallVector<IdsOp> lists;
     for (Operation &op : llvm::make_early_inc_range(*nest.mainloop->getBlock()))
       if (isNumberOfTile(&op)) {
@@ -121,8 +145,7 @@ private:
       staged.offset = 0;
     RolesContext context{own, rings};
     BodyContext bodyContext{e, own, nest.mainloop, chunks, steps};
-    Value tile = loop.getRegionIterArgs()[0];
-    Value used = loop.getRegionIterArgs()[1];
+    Value tile = carried[0], used = carried[1];
     if (isProducer)
       produceBody(context, bodyContext, {number, tile, used});
     else
@@ -131,15 +154,19 @@ private:
     eraseMainloop(rewriter, nest.mainloop);
     for (IdsOp ids : lists)
       rewriter.eraseOp(ids);
-    rewriter.setInsertionPointToEnd(loop.getBody());
-    scf::YieldOp::create(rewriter, loc, next);
+    rewriter.setInsertionPointToEnd(loop);
+    if (taken)
+      taken->end(outer, next);
+    else
+      scf::YieldOp::create(rewriter, loc, next);
     rewriter.eraseOp(nest.forall);
   }
 
   const BodyPlan &plan;
   /// That of a copy of the mainloop: plans name ops.
   function_ref<BodyPlan(MainloopOp)> planOf;
-  SmallVector<StagedRing> rings; ///< as plan.staged
+  SmallVector<StagedRing> rings;   ///< as plan.staged
+  std::optional<TakenTiles> taken; ///< where blocks take tiles as they come
 };
 
 } // namespace

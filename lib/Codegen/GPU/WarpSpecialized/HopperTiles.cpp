@@ -142,7 +142,7 @@ void HopperLowering::countTiles(Emitter &e, TileSpace &space, Value ids) {
     extents.push_back(e.i32(1));
   // Neighbours along m are tiles of a cluster.
   space.order = pitgpu::TileSpaceOp::create(
-      rewriter, loc, extents, rows, cols, order, band,
+      rewriter, loc, extents, /*height=*/Value(), rows, cols, order, band,
       alike.empty() ? DenseI64ArrayAttr()
                     : rewriter.getDenseI64ArrayAttr(alike),
       hopper.cluster, canPairAlongN(space.nest, hopper), /*lastFirst=*/false);

@@ -28,18 +28,21 @@ LogicalResult TileSpaceOp::verify() {
              << rank - 1 << ", once, is right";
   bool isByBands = getOrder() == TileOrder::Bands;
   int64_t band = getBand().value_or(1), cluster = getCluster();
-  if (getBand().has_value() != isByBands || band < 1 || band > kMostBand ||
-      (isByBands && getAlike()))
+  Type number = getExtents().front().getType();
+  if (getBand().has_value() + static_cast<bool>(getHeight()) != isByBands ||
+      (getHeight() && getHeight().getType() != number) || band < 1 ||
+      band > kMostBand || (isByBands && getAlike()))
     return violates(*this, "tile_space 3")
            << "by " << stringifyTileOrder(getOrder()) << ", with bands of "
            << getBand().value_or(0) << " rows and "
            << (getAlike() ? getAlike()->size() : 0)
            << " dimensions that are alike; bands of 1 to " << kMostBand
-           << " rows without any, or rows or cols without bands, are right";
+           << " rows, or of a height of the extents' type, without any, or "
+              "rows or cols without bands, are right";
   bool isRight =
       isCluster(cluster) &&
       (cluster == 1 ? !getPairs()
-                    : getRows() && isByBands && (!getPairs() || getCols()));
+                    : getRows() && getBand() && (!getPairs() || getCols()));
   if (!isRight)
     return violates(*this, "tile_space 4")
            << "a cluster of " << cluster << " blocks"

@@ -138,16 +138,47 @@ gpu.module @pit_kernels {
 // CHECK: arith.muli %{{.*}}, %[[SIZE]]
 // CHECK: func.call @pit_rt_alloc(
 // CHECK: %[[MEMORY:.*]] = llvm.load
+// CHECK: llvm.ptrtoint %[[MEMORY]]
 // CHECK: func.call @pit_rt_counters(%{{.*}}, %[[SLOT:[^)]*]])
 // CHECK-NEXT: pit.check_status
 // CHECK: %[[COUNTERS:.*]] = llvm.load %[[SLOT]]
-// CHECK: llvm.ptrtoint %[[MEMORY]]
 // CHECK: llvm.ptrtoint %[[COUNTERS]]
 // CHECK: %[[COUNT:.*]] = func.call @pit_rt_multiprocessors(
 // CHECK: %[[BLOCKS:.*]] = arith.extsi %[[COUNT]]
 // CHECK: func.call @pit_rt_launch_early(%{{.*}}, %{{.*}}, %{{.*}}, %[[BLOCKS]],
 // CHECK: else
 func.func @shared(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf32>) -> i32 {
+  %n = arith.constant 4 : index
+  pit.launch @pit_kernels::@k iterations(%n) outs(%x : memref<256x512xf32>)
+  %ok = arith.constant 0 : i32
+  return %ok : i32
+}
+
+// -----
+
+gpu.module @pit_kernels {
+  gpu.func @k(%x: memref<256x512xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
+    gpu.return
+  }
+  gpu.func @k_hopper(%x: memref<256x512xf32>, %counters: i64, %m0: !llvm.ptr) kernel
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = taken, early_start = true, tensor_maps = [<argument = 0, box = [64, 32], swizzle = 128>]>} {
+    gpu.return
+  }
+}
+// Blocks take tiles by a counter, and are no more than there are tiles.
+// CHECK-LABEL: func.func @taken
+// CHECK: scf.if
+// CHECK: func.call @pit_rt_counters(%{{.*}}, %[[SLOT:[^)]*]])
+// CHECK-NEXT: pit.check_status
+// CHECK: %[[COUNTERS:.*]] = llvm.load %[[SLOT]]
+// CHECK: %[[WORD:.*]] = llvm.ptrtoint %[[COUNTERS]]
+// CHECK: %[[COUNT:.*]] = func.call @pit_rt_multiprocessors(
+// CHECK: %[[MOST:.*]] = arith.extsi %[[COUNT]]
+// CHECK: %[[BLOCKS:.*]] = arith.minsi %[[MOST]], %c4_i64
+// CHECK: llvm.store %[[WORD]]
+// CHECK: func.call @pit_rt_launch_early(%{{.*}}, %{{.*}}, %{{.*}}, %[[BLOCKS]],
+// CHECK: else
+func.func @taken(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf32>) -> i32 {
   %n = arith.constant 4 : index
   pit.launch @pit_kernels::@k iterations(%n) outs(%x : memref<256x512xf32>)
   %ok = arith.constant 0 : i32

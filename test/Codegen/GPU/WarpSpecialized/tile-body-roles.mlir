@@ -13,49 +13,56 @@
 // GAPS: pit_gpu.commit %{{.*}} after copies
 // GAPS: pit_gpu.commit %{{.*}} after writes
 
-// Tiles with fewer steps later: every other round goes from the last block to the first.
-// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %i to %n/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=ROUNDS
-// ROUNDS: role "workers"
-// ROUNDS: %[[SPACE:.*]] = pit_gpu.tile_space
-// ROUNDS: %[[TOTAL:.*]] = pit_gpu.count_tiles %[[SPACE]]
-// ROUNDS: %[[WHOLE:.*]] = arith.divui %[[TOTAL]], %[[BLOCKS:[^ ]*]]
-// ROUNDS: %[[REST:.*]] = arith.remui %[[TOTAL]], %[[BLOCKS]]
-// ROUNDS: arith.andi %[[WHOLE]], %c1
-// ROUNDS: %[[ROUNDS:.*]] = arith.addi %[[WHOLE]]
-// ROUNDS: scf.for %[[ROUND:[^ ]*]] = %{{.*}} to %[[ROUNDS]]
-// ROUNDS: %[[FIRST:.*]] = arith.muli %[[ROUND]], %[[BLOCKS]]
-// ROUNDS: arith.andi %[[ROUND]]
-// ROUNDS: %[[BEHIND:.*]] = arith.subi %[[BLOCKS]], %[[BLOCK:[^ ]*]]
-// ROUNDS: %[[PLACE:.*]] = arith.select %{{.*}}, %{{.*}}, %[[BLOCK]]
-// ROUNDS: %[[NUMBER:.*]] = arith.addi %[[FIRST]], %[[PLACE]]
-// ROUNDS: pit_gpu.tile_of %[[NUMBER]]
+// Where tiles have other numbers of steps, blocks take the next tile that none has. The first one is that of the block's
+// number. A thread of the producers counts a tile ahead; both roles get the number through shared memory.
+// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %i to %n/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=TAKEN
+// TAKEN: gpu.func @wide_tile_body_hopper({{.*}}, %[[COUNTERS:[^:]*]]: i64) kernel {{.*}}grid = taken
+// TAKEN: %[[RING:.*]] = pit_gpu.ring full 128 empty 12 : <2, []>
+// TAKEN: %[[NUMBERS:.*]] = pit_gpu.shared 8 : i32
+// TAKEN: role "workers"
+// TAKEN: %[[SPACE:.*]] = pit_gpu.tile_space
+// TAKEN: %[[COUNT:.*]] = pit_gpu.count_tiles %[[SPACE]]
+// TAKEN: %[[TOTAL:.*]] = arith.index_cast %[[COUNT]]
+// TAKEN: %[[ID:.*]] = gpu.block_id x
+// TAKEN: %[[BLOCK:.*]] = arith.index_cast %[[ID]]
+// TAKEN: scf.while (%{{[^ ]*}} = %[[BLOCK]], %{{.*}}) : (i32, i32, i32)
+// TAKEN-NEXT: %[[LEFT:.*]] = arith.cmpi ult, %{{.*}}, %[[TOTAL]]
+// TAKEN-NEXT: scf.condition(%[[LEFT]])
+// TAKEN: ^bb0(%[[NUMBER:.*]]: i32, %[[TILE:.*]]: i32, %{{.*}}: i32)
+// TAKEN: %[[AT:.*]] = arith.index_cast %[[NUMBER]]
+// TAKEN: pit_gpu.tile_of %[[AT]] in %[[SPACE]]
+// TAKEN-NOT: llvm.atomicrmw
+// TAKEN: %[[STAGE:.*]] = pit_gpu.wait %[[RING]][%[[TILE]]]
+// TAKEN: llvm.load volatile
+// TAKEN: %[[NEXT:.*]] = nvvm.shfl.sync
+// TAKEN: %[[KNOWN:.*]] = arith.cmpi sge, %[[NEXT]]
+// TAKEN: pit_gpu.release %[[STAGE]] if %[[KNOWN]]
+// TAKEN: scf.yield %[[NEXT]]
+// TAKEN: role "producers"
+// TAKEN: scf.while
+// TAKEN: llvm.atomicrmw uinc_wrap
+// TAKEN: %[[OWN:.*]] = pit_gpu.acquire %[[RING]]
+// TAKEN: llvm.store
+// TAKEN: pit_gpu.commit %[[OWN]] after writes
+// TAKEN: pit_gpu.wait %[[RING]]
 
-// Of few rows, and outer dimensions, all tiles of a column are taken before the next column's. The row that the
-// space has is one of both.
-// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %i to %n/;s/pit.forall (%i) = (%c0) to (%m) step (128)/pit.forall (%batch, %head, %i) = (%c0, %c0, %c0) to (%n, %m, %m) step (1, 1, 128)/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=COLUMNS
-// COLUMNS: role "workers"
-// COLUMNS: %[[ROWS:.*]] = arith.muli %[[BATCHES:.*]], %[[HEADS:.*]] : index
-// COLUMNS: %[[SPACE:.*]] = pit_gpu.tile_space(%[[ROWS]], %{{.*}}) rows 0 cols 1 by cols : index, index
-// COLUMNS: %[[TILE:.*]]:2 = pit_gpu.tile_of %{{.*}} in %[[SPACE]]
-// COLUMNS: arith.remui %[[TILE]]#0, %[[HEADS]]
-// COLUMNS: arith.divui %[[TILE]]#0, %[[HEADS]]
+// Rows of all outer dimensions are those of one space. Bands have as many as the L2 cache has room for what their steps
+// read, and begin with the tiles of the most steps.
+// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %i to %n/;s/pit.forall (%i) = (%c0) to (%m) step (128)/pit.forall (%batch, %head, %i) = (%c0, %c0, %c0) to (%n, %m, %m) step (1, 1, 128)/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=JOINED
+// JOINED: role "workers"
+// JOINED: %[[ROWS:.*]] = arith.muli %[[BATCHES:.*]], %[[HEADS:.*]] : index
+// JOINED: %[[CACHE:.*]] = arith.constant 33554432
+// JOINED: %[[FIT:.*]] = arith.divui %[[CACHE]],
+// JOINED: %[[LEAST:.*]] = arith.maxsi %[[FIT]],
+// JOINED: %[[HEIGHT:.*]] = arith.muli %[[LEAST]],
+// JOINED: %[[SPACE:.*]] = pit_gpu.tile_space(%[[ROWS]], %{{.*}}) rows 0 cols 1 by bands height %[[HEIGHT]] : index : index, index
+// JOINED: %[[TILE:.*]]:2 = pit_gpu.tile_of %{{.*}} in %[[SPACE]]
+// JOINED: arith.remui %[[TILE]]#0, %[[HEADS]]
+// JOINED: arith.divui %[[TILE]]#0, %[[HEADS]]
 
-// Of many rows that have nothing in common, bands are gone through.
-// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %i to %n/;s/pit.forall (%i) = (%c0) to (%m) step (128)/pit.forall (%batch, %head, %i) = (%c0, %c0, %c0) to (%n, %heads, %m) step (1, 1, 128)/;s/%b.%c0, %j/%b[%head, %j/;s/%c.%j, %c0/%c[%j, %head/;s/^    %m = memref.dim %a, .*/&\n    %heads = arith.constant 32 : index/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=MANY
-// MANY: role "workers"
-// MANY: %[[ROWS:.*]] = arith.muli %{{.*}}, %c32{{.*}} : index
-// MANY: pit_gpu.tile_space(%[[ROWS]], %{{.*}}) rows 0 cols 1 by bands of 11 : index, index
-
-// If later tiles have more steps, bands of many rows are gone through, from the last column on, in rounds that turn.
+// If later tiles have more steps, the last ones are first.
 // RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %c0 to %i/;s/pit.forall (%i) = (%c0) to (%m) step (128)/pit.forall (%batch, %head, %i) = (%c0, %c0, %c0) to (%n, %m, %m) step (1, 1, 128)/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=MORE
-// MORE: role "workers"
-// MORE: %[[ROWS:.*]] = arith.muli %[[BATCHES:.*]], %[[HEADS:.*]] : index
-// MORE: %[[SPACE:.*]] = pit_gpu.tile_space(%[[ROWS]], %{{.*}}) rows 0 cols 1 by bands of 44 last first : index, index
-// MORE: scf.for %[[ROUND:[^ ]*]]
-// MORE: arith.andi %[[ROUND]]
-// MORE: %[[TILE:.*]]:2 = pit_gpu.tile_of %{{.*}} in %[[SPACE]]
-// MORE: arith.remui %[[TILE]]#0, %[[HEADS]]
-// MORE: arith.divui %[[TILE]]#0, %[[HEADS]]
+// MORE: pit_gpu.tile_space(%{{.*}}, %{{.*}}) rows 0 cols 1 by bands height %{{.*}} : index last first : index, index
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>

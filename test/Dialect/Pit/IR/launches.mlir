@@ -23,10 +23,11 @@ gpu.module @pit_kernels {
   }
 }
 
-// CHECK: func.func private @grids() attributes {test.groups = #pit.launch_info<threads = 64, grid = groups>, test.one = #pit.launch_info<threads = 64, grid = one_block>, test.rows = #pit.launch_info<threads = 64, grid = rows, parts = 2>, test.tiles = #pit.launch_info<threads = 64, grid = tiles>}
+// CHECK: func.func private @grids() attributes {test.groups = #pit.launch_info<threads = 64, grid = groups>, test.one = #pit.launch_info<threads = 64, grid = one_block>, test.rows = #pit.launch_info<threads = 64, grid = rows, parts = 2>, test.taken = #pit.launch_info<threads = 64, grid = taken>, test.tiles = #pit.launch_info<threads = 64, grid = tiles>}
 func.func private @grids() attributes {
   test.one = #pit.launch_info<threads = 64, grid = one_block>, test.groups = #pit.launch_info<threads = 64, grid = groups>,
-  test.rows = #pit.launch_info<threads = 64, grid = rows, parts = 2>, test.tiles = #pit.launch_info<threads = 64, grid = tiles>}
+  test.rows = #pit.launch_info<threads = 64, grid = rows, parts = 2>, test.tiles = #pit.launch_info<threads = 64, grid = tiles>,
+  test.taken = #pit.launch_info<threads = 64, grid = taken>}
 
 // CHECK-LABEL: func.func @fill
 // CHECK: pit.launch @pit_kernels::@rows iterations(%[[N:.*]]) fill(%[[O:.*]] : memref<?x64xf16> by @pit_kernels::@zeros elements(%[[ALL:.*]])) ins(%{{.*}} : memref<?x64xf16>) outs(%[[O]] : memref<?x64xf16>)

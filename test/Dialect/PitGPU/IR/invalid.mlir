@@ -340,7 +340,7 @@ func.func @warpgroup() {
 
 func.func @no_extents() {
   // expected-error @below {{[tile_space 1] 0 extents; one at least, and one type, are right}}
-  %s = "pit_gpu.tile_space"() <{order = 0 : i32}> : () -> !pit_gpu.tile_space
+  %s = "pit_gpu.tile_space"() <{operandSegmentSizes = array<i32: 0, 0>, order = 0 : i32}> : () -> !pit_gpu.tile_space
   return
 }
 
@@ -371,7 +371,7 @@ func.func @rows_are_columns(%n: i32) {
 // -----
 
 func.func @bands_of_nothing(%n: i32) {
-  // expected-error @below {{[tile_space 3] by bands, with bands of 0 rows and 0 dimensions that are alike; bands of 1 to 65536 rows without any, or rows or cols without bands, are right}}
+  // expected-error @below {{[tile_space 3] by bands, with bands of 0 rows and 0 dimensions that are alike; bands of 1 to 65536 rows, or of a height of the extents' type, without any, or rows or cols without bands, are right}}
   %s = pit_gpu.tile_space (%n, %n) rows 0 cols 1 by bands of 0 : i32, i32
   return
 }
@@ -381,6 +381,14 @@ func.func @bands_of_nothing(%n: i32) {
 func.func @rows_of_bands(%n: i32) {
   // expected-error @below {{[tile_space 3] by rows, with bands of 8 rows}}
   %s = pit_gpu.tile_space (%n, %n) rows 0 cols 1 by rows of 8 : i32, i32
+  return
+}
+
+// -----
+
+func.func @height_of_bands(%n: i32, %m: index) {
+  // expected-error @below {{[tile_space 3] by bands, with bands of 0 rows}}
+  %s = pit_gpu.tile_space (%n, %n) rows 0 cols 1 by bands height %m : index : i32, i32
   return
 }
 

@@ -285,6 +285,8 @@ func.func @order_of_tiles(%n: i32, %m: index) {
   %bands = pit_gpu.tile_space(%n, %n, %n) rows 1 cols 2 by bands of 16 cluster 2 pairs : i32, i32, i32
   // CHECK: %[[COLS:.*]] = pit_gpu.tile_space(%{{.*}}, %{{.*}}, %{{.*}}) rows 0 cols 2 by cols alike [1] : i32, i32, i32
   %cols = pit_gpu.tile_space(%n, %n, %n) rows 0 cols 2 by cols alike [1] : i32, i32, i32
+  // CHECK: pit_gpu.tile_space(%{{.*}}, %{{.*}}) rows 0 cols 1 by bands height %{{.*}} : i32 last first : i32, i32
+  %tall = pit_gpu.tile_space(%n, %n) rows 0 cols 1 by bands height %n : i32 last first : i32, i32
   // CHECK: %[[ROWS:.*]] = pit_gpu.tile_space(%{{.*}}) by rows last first : index
   %rows = pit_gpu.tile_space(%m) by rows last first : index
   // CHECK: pit_gpu.count_tiles %[[BANDS]] : i32

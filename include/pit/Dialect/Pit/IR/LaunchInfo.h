@@ -33,9 +33,10 @@ struct LaunchInfo {
   static std::optional<LaunchInfo> of(Operation *kernel);
   void setOn(Operation *kernel) const;
 
-  /// Do blocks stay, and take tiles in turn?
+  /// Do blocks stay, and take one tile after another?
   bool isPersistent() const {
-    return grid == LaunchGrid::Tiles || grid == LaunchGrid::Machine;
+    return grid == LaunchGrid::Tiles || grid == LaunchGrid::Taken ||
+           grid == LaunchGrid::Machine;
   }
   /// Do blocks along y share a tile, and add up what they have of it?
   bool hasParts() const {

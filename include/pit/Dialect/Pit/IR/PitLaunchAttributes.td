@@ -56,11 +56,12 @@ def Pit_LaunchGridSteps : I32EnumAttrCase<"Steps", 3, "steps">;
 def Pit_LaunchGridRows : I32EnumAttrCase<"Rows", 4, "rows">;
 def Pit_LaunchGridTiles : I32EnumAttrCase<"Tiles", 5, "tiles">;
 def Pit_LaunchGridMachine : I32EnumAttrCase<"Machine", 6, "machine">;
+def Pit_LaunchGridTaken : I32EnumAttrCase<"Taken", 7, "taken">;
 
 def Pit_LaunchGrid : I32EnumAttr<"LaunchGrid", "which blocks a launch has", [
     Pit_LaunchGridOneBlock, Pit_LaunchGridIterations, Pit_LaunchGridGroups,
     Pit_LaunchGridSteps, Pit_LaunchGridRows, Pit_LaunchGridTiles,
-    Pit_LaunchGridMachine]> {
+    Pit_LaunchGridMachine, Pit_LaunchGridTaken]> {
   let cppNamespace = "::mlir::pit";
   let genSpecializedAttr = 0;
 }
@@ -99,6 +100,8 @@ def Pit_LaunchInfoAttr : Pit_Attr<"LaunchInfo", "launch_info"> {
         (split-K).
       - `rows`: the same, but they share the rows that are added up for the tile.
       - `tiles`: the smaller one of I and M. Blocks stay, and take tiles in turn.
+      - `taken`: as many as of `tiles`. Each takes the next tile that none has, by a counter:
+        the kernel gets one more parameter, the address of 16 KB of counters, which are 0.
       - `machine`: M. Blocks stay. The device alone knows how many tiles an iteration has,
         or blocks share tiles (stream-K).
     - `parts`: the most parts of a tile, of `steps` and `rows`: 2 or more. Fewer are used if

@@ -15,7 +15,8 @@ def PitGPU_TileOrder : I32EnumAttr<"TileOrder", "in which order tiles are number
 
 def PitGPU_Number : AnyTypeOf<[I32, Index], "i32 or index">;
 
-def PitGPU_TileSpaceOp : PitGPU_Op<"tile_space", [Pure]> {
+def PitGPU_TileSpaceOp : PitGPU_Op<"tile_space", [
+    Pure, AttrSizedOperandSegments]> {
   let summary = "says in which order the tiles of a result are numbered";
   let description = [{
     There are so many tiles along each dimension. Blocks that run at the same time have
@@ -26,7 +27,8 @@ def PitGPU_TileSpaceOp : PitGPU_Op<"tile_space", [Pure]> {
 
     - `by rows`: a row of tiles after another;
     - `by cols`: a column after another;
-    - `by bands of n`: bands of n rows, in each of them a column after another.
+    - `by bands of n`: bands of n rows, in each of them a column after another. With `height`
+      the kernel computes n, which is 1 or more.
 
     By rows or columns, dimensions may be `alike`: what tiles have in common is the same
     along them. They are gone through before the next column, or row.
@@ -45,6 +47,7 @@ def PitGPU_TileSpaceOp : PitGPU_Op<"tile_space", [Pure]> {
     %s = pit_gpu.tile_space (%batch, %m, %n) rows 1 cols 2 by bands of 16 cluster 2
            : i32, i32, i32
     %t = pit_gpu.tile_space (%m, %e, %n) rows 0 cols 2 by cols alike [1] : i32, i32, i32
+    %u = pit_gpu.tile_space (%heads, %m) rows 0 cols 1 by bands height %n : i32 last first : i32, i32
     ```
 
     Constraints:
@@ -52,12 +55,14 @@ def PitGPU_TileSpaceOp : PitGPU_Op<"tile_space", [Pure]> {
     - [tile_space 1] there is a dimension at least, and the extents have one type;
     - [tile_space 2] rows and columns, if there are any, and those that are alike are
       different dimensions;
-    - [tile_space 3] bands, and nothing else, have a number of rows, 1 to 65536; only by
-      rows or columns something is alike;
+    - [tile_space 3] bands, and nothing else, have a number of rows, a constant of 1 to 65536
+      or a number of the extents' type; only by rows or columns something is alike;
     - [tile_space 4] a cluster has 1, 2, 4 or 8 blocks; one of several has rows, and is by
-      bands; pairs are those of such a cluster with columns.
+      bands; pairs are those of such a cluster with columns; bands of a cluster of several
+      have a constant number of rows.
   }];
-  let arguments = (ins Variadic<PitGPU_Number>:$extents, OptionalAttr<I64Attr>:$rows,
+  let arguments = (ins Variadic<PitGPU_Number>:$extents,
+                       Optional<PitGPU_Number>:$height, OptionalAttr<I64Attr>:$rows,
                        OptionalAttr<I64Attr>:$cols, PitGPU_TileOrder:$order,
                        OptionalAttr<I64Attr>:$band,
                        OptionalAttr<DenseI64ArrayAttr>:$alike,
@@ -66,7 +71,7 @@ def PitGPU_TileSpaceOp : PitGPU_Op<"tile_space", [Pure]> {
   let results = (outs PitGPU_TileSpaceType:$result);
   let assemblyFormat = [{
     `(` $extents `)` (`rows` $rows^)? (`cols` $cols^)? `by` $order (`of` $band^)?
-    (`alike` $alike^)? (`cluster` $cluster^)? (`pairs` $pairs^)?
+    (`height` $height^ `:` type($height))? (`alike` $alike^)? (`cluster` $cluster^)? (`pairs` $pairs^)?
     (`last` `first` $lastFirst^)? attr-dict `:` type($extents)
   }];
   let hasVerifier = 1;
