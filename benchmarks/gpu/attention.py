@@ -13,6 +13,7 @@ import os
 import re
 import statistics
 import sys
+import time
 from math import inf
 from pathlib import Path
 
@@ -63,8 +64,10 @@ def load(name, folder):
     return program[program.entries[0]]
 
 
-def race(calls, rounds):
-    """Medians by name, in seconds; everybody in turns."""
+def race(calls, rounds, rested=False):
+    """Medians by name, in seconds; everybody in turns, with 10 calls in a row. Where `rested`, each
+    turn is a pause of 40 ms, a call, and 8 that are timed one by one: a GPU that works for a while
+    without a pause lowers its clock."""
     import torch
     times = {name: [] for name in calls}
     for call in calls.values():
@@ -73,6 +76,18 @@ def race(calls, rounds):
     torch.cuda.synchronize()
     for _ in range(rounds):
         for name, call in calls.items():
+            if rested:
+                torch.cuda.synchronize()
+                time.sleep(0.04)
+                call()
+                events = [torch.cuda.Event(enable_timing=True) for _ in range(9)]
+                events[0].record()
+                for event in events[1:]:
+                    call()
+                    event.record()
+                torch.cuda.synchronize()
+                times[name] += [a.elapsed_time(b) * 1e-3 for a, b in zip(events, events[1:])]
+                continue
             begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             begin.record()
             for _ in range(10):

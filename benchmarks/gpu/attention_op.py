@@ -6,10 +6,10 @@ bits. "lists" are blocks of heads of their own beside flex_attention and dense S
 blocks in orders of a grid; "index" is the time of pit.block_index beside the attention that reads it;
 "decode" is pit.paged_attention beside a copy of the bytes of its pages. f16, 32 heads. All contestants
 take turns; prints microseconds (the median of rounds), TFLOP/s of what is multiplied, and the error
-against float64. The compiler has to be there. --check compares random calls, of any options, and
-their gradients, with float64 before.
+against float64. Calls are timed 10 in a row, or with --rested one by one after a pause. The compiler has
+to be there. --check compares random calls, of any options, and their gradients, with float64 before.
 
-    attention_op.py [--sizes 4096,16384] [--rounds 7] [--only REGEX] [--check 20] [--seconds 200]
+    attention_op.py [--sizes 4096,16384] [--rounds 7] [--rested] [--only REGEX] [--check 20] [--seconds 200]
     attention_op.py --rounds 5 --only "^lists|^index"    # 8k and 32k
     attention_op.py --rounds 5 --only "^decode"
 """
@@ -27,10 +27,12 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "test" / "Python" / "Inputs"))
 from attentions import dense, listed  # noqa: E402
-from attention import HEADS, flash_attn_4, flex_call, race, torch_calls, wanted  # noqa: E402
+from attention import HEADS, flash_attn_4, flex_call, torch_calls, wanted  # noqa: E402
+from attention import race as race_of_calls  # noqa: E402
 
 LIVE = (50, 10, 5)  # percent of the blocks of keys
 LONG = (8192, 32768)  # queries and keys of what lists blocks
+rested = False  # --rested
 
 
 def check(count, until):
@@ -82,6 +84,10 @@ def check(count, until):
             print("wrong:", dtype, [x.shape for x in arrays],
                   {name: getattr(x, "shape", x) for name, x in options.items()}, bad, flush=True)
     print(f"{done - wrong} of {done} random calls are right", flush=True)
+
+
+def race(calls, rounds):
+    return race_of_calls(calls, rounds, rested)
 
 
 def report(title, operations, calls, exact, rounds, others=None):
@@ -357,10 +363,13 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="4096,16384")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rested", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--check", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=1e9, help="no case begins after these")
     arguments = parser.parse_args()
+    global rested
+    rested = arguments.rested
     begin = time.monotonic()
     torch.manual_seed(0)
     print(torch.cuda.get_device_name(), torch.__version__)

@@ -79,6 +79,20 @@ Value Emitter::hideFromOptimizer(Value x) {
              LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
       .getResult(0);
 }
+SmallVector<Value>
+Emitter::loopWhile(ValueRange carried,
+                   function_ref<Value(ValueRange)> condition,
+                   function_ref<SmallVector<Value>(ValueRange)> body) {
+  auto loop = scf::WhileOp::create(
+      b, loc, carried.getTypes(), carried,
+      [&](OpBuilder &, Location, ValueRange values) {
+        scf::ConditionOp::create(b, loc, condition(values), values);
+      },
+      [&](OpBuilder &, Location, ValueRange values) {
+        scf::YieldOp::create(b, loc, body(values));
+      });
+  return SmallVector<Value>(loop.getResults());
+}
 void Emitter::keepLoop(Operation *loop) {
   MLIRContext *context = b.getContext();
   auto unroll = LLVM::LoopUnrollAttr::get(context, b.getBoolAttr(true), {}, {},

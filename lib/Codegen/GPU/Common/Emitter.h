@@ -57,6 +57,10 @@ public:
   /// A loop, whose iterations take what the one before carries, and give it.
   scf::ForOp loop(Value begin, Value end, Value step, ValueRange carried,
                   function_ref<SmallVector<Value>(Value, ValueRange)> body);
+  /// The same, as long as a condition holds of what is carried; gives that.
+  SmallVector<Value>
+  loopWhile(ValueRange carried, function_ref<Value(ValueRange)> condition,
+            function_ref<SmallVector<Value>(ValueRange)> body);
   scf::ForOp forEach(Value begin, Value end, Value step,
                      function_ref<void(Value)> body);
   /// Has LLVM keep a loop as it is, neither unrolled nor peeled.

@@ -2,6 +2,8 @@
 
 #include "Epilogue.h"
 
+#include "LinalgLowering.h"
+
 #include "Codegen/Common/TileInput.h"
 
 #include "Codegen/Common/Atomics.h"
@@ -437,7 +439,72 @@ Value MainloopEpilogue::isStored(size_t i, size_t j) {
   return exist;
 }
 
+/// Lanes that have eight columns, and the columns that they have of as many
+/// eights.
+static constexpr size_t kQuad = 4, kInQuad = 2 * kQuad;
+
+bool MainloopEpilogue::canExchange() {
+  unsigned bits = dest.tile.element.getIntOrFloatBitWidth();
+  return shape.laneOfQuads && bits == kPairBits / 2 &&
+         fragment.cols.size() % kInQuad == 0 && storeWidth() == 2;
+}
+
+/// A thread has two neighbours of each of four eights of columns. After two
+/// rounds, in each of which two lanes exchange half of what they have, it has
+/// one of the eights: its words are those of the lanes in turn.
+static void exchangeInQuad(Emitter &e, Value lane,
+                           MutableArrayRef<Value> words) {
+  for (size_t apart : {1, 2}) {
+    Value isUpper = e.equal(e.rem(e.div(lane, apart), 2), e.i32(1));
+    for (size_t low = 0; low < kQuad; ++low) {
+      size_t high = low + apart;
+      if (low & apart)
+        continue;
+      Value given = e.select(isUpper, words[low], words[high]);
+      Value taken = shuffleLanes(e.b, e.loc, given, apart);
+      words[low] = e.select(isUpper, taken, words[low]);
+      words[high] = e.select(isUpper, words[high], taken);
+    }
+  }
+}
+
+void MainloopEpilogue::storeExchanged(
+    function_ref<Value(size_t, size_t)> element) {
+  loadForResults();
+  size_t columns = fragment.cols.size();
+  Type narrow = dest.tile.element, word = e.b.getI32Type();
+  auto pairType = VectorType::get(2, narrow);
+  SmallVector<Value> values;
+  for (size_t i = 0; i < fragment.rows.size(); ++i)
+    for (size_t first = 0; first < columns; first += kInQuad) {
+      SmallVector<Value> words;
+      for (size_t j = first; j < first + kInQuad; j += 2) {
+        Value pair = e.pair(convert(element(i, j), narrow),
+                            convert(element(i, j + 1), narrow));
+        words.push_back(LLVM::BitcastOp::create(e.b, e.loc, word, pair));
+      }
+      exchangeInQuad(e, shape.laneOfQuads, words);
+      for (Value each : words) {
+        Value pair = LLVM::BitcastOp::create(e.b, e.loc, pairType, each);
+        for (int64_t n : {0, 1})
+          values.push_back(
+              LLVM::ExtractElementOp::create(e.b, e.loc, pair, e.i32(n)));
+      }
+    }
+  SmallVector<Value> cols;
+  Value own = e.mul(e.rem(shape.laneOfQuads, kQuad), kInQuad);
+  for (size_t first = 0; first < columns; first += kInQuad)
+    for (size_t n = 0; n < kInQuad; ++n)
+      cols.push_back(e.add(own, kQuad * first + n));
+  shape.neighbours = kInQuad;
+  shape.laneOfQuads = Value();
+  setCols(cols);
+  storeAll([&](size_t i, size_t j) { return values[i * columns + j]; });
+}
+
 void MainloopEpilogue::storeAll(function_ref<Value(size_t, size_t)> element) {
+  if (canExchange())
+    return storeExchanged(element);
   size_t columns = fragment.cols.size(), width = storeWidth();
   Value aligned = width > 1 ? alignedGroups(width) : Value();
   loadForResults();

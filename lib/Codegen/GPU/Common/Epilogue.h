@@ -23,6 +23,9 @@ struct Fragment {
 struct AccumulatorTile {
   int mDim = -1, nDim = -1; ///< dimensions of the accumulator's tile
   int64_t neighbours = 1;   ///< so many columns of a thread follow each other
+  /// The lane, if four of them have two neighbours each of every eight columns,
+  /// as mma.sync and wgmma leave sums.
+  Value laneOfQuads = {};
 };
 
 /// Adds 2 or 4 neighbours of f32 to those at `to` in global memory, each of
@@ -53,6 +56,9 @@ public:
   /// as far as there are registers for them. Pairs of columns follow each
   /// other.
   void loadForColumns(ArrayRef<Value> cols);
+  /// Has lanes that have neighbours of each eight columns exchange what they
+  /// store (AccumulatorTile::laneOfQuads).
+  void exchangeInQuads(Value lane) { shape.laneOfQuads = lane; }
   /// Says which columns. Accumulators are those of all rows and columns. They
   /// are those from number `first` on of what loadForColumns was given; -1:
   /// others.
@@ -144,6 +150,10 @@ private:
   size_t storeWidth();
   /// Does every group of `width` columns start at a multiple of its size?
   Value alignedGroups(size_t width);
+  /// Has lanes of 16 bits exchange what they store, so that each has eight
+  /// neighbours.
+  bool canExchange();
+  void storeExchanged(function_ref<Value(size_t, size_t)> element);
   void storeAll(function_ref<Value(size_t, size_t)> element);
   void storeGroup(ArrayRef<Value> values, size_t i, size_t j);
   void storeElement(Value value, size_t i, size_t j);

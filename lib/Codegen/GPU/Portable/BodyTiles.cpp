@@ -195,13 +195,18 @@ SmallVector<Value> BodyTiles::readAhead(Value s) {
   return values;
 }
 
-void BodyTiles::enter(Value s, ValueRange carried, ValueRange ahead) {
+/// Takes the numbers of a step.
+void BodyTiles::enterNumbers(Value s) {
   steps.enter(s);
   numbers = IRMapping();
   auto loaded = mainloop.getLoad().front().getTerminator()->getOperands();
   for (auto [argument, value] : llvm::zip(
            mainloop.getNumbers(), loaded.drop_front(mainloop.getNumLoaded())))
     numbers.map(argument, steps.lookup(value));
+}
+
+void BodyTiles::enter(Value s, ValueRange carried, ValueRange ahead) {
+  enterNumbers(s);
   for (BlockArgument tile : mainloop.getLoadedTiles()) {
     if (!plan.info.has(tile))
       continue;
@@ -242,6 +247,7 @@ void BodyTiles::store(StoreOp op) {
   RegisterTile &tile = tiles.at(op.getTile());
   AccumulatorTile shape;
   shape.neighbours = 2;
+  shape.laneOfQuads = lane;
   for (auto [d, role] : llvm::enumerate(plan.info.rolesOf(op.getTile()))) {
     if (role == TileRole::Row)
       shape.mDim = d;
@@ -269,6 +275,7 @@ void BodyTiles::finish(MainloopEpilogue &epilogue, Value number,
                        ValueRange carried) {
   locate(e.hideFromOptimizer(number));
   storeAlso(carried);
+  epilogue.exchangeInQuads(lane);
   Fragment all{rows, colsOf(plan.columns)};
   epilogue.setRows(all.rows, /*withDest=*/true);
   epilogue.setCols(all.cols);
@@ -398,6 +405,11 @@ Value BodyTiles::allHold() {
       all = all ? e.logicalAnd(all, holds) : holds;
   }
   return all;
+}
+
+Value BodyTiles::holdsAt(Value s) {
+  enterNumbers(e.min(s, e.sub(steps.total(), e.i32(1))));
+  return allHold();
 }
 
 /// Does an op compute each column from those of tiles that are spread?

@@ -105,6 +105,9 @@ public:
   /// Whether all comparisons of places hold for all elements of the step's
   /// tiles, as far as one can ask that; null if there are none.
   Value allHold();
+  /// The same of any step, before one is entered; that behind the last one is
+  /// taken for the last one.
+  Value holdsAt(Value s);
   /// Says whether it holds where a step's ops are computed. Else each of them
   /// asks.
   void assumeHolds(std::optional<bool> holds) { stepHolds = holds; }
@@ -131,6 +134,7 @@ private:
   RegisterTile elementsOf(PointwiseOp op);
   Value elementOf(PointwiseOp op, const Elements &elements, size_t i, size_t j,
                   Value before, bool allHold);
+  void enterNumbers(Value s);
   void findBases();
   void readFromBase(Value read);
   bool isOfSpread(PointwiseOp op);

@@ -14,6 +14,9 @@
 // the one before has started its own. So the tensor cores finish one's before
 // the next one's, and it computes on while they have those (section 3.1).
 //
+// Steps whose comparisons of places all hold, which are most of them, have a
+// loop of their own, without masks.
+//
 //===----------------------------------------------------------------------===//
 
 #include "BodyPipeline.h"
@@ -53,9 +56,8 @@ public:
                  return step(s, values);
                });
     carried.resize(elements);
-    for (const StagedTile &staged : plan.staged)
-      if (staged.once)
-        release(staged);
+    if (!late)
+      releaseOnce();
     tiles.finish(epilogue, number, carried);
   }
 
@@ -78,6 +80,11 @@ private:
   }
   void release(const StagedTile &staged) {
     pitgpu::ReleaseOp::create(e.b, e.loc, stages.at(&staged));
+  }
+  void releaseOnce() {
+    for (const StagedTile &staged : plan.staged)
+      if (staged.once)
+        release(staged);
   }
   Value tileOf(const StagedTile &staged) {
     return pitgpu::TileOp::create(e.b, e.loc, stages.at(&staged), /*number=*/0);
@@ -285,11 +292,14 @@ private:
     Value total = body.steps.total();
     auto run = [&] {
       SmallVector<Value> carried = step(e.i32(0), initial);
-      carried = loop(e.i32(1), carried, [&](Value s, ValueRange values) {
-        pending = e.sub(s, e.i32(1));
-        factor = values.back();
-        return step(s, values.drop_back());
-      });
+      Value holds = tiles.holdsAt(e.i32(1));
+      carried = holds
+                    ? loopsByHolds(holds, carried)
+                    : loop(e.i32(1), carried, [&](Value s, ValueRange values) {
+                        return stepBehind(s, values);
+                      });
+      // The late contraction reads nothing of that, and takes its time.
+      releaseOnce();
       pending = e.sub(total, e.i32(1));
       factor = carried.pop_back_val();
       tiles.takeCarried(carried);
@@ -297,8 +307,49 @@ private:
       return tiles.carried();
     };
     return e.choose(e.lessThan(e.i32(0), total), run, [&] {
+      releaseOnce();
       return SmallVector<Value>(initial.take_front(elements));
     });
+  }
+
+  /// A step behind the first one.
+  SmallVector<Value> stepBehind(Value s, ValueRange values) {
+    pending = e.sub(s, e.i32(1));
+    factor = values.back();
+    return step(s, values.drop_back());
+  }
+
+  /// The steps from the second one on. `holds`: of that one, whether all
+  /// comparisons of places hold, which each step says of the next one. A loop
+  /// goes through those of which it is so, another one through that and the
+  /// step behind it.
+  SmallVector<Value> loopsByHolds(Value holds, ArrayRef<Value> initial) {
+    Value total = body.steps.total();
+    auto stepThatHolds = [&](ValueRange state, bool known) {
+      Value s = state[0], next = e.add(s, 1);
+      // Ids of the next step are on their way while this one is computed.
+      Value holdsNext = tiles.holdsAt(next);
+      tiles.assumeHolds(known);
+      SmallVector<Value> values = {next, holdsNext};
+      llvm::append_range(values, stepBehind(s, state.drop_front(2)));
+      tiles.assumeHolds(std::nullopt);
+      return values;
+    };
+    auto isLeft = [&](ValueRange state) { return e.lessThan(state[0], total); };
+    SmallVector<Value> state = {e.i32(1), holds};
+    llvm::append_range(state, initial);
+    state = e.loopWhile(state, isLeft, [&](ValueRange outer) {
+      SmallVector<Value> values = e.loopWhile(
+          outer,
+          [&](ValueRange inner) {
+            return e.logicalAnd(isLeft(inner), inner[1]);
+          },
+          [&](ValueRange inner) { return stepThatHolds(inner, true); });
+      return e.choose(
+          isLeft(values), [&] { return stepThatHolds(values, false); },
+          [&] { return values; });
+    });
+    return SmallVector<Value>(ArrayRef(state).drop_front(2));
   }
 
   /// Waits for the late contraction of the step before, which may have to be
