@@ -4,9 +4,10 @@ flex_attention, and the package flash-attn-4 where it is installed: dense, causa
 by 64 keys, sequences packed one behind the other, and the gradients. "small" has queries and keys of 8
 bits. "lists" are blocks of heads of their own beside flex_attention and dense SDPA; "orders" are such
 blocks in orders of a grid; "index" is the time of pit.block_index beside the attention that reads it;
-"decode" is pit.paged_attention beside a copy of the bytes of its pages. f16, 32 heads. All contestants
-take turns; prints microseconds (the median of rounds), TFLOP/s of what is multiplied, and the error
-against float64. Calls are timed 10 in a row, or with --rested one by one after a pause. The compiler has
+"decode" is pit.paged_attention beside a copy of the bytes of its pages, and beside the package
+flashinfer-python where it is installed. f16, 32 heads. All contestants take turns; prints microseconds
+(the median of rounds), TFLOP/s of what is multiplied, and the error against float64. Calls are timed 10
+in a row, or with --rested one by one after a pause. The compiler has
 to be there. --check compares random calls, of any options, and their gradients, with float64 before.
 
     attention_op.py [--sizes 4096,16384] [--rounds 7] [--rested] [--only REGEX] [--check 20] [--seconds 200]
@@ -328,6 +329,33 @@ def gradients(d, size, causal, rounds):
            10.0 * HEADS * size * size * d * (0.5 if causal else 1), calls, exact, rounds)
 
 
+def by_flashinfer(q, k, v, table, lengths):
+    """FlashInfer's decode of a paged cache by tensor cores, planned before, where the package flashinfer-python
+    is installed and finds or makes its kernels."""
+    try:
+        from flashinfer import BatchDecodeWithPagedKVCacheWrapper
+    except ImportError:
+        return {}
+    page, own = k.shape[1], -(-lengths // k.shape[1])
+    workspace = torch.empty(512 << 20, dtype=torch.uint8, device="cuda")
+    wrapper = BatchDecodeWithPagedKVCacheWrapper(workspace, "NHD", use_tensor_cores=True, backend="fa2")
+    begin = torch.nn.functional.pad(own.cumsum(0, dtype=torch.int32), (1, 0))
+    pages = torch.cat([row[:count] for row, count in zip(table, own.tolist())])
+    wrapper.plan(begin, pages, (lengths - 1) % page + 1, q.shape[1], k.shape[2], q.shape[2], page,
+                 q_data_type=q.dtype, kv_data_type=k.dtype)
+    out = torch.empty_like(q)
+    return {"flashinfer": lambda: wrapper.run(q, (k, v), out=out)}
+
+
+def in_graph(call):
+    call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        call()
+    return graph.replay
+
+
 def decode(batch, keys, page, rounds):
     """64 heads of queries, 8 of keys; every other page of the cache is a sequence's."""
     pages = -(-keys // page)
@@ -346,16 +374,19 @@ def decode(batch, keys, page, rounds):
     moved = int(lengths.sum()) * 8 * 128 * 2 * 2
     source = torch.empty(moved // 2, device="cuda", dtype=torch.uint8)
     target = torch.empty_like(source)  # a copy reads half, and writes half
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        pit.paged_attention(q, k, v, table, lengths, out=y)
-    times = race({"call": lambda: pit.paged_attention(q, k, v, table, lengths, out=y),
-                  "in a graph": graph.replay, "copy": lambda: target.copy_(source)}, rounds)
-    for name in ("call", "in a graph"):
+    calls = {"call": lambda: pit.paged_attention(q, k, v, table, lengths, out=y)}
+    calls["in a graph"] = in_graph(calls["call"])
+    print(f"decode {batch} x {keys}, pages of {page}: off by {off:.1e}", flush=True)
+    for name, call in by_flashinfer(q, k, v, table, lengths).items():
+        away = ((call() - y).norm() / y.norm()).item()
+        print(f"decode {batch} x {keys}, pages of {page}, {name}: off by {away:.1e} of pit's", flush=True)
+        calls |= {name: call, f"{name}, in a graph": in_graph(call)}
+    times = race(calls | {"copy": lambda: target.copy_(source)}, rounds)
+    for name in calls:
         taken = times[name]
         print(f"decode {batch} x {keys}, pages of {page}, {name}: {taken * 1e6:8.1f} us "
-              f"{moved / taken * 1e-9:6.0f} GB/s  off by {off:.1e}  the copy's time over its "
-              f"{times['copy'] / taken:.2f}", flush=True)
+              f"{moved / taken * 1e-9:6.0f} GB/s  the copy's time over its {times['copy'] / taken:.2f}",
+              flush=True)
 
 
 def main():

@@ -11,6 +11,7 @@ from ._attention import blocks_of, pattern
 from ._block_choice import BlockChoice
 from ._block_means import BlockMeans
 from ._frameworks import Torch, arrays_of, framework_of
+from ._last_chances import LastChances
 from ._op import make, run
 from ._operand import makes_op
 from ._products import rank_of
@@ -37,6 +38,11 @@ def largest(arrays, scores, count):
 @makes_op
 def means_op(size):
     return make(BlockMeans, size)
+
+
+@makes_op
+def chances_op(*fields):
+    return make(LastChances, *fields)
 
 
 @makes_op
@@ -101,25 +107,20 @@ def crossed_by_lines(arrays, q, k, scale, shift, vertical, slash, last, causal, 
     """Blocks that columns and diagonals cross, of those that count most for the last queries."""
     queries, keys = q.shape[2], k.shape[2]
     last = min(last, queries)
-    scores = of_heads(arrays.wide(q[:, :, queries - last:]), arrays.wide(k)) * scale
-    first = queries - last + shift  # the place of the first of these
-    if causal:
-        ahead = arrays.places(keys) > (arrays.places(last) + first)[:, None]
-        scores = arrays.xp.where(ahead, -math.inf, scores)
-    chances = softmax(arrays, scores)
-    found = []
+    behind = queries + shift  # the place behind the last query
+    rows = arrays.reversed_rows(q[:, :, queries - last:])
+    op = chances_op(1 << (last - 1).bit_length(), q.shape[1] // k.shape[1], scale, bool(causal))
+    chances = run(op, (rows, k, arrays.zeros((max(behind, 0), 0))))
+    found, heads, width = [], chances.shape[:2], keys + last
     if vertical:
-        columns = largest(arrays, arrays.sums(chances, 2), vertical)
+        columns = largest(arrays, arrays.sums(chances, 2)[..., :keys], vertical)
         found.append(crossed_by_columns(arrays, columns, blocks[1], sizes[1]))
     if slash:
-        # Row i counted from the last one is moved by i places: then a diagonal is a column.
-        heads, width = chances.shape[:2], keys + last
-        rows = arrays.joined([arrays.reversed_rows(chances),
-                              arrays.zeros((*heads, last, last), chances.dtype)])
-        rows = rows.reshape((*heads, last * width))[..., :last * (width - 1)]
-        sums = arrays.sums(rows.reshape((*heads, last, width - 1)), 2)
+        # Row i has the query i places before the last one: in shorter rows a diagonal is a column.
+        shorter = chances.reshape((*heads, last * width))[..., :last * (width - 1)]
+        sums = arrays.sums(shorter.reshape((*heads, last, width - 1)), 2)
         lines = largest(arrays, arrays.xp.where(sums > 0, sums, -math.inf), slash)
-        found.append(crossed_by_diagonals(arrays, lines, first + last - 1, blocks, sizes, shift))
+        found.append(crossed_by_diagonals(arrays, lines, behind - 1, blocks, sizes, shift))
     return found
 
 

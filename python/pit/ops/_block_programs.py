@@ -157,3 +157,58 @@ def by_places(numbers: tile.i1["T", "S", "W", "I", "J", "Z"], *, c):
         there, near = in_place(i, numbers, c)
         tile.swrite(live[0, 0, i, tile.span(0, n)], near)
     return live
+
+
+def of_places(s, keys, rows, behind, causal, count):
+    """Scores of keys that are there, and not ahead of the query; row i is the query i places before the
+    last one."""
+    place = tile.coords(keys).to(tile.i32)[None, :]
+    s = tile.where(place < count.to(tile.i32), s, -inf)
+    if causal:
+        s = tile.where(place < behind.to(tile.i32) - tile.coords(rows).to(tile.i32)[:, None], s, -inf)
+    return s
+
+
+@jit
+def last_chances(q: tile.tensor["B", "H", "R", "D"], k: tile.tensor["B", "G", "J", "D"],
+                 numbers: tile.i1["E", "Z"], *, c):
+    m, t, parts, group, step, d, scale, causal, wide = c
+    B, H, last, _ = q.shape
+    J, behind = k.shape[2], numbers.shape[0]
+    fast = q.dtype == tile.f16 or q.dtype == tile.bf16
+    tops, sums = tile.empty((B, H, parts, m), wide), tile.empty((B, H, parts, m), wide)
+    logs = tile.empty((B, H, m), wide)
+    chances = tile.empty((B, H, last, J + last), wide)
+    each = tile.cdiv(J, parts * t) * t
+    rows = tile.span(0, m)
+    for b, h, x in tile.forall(B, H, parts):
+        top = tile.full((m,), -inf, wide)
+        total = tile.zeros((m,), wide)
+        for j in tile.for_range(each * x, tile.minimum(each * x + each, J), t):
+            s = tile.dot(tile.sread(q[b, h, rows, :]), tile.sread(k[b, h // group, j, :]).T) * scale
+            s = of_places(s, j, rows, behind, causal, J)
+            higher = tile.maximum(top, tile.max(s, axis=1))
+            base = tile.where(higher == -inf, 0.0, higher)
+            total = total * tile.exp(top - base, approximate=fast) + tile.sum(
+                tile.exp(s - base[:, None], approximate=fast), axis=1)
+            top = higher
+        tile.swrite(tops[b, h, x, rows], top)
+        tile.swrite(sums[b, h, x, rows], total)
+    for b, h in tile.forall(B, H):
+        top = tile.sread(tops[b, h, :, rows])
+        base = tile.max(top, axis=0)
+        base = tile.where(base == -inf, 0.0, base)
+        total = tile.sum(tile.sread(sums[b, h, :, rows]) * tile.exp(top - base[None, :]), axis=0)
+        tile.swrite(logs[b, h, rows], tile.where(total == 0.0, inf, base + tile.log(total)))
+    for b, h, j in tile.forall(B, H, (0, J + last, t)):
+        s = tile.zeros((m, t), wide)
+        for p in tile.for_range(0, d, step):
+            s += tile.dot(tile.sread(q[b, h, rows, p]), tile.sread(k[b, h // group, j, p]).T)
+        log = tile.sread(logs[b, h, rows])
+        tile.swrite(chances[b, h, rows, j], tile.exp(s * scale - log[:, None], approximate=fast))
+    # What is ahead or behind the keys, apart: products of tensor cores have no coordinates.
+    begin = tile.maximum(tile.minimum(J, behind - last), 0) if causal else J
+    for b, h, j in tile.forall(B, H, (begin, J + last, t)):
+        seen = of_places(tile.zeros((m, t), wide), j, rows, behind, causal, J) == 0.0
+        tile.swrite(chances[b, h, rows, j], tile.where(seen, tile.sread(chances[b, h, rows, j]), 0.0))
+    return chances
