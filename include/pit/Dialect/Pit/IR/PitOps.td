@@ -561,5 +561,6 @@ def Pit_YieldOp : Pit_Op<"yield", [Pure, Terminator,
 
 include "pit/Dialect/Pit/IR/PitHostOps.td"
 include "pit/Dialect/Pit/IR/PitKernelOps.td"
+include "pit/Dialect/Pit/IR/PitMainloopOp.td"
 
 #endif // PIT_DIALECT_PIT_IR_PITOPS_TD
