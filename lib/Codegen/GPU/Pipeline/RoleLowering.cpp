@@ -165,15 +165,15 @@ static void lowerLeaders(RewriterBase &rewriter, Region &body, Value warp) {
   }
 }
 
-/// `self` are a thread's numbers in the block, `first` is the role's first
-/// warp.
+/// Moves the ops of a role to where the rewriter is, before a terminator.
+/// `self` are a thread's numbers in the block.
 static void lowerRole(RewriterBase &rewriter, RolesOp roles, unsigned number,
-                      ThreadInRole self, int64_t first, Operation *terminator,
-                      const RolesOp::Barriers &barriers,
-                      PipelineContext &context) {
+                      ThreadInRole self, PipelineContext &context) {
   Location loc = roles.getLoc();
-  rewriter.setInsertionPoint(terminator);
+  Operation *terminator = &*rewriter.getInsertionPoint();
   Emitter e(rewriter, loc);
+  RolesOp::Barriers barriers = roles.getBarriers().first[number];
+  int64_t first = llvm::sum_of(roles.getWarps().take_front(number), int64_t(0));
   int64_t registers = roles.getRegisters()[number];
   int64_t entry = registersAtEntry(roles);
   if (registers != entry)
@@ -214,11 +214,10 @@ static void lower(RewriterBase &rewriter, RolesOp roles,
   // knows it.
   self.warp = e.fromLane(e.div(self.thread, 32), e.i32(0));
   self.warpgroup = e.div(self.warp, 4);
-  int64_t first = 0;
-  SmallVector<RolesOp::Barriers> barriers = roles.getBarriers().first;
+  int64_t next = 0;
   Operation *terminator = roles;
   for (unsigned i = 0, n = roles.getBodies().size(); i < n; ++i) {
-    int64_t next = first + roles.getWarps()[i];
+    next += roles.getWarps()[i];
     // The last one has a condition, too, though it holds: between two branches
     // alone LLVM would hoist what both compute, before roles exchange
     // registers.
@@ -227,11 +226,10 @@ static void lower(RewriterBase &rewriter, RolesOp roles,
     auto branch = scf::IfOp::create(rewriter, loc,
                                     e.lessThan(self.warpgroup, e.i32(next / 4)),
                                     /*withElseRegion=*/!isLast);
-    lowerRole(rewriter, roles, i, self, first,
-              branch.thenBlock()->getTerminator(), barriers[i], context);
+    rewriter.setInsertionPoint(branch.thenBlock()->getTerminator());
+    lowerRole(rewriter, roles, i, self, context);
     if (!isLast)
       terminator = branch.elseBlock()->getTerminator();
-    first = next;
   }
   if (clusterOf(roles->getParentOfType<gpu::GPUFuncOp>()) > 1) {
     // A block stays until nobody uses its barriers.
