@@ -49,7 +49,7 @@ def markdown(lines):
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for line in lines:
         pit = line["seconds"]["pit"]
-        rate = line["dense_operations"] * line["coverage"] / pit["median"] * 1e-9
+        rate = line["dense_operations"] * line["live_fraction"] / pit["median"] * 1e-9
         dense = f"{speedup(line, 'onednn'):.2f}x" if "onednn" in line["seconds"] else ""
         best = best_peer(line)
         print(f"| {line['case']} | {line['sparsity']:.0%} | {line['threads']} "

@@ -140,7 +140,7 @@ def error_of(found, wanted):
     return float((found.float() - wanted.float()).norm() / wanted.float().norm())
 
 
-def time_in_turns(ways, rounds, calls=5):
+def time_interleaved(ways, rounds, calls=5):
     """Medians in ms of a call of each way, on this rank, of several calls one behind the other."""
     times = {name: [] for name in ways}
     for turn in range(rounds + 2):
@@ -202,7 +202,7 @@ def main(rank, options, store):
             bad = {way: error for way, error in errors.items() if not error < 2e-2}
             if bad:
                 raise SystemExit(f"{name}, {tokens}: wrong results: {bad}")
-            times = slowest(time_in_turns(ways, options.rounds))
+            times = slowest(time_interleaved(ways, options.rounds))
             rows.append({"layer": name, "tokens": tokens, "ranks": options.ranks, "train": options.train,
                          "gpu": torch.cuda.get_device_name(), "ms": times, "errors": errors})
             if rank == 0:

@@ -254,7 +254,7 @@ def pruning(options, dtype):
             for layer in models[name][1]:
                 layer.__class__ = cls
                 layer.register_buffer("mask", torch.ones_like(layer.weight, dtype=torch.bool))
-                layer._looked = None
+                layer._scanned = None
 
         def step(i, name, models=models, block=block, part=part):
             model, layers = models[name]

@@ -3,7 +3,7 @@
     python3 benchmarks/python/ops.py --device=cuda [--only=moe] [--seconds=0.5]
 
 Both take turns, with another pattern of zeros each time; the time of an op is the
-median. pit's times hold everything: the look at the zeros, the choice, the index.
+median. pit's times hold everything: the scan of the zeros, the choice, the index.
 `host` is what a call costs the caller while the device has nothing to do.
 """
 
@@ -68,9 +68,9 @@ class Clock:
         return 1e6 * best
 
 
-def zeroed(shape, density, dtype, device):
+def zeroed(shape, live_fraction, dtype, device):
     x = torch.randn(shape, device=device)
-    return torch.where(torch.rand(shape, device=device) < density, x, 0).to(dtype)
+    return torch.where(torch.rand(shape, device=device) < live_fraction, x, 0).to(dtype)
 
 
 def report(name, times, error, peer="torch"):
@@ -91,14 +91,14 @@ def linear(clock, device):
         for m, k, n in shapes:
             b = torch.randn(n, device=device).to(dtype)
             layers = []  # with weights of their own, as pit remembers what it chose for each
-            for density in (1, 0.5, 0.1, 0.05, 0.01):
+            for live_fraction in (1, 0.5, 0.1, 0.05, 0.01):
                 layers.append(torch.randn(n, k, device=device).to(dtype))
                 w = layers[-1]
-                inputs = [(zeroed((m, k), density, dtype, device),) for _ in range(PATTERNS)]
+                inputs = [(zeroed((m, k), live_fraction, dtype, device),) for _ in range(PATTERNS)]
                 functions = {"pit": lambda x: pit.linear(x, w, b),
                              "torch": lambda x: functional.linear(x, w, b)}
                 error = relative(functions["pit"](*inputs[0]), functions["torch"](*inputs[0]))
-                report(f"linear {str(dtype)[6:]} {m}x{k}x{n}, zeros anywhere {1 - density:.0%}",
+                report(f"linear {str(dtype)[6:]} {m}x{k}x{n}, zeros anywhere {1 - live_fraction:.0%}",
                        clock.medians(functions, inputs), error)
 
 
@@ -109,16 +109,16 @@ def few_rows(clock, device):
     types = (torch.float16,) if device == "cuda" else (torch.float32, torch.bfloat16)
     layers = []  # as above
     for dtype, m in itertools.product(types, (1, 4, 16)):
-        for density in (1, 0.2, 0.05, 0.01):
+        for live_fraction in (1, 0.2, 0.05, 0.01):
             w = torch.randn(n, k, device=device).to(dtype)
             stored = w.t().contiguous()
             layers.append(stored)
             inputs = [(torch.randn(m, k, device=device).to(dtype)
-                       * (torch.rand(k, device=device) < density),) for _ in range(PATTERNS)]
+                       * (torch.rand(k, device=device) < live_fraction),) for _ in range(PATTERNS)]
             functions = {"pit": lambda x: pit.matmul(x, stored),
                          "torch": lambda x: functional.linear(x, w)}
             error = relative(functions["pit"](*inputs[0]), functions["torch"](*inputs[0]))
-            report(f"matmul {str(dtype)[6:]} {m}x{k}x{n}, columns zero {1 - density:.0%}",
+            report(f"matmul {str(dtype)[6:]} {m}x{k}x{n}, columns zero {1 - live_fraction:.0%}",
                    clock.medians(functions, inputs), error)
 
 

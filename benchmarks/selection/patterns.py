@@ -6,33 +6,33 @@ from dataclasses import dataclass
 import numpy as np
 
 
-def anywhere(rng, m, k, density):
-    return rng.random((m, k)) < density
+def anywhere(rng, m, k, live_fraction):
+    return rng.random((m, k)) < live_fraction
 
 
 def blocks(h, w):
     """Blocks of h x w are live together; 0: the whole dimension."""
-    def pattern(rng, m, k, density):
+    def pattern(rng, m, k, live_fraction):
         rows, columns = h or m, w or k
-        live = rng.random((math.ceil(m / rows), math.ceil(k / columns))) < density
+        live = rng.random((math.ceil(m / rows), math.ceil(k / columns))) < live_fraction
         return np.repeat(np.repeat(live, rows, axis=0), columns, axis=1)[:m, :k]
     return pattern
 
 
-def band(rng, m, k, density):
+def band(rng, m, k, live_fraction):
     """A band along the diagonal, shifted at random."""
     at = np.arange(m)[:, None] * k / m + rng.random() * k
     distance = np.abs(np.arange(k)[None, :] - at) % k
-    return np.minimum(distance, k - distance) < density * k / 2
+    return np.minimum(distance, k - distance) < live_fraction * k / 2
 
 
-def power_law(rng, m, k, density):
+def power_law(rng, m, k, live_fraction):
     """Few columns are nearly full, most nearly empty."""
     weight = (1 + rng.permutation(k)) ** -1.0
-    return rng.random((m, k)) < np.minimum(1, weight * density * k / weight.sum())
+    return rng.random((m, k)) < np.minimum(1, weight * live_fraction * k / weight.sum())
 
 
-def clusters(rng, m, k, density):
+def clusters(rng, m, k, live_fraction):
     """Smooth noise over a level: blobs of about eight rows and eight columns."""
     coarse = rng.standard_normal((m // 8 + 2, k // 8 + 2))
     y, x = np.arange(m) / 8, np.arange(k) / 8
@@ -41,7 +41,7 @@ def clusters(rng, m, k, density):
     part = lambda dy, dx: coarse[np.ix_(row + dy, column + dx)]
     smooth = ((1 - v) * ((1 - u) * part(0, 0) + u * part(0, 1))
               + v * ((1 - u) * part(1, 0) + u * part(1, 1)))
-    return smooth > np.quantile(smooth, 1 - density)
+    return smooth > np.quantile(smooth, 1 - live_fraction)
 
 
 PATTERNS = {"anywhere": anywhere, "2x1": blocks(2, 1), "4x1": blocks(4, 1), "32x1": blocks(32, 1),
@@ -75,15 +75,15 @@ class Case:
     element: str
     shape: tuple
     kind: str
-    density: float = 0
+    live_fraction: float = 0
     layer: str = ""
 
     @property
     def name(self):
-        what = self.layer or f"{self.kind} {self.density:g}"
+        what = self.layer or f"{self.kind} {self.live_fraction:g}"
         return f"{self.element} {'x'.join(map(str, self.shape))} {what}"
 
 
 def synthetic_cases():
-    return [Case(element, shape, kind, density) for element, shapes in SHAPES.items()
-            for shape, kinds in shapes for kind, density in kinds]
+    return [Case(element, shape, kind, live_fraction) for element, shapes in SHAPES.items()
+            for shape, kinds in shapes for kind, live_fraction in kinds]

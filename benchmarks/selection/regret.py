@@ -10,7 +10,7 @@ default program, by each rule that it could have been given, and dense.
 All run in turns in one process, on one thread, in an order of its own each round, with
 other zeros than the call before; the median of the thread's time counts. `regret` is the
 default's time over that of the best of all others, `dense` the default's mean time, with
-the looks of calls that end dense, over the dense program's. `tau` compares the order that
+the scans of calls that end dense, over the dense program's. `tau` compares the order that
 Algorithm 1 predicts for these zeros with the measured one (Kendall), and `picked` is the
 time of the rule that it picks over the best one's. Cases in the file are not measured
 again: with --limit a run ends after so many seconds, and the next one goes on.
@@ -71,7 +71,7 @@ def make_inputs(case, layers):
     inputs = []
     for _ in range(ARRAYS):
         a = make_array(rng, case.element, m, k)
-        a[~PATTERNS[case.kind](rng, m, k, case.density)] = 0
+        a[~PATTERNS[case.kind](rng, m, k, case.live_fraction)] = 0
         inputs.append(a)
     return inputs, make_array(rng, case.element, k, n)
 
@@ -89,12 +89,12 @@ class Contender:
         return statistics.median(self.times)
 
     def mean(self):
-        """What disturbed a call is cut off, a look is not."""
+        """What disturbed a call is cut off, a scan is not."""
         most = 3 * self.median()
         return statistics.fmean(min(one, most) for one in self.times)
 
 
-def run_in_turns(case, compiled, inputs, b, seconds, pit):
+def run_interleaved(case, compiled, inputs, b, seconds, pit):
     from pit.tune.cases import ELEMENTS, RESULTS, as_argument
 
     a = np.empty_like(inputs[0])
@@ -135,7 +135,7 @@ def predict(compiler, case, array, options):
     found = {}
     for line in compiler.diagnostics.splitlines():
         dense = re.search(r"dense takes ([\d.]+) (ns|us|ms)", line)
-        rule = re.search(r"candidate (\S+) along axis \d of operand 0: coverage [\d.]+, "
+        rule = re.search(r"candidate (\S+) along axis \d of operand 0: live fraction [\d.]+, "
                          r"([\d.]+) (ns|us|ms)", line)
         if dense:
             found["dense"] = float(dense[1]) * units[dense[2]]
@@ -164,7 +164,7 @@ def measure(compiler, case, compiled, layers, arguments, pit):
     """The record of a case."""
     options = {"cpu": arguments.cpu}
     inputs, b = make_inputs(case, layers)
-    contenders = run_in_turns(case, compiled, inputs, b, arguments.seconds, pit)
+    contenders = run_interleaved(case, compiled, inputs, b, arguments.seconds, pit)
     mine = contenders.pop("default")
     times = {name: contender.median() for name, contender in contenders.items()}
     best = min(times, key=times.get)

@@ -44,7 +44,7 @@ MARKS = {"values": OF_VALUES, "values-bt": OF_VALUES, "right": OF_VALUES, "right
          "mask": ("rows", "32x1", "64x1"), "wanted": ("rows", "1x64", "1x256")}
 KINDS = {"anywhere": (1, 1), "2x1": (2, 1), "4x1": (4, 1), "8x1": (8, 1), "32x1": (32, 1), "64x1": (64, 1), "128x1": (128, 1),
          "rows": (1, 0), "32x32": (32, 32), "1x64": (1, 64)}
-DENSITIES = (1.0, 0.5, 0.25, 0.1, 0.05, 0.01)
+LIVE_FRACTIONS = (1.0, 0.5, 0.25, 0.1, 0.05, 0.01)
 
 
 def rule_of(name, mark):
@@ -111,22 +111,22 @@ def compile_one(arguments, name, text):
                     "-o", arguments.out / f"{name}.so"], check=True)
 
 
-def selected(torch, rows, columns, kind, density):
+def selected(torch, rows, columns, kind, live_fraction):
     """What is live, in blocks of `kind`; 0 is the whole dimension."""
     h, w = KINDS[kind][0], KINDS[kind][1] or columns
-    live = torch.rand((-(-rows // h), -(-columns // w)), device="cuda") < density
+    live = torch.rand((-(-rows // h), -(-columns // w)), device="cuda") < live_fraction
     return live.repeat_interleave(h, 0).repeat_interleave(w, 1)[:rows, :columns].contiguous()
 
 
-def make_arguments(torch, shape, dtype, mark, kind, density):
+def make_arguments(torch, shape, dtype, mark, kind, live_fraction):
     """Of a program, with what torch multiplies for it."""
     m, k, n = shape
     a = torch.randn((m, k), device="cuda", dtype=dtype)
     b = torch.randn((k, n), device="cuda", dtype=dtype)
     if mark.startswith("right"):
-        b *= selected(torch, n, k, kind, density).t()
+        b *= selected(torch, n, k, kind, live_fraction).t()
     else:
-        live = selected(torch, m, n if mark == "wanted" else k, kind, density)
+        live = selected(torch, m, n if mark == "wanted" else k, kind, live_fraction)
     if mark.startswith("values"):
         a *= live
     if mark.endswith("-bt"):
@@ -144,12 +144,12 @@ def peer(torch, mark, given, flat, product):
     return lambda: torch.matmul(given[0], right, out=product)
 
 
-def measure(pit, torch, timing, machine, entries, shape, element, mark, kind, density, rounds):
+def measure(pit, torch, timing, machine, entries, shape, element, mark, kind, live_fraction, rounds):
     m, k, n = shape
     dtype = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}[element]
     bytes_ = (m * k + k * n) * dtype.itemsize + 4 * m * n
     sets = max(3, -(-2 * machine.l2_bytes // bytes_))
-    data = [make_arguments(torch, shape, dtype, mark, kind, density) for _ in range(sets)]
+    data = [make_arguments(torch, shape, dtype, mark, kind, live_fraction) for _ in range(sets)]
     out = torch.empty((m, n), device="cuda")
     flat = torch.empty((m, k), device="cuda", dtype=dtype)
     product = torch.empty((m, n), device="cuda", dtype=dtype)
@@ -192,13 +192,13 @@ def run(arguments):
                     path = arguments.run / f"{name_of(shape, element, mark, contender)}.so"
                     if path.exists():
                         entries[contender] = pit.load(path).f
-                for kind, density in ((k, d) for k in KINDS for d in DENSITIES):
-                    case = f"{'x'.join(map(str, shape))} {element} {mark} {kind} {density}"
-                    if (density == 1 and kind != "anywhere" or time.monotonic() > end or
+                for kind, live_fraction in ((k, d) for k in KINDS for d in LIVE_FRACTIONS):
+                    case = f"{'x'.join(map(str, shape))} {element} {mark} {kind} {live_fraction}"
+                    if (live_fraction == 1 and kind != "anywhere" or time.monotonic() > end or
                             not re.search(arguments.cases, case) or not entries):
                         continue
                     times = measure(pit, torch, timing, machine, entries, shape, element, mark,
-                                    kind, density, arguments.rounds)
+                                    kind, live_fraction, arguments.rounds)
                     line = {"case": case, "us": {n: round(t, 1) for n, t in times.items()}}
                     if "default" in times:
                         best = min((n for n in times if n not in ("default", "cublas")),

@@ -78,19 +78,19 @@ def timed(run, repeat):
     return 1e3 * float(np.median(times))
 
 
-def draw_coverage(build, folder, activations, parameters):
+def draw_live_tiles(build, folder, activations, parameters):
     """Has pit-run draw a layer's input and the micro-tiles that cover it."""
     n, m = parameters[2][0].shape
     (folder / "layer3.mlir").write_text(layer_program(n, m, False, True))
     arrays = {"x": activations[2], "w": parameters[2][0], "b": parameters[2][1]}
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
-    plot = folder / "coverage.png"
+    plot = folder / "live-tiles.png"
     sys.stdout.flush()
     subprocess.run(
         [build / "bin" / "pit-run", folder / "layer3.mlir", "--entry=layer",
          *[f"--arg={folder / name}.npy" for name in arrays],
-         f"--out={folder / 'y.npy'}", "--check", f"--coverage-plot={plot}"], check=True)
+         f"--out={folder / 'y.npy'}", "--check", f"--live-plot={plot}"], check=True)
     return plot
 
 
@@ -110,7 +110,7 @@ def main():
     os.environ["PIT_RUNTIME_LIBRARY"] = str(arguments.build / "lib" / "libpit_runtime.so")
     compiler, context = pit.Compiler(), pit.default_context()
     print(f"\n{len(images)} test images, {context.threads} threads\n")
-    print("layer        sparsity  micro-tile  coverage  pit dense       pit  speed-up")
+    print("layer        sparsity  micro-tile      live  pit dense       pit  speed-up")
     x = images
     for i, (w, b) in enumerate(parameters):
         n, m = w.shape
@@ -125,14 +125,14 @@ def main():
             builds = context.recorded()
             context.record("off")
             times[sparse] = timed(lambda: layer(x, w, b, out=y), arguments.repeat)
-        coverage = f"{100 * builds[0].coverage:6.1f} %" if builds else "   dense"
+        live_fraction = f"{100 * builds[0].live_fraction:6.1f} %" if builds else "   dense"
         tile = micro_tile(layer)
-        print(f"{n:4d} -> {m:4d}  {100 * np.mean(x == 0):6.1f} %  {tile:>10}  {coverage}"
+        print(f"{n:4d} -> {m:4d}  {100 * np.mean(x == 0):6.1f} %  {tile:>10}  {live_fraction}"
               f"  {times[False]:6.2f} ms  {times[True]:6.2f} ms  {times[False] / times[True]:7.2f} x")
         x = y
 
-    print("\nlayer 3 by pit-run --check --coverage-plot:")
-    plot = draw_coverage(arguments.build, folder, activations, parameters)
+    print("\nlayer 3 by pit-run --check --live-plot:")
+    plot = draw_live_tiles(arguments.build, folder, activations, parameters)
     predicted, wanted = x.argmax(axis=1), logits.argmax(axis=1)
     different = int(np.sum(predicted != wanted))
     print(f"picture of its input and the micro-tiles that cover it: {plot}")

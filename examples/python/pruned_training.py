@@ -29,10 +29,10 @@ class PrunedLinear(torch.nn.Linear):
 
     by_pit = True
 
-    def prune(self, density, block):
+    def prune(self, live_fraction, block):
         """Keeps that part of the weights: the blocks of block x 1 with the largest sums."""
         sums = self.weight.detach().abs().unflatten(0, (-1, block)).sum(dim=1)
-        chosen = sums.flatten().topk(max(1, round(density * sums.numel()))).indices
+        chosen = sums.flatten().topk(max(1, round(live_fraction * sums.numel()))).indices
         kept = torch.zeros(sums.numel(), dtype=torch.bool).index_fill_(0, chosen, True)
         self.kept = kept.view_as(sums).repeat_interleave(block, dim=0)
 
@@ -57,9 +57,9 @@ class Network(torch.nn.Module):
             layer.by_pit = pit_or_torch == "pit"
         return self
 
-    def prune(self, density):
+    def prune(self, live_fraction):
         for layer in self.pruned:
-            layer.prune(density, self.block)
+            layer.prune(live_fraction, self.block)
 
     def kept(self):
         return torch.stack([layer.kept for layer in self.pruned])
@@ -71,13 +71,13 @@ class Network(torch.nn.Module):
         return F.cross_entropy(self.last(x), labels)
 
 
-def density_at(step, steps, last):
+def live_fraction_at(step, steps, last):
     """From 1 to `last` in three quarters of the training, fast at first."""
     left = max(0.0, 1 - step / (0.75 * steps))
     return last + (1 - last) * left**3
 
 
-def fit(network, images, labels, arguments, density):
+def fit(network, images, labels, arguments, live_fraction):
     """The loss of each step, and in how many steps the selection changed."""
     torch.manual_seed(arguments.seed)
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
@@ -85,7 +85,7 @@ def fit(network, images, labels, arguments, density):
     for step in range(arguments.steps):
         batch = torch.randint(len(images), (arguments.batch,))
         before = network.kept()
-        network.prune(density_at(step, arguments.steps, density))
+        network.prune(live_fraction_at(step, arguments.steps, live_fraction))
         changed += not torch.equal(before, network.kept())
         loss = network.loss(images[batch], labels[batch])
         optimizer.zero_grad()
@@ -96,7 +96,7 @@ def fit(network, images, labels, arguments, density):
 
 
 def main():
-    arguments = shared.read_arguments(__doc__, width=512, batch=128, steps=60, density=0.1,
+    arguments = shared.read_arguments(__doc__, width=512, batch=128, steps=60, live_fraction=0.1,
                                       block=16)
     if arguments.width % arguments.block:
         sys.exit(f"--block={arguments.block} does not divide --width={arguments.width}")
@@ -110,10 +110,10 @@ def main():
     dense.load_state_dict(network.state_dict())
 
     start = time.perf_counter()
-    pruned_losses, changed = fit(network, images, labels, arguments, arguments.density)
+    pruned_losses, changed = fit(network, images, labels, arguments, arguments.live_fraction)
     seconds = time.perf_counter() - start
     dense_losses, _ = fit(dense, images, labels, arguments, 1)
-    print(f"{arguments.steps} steps, pruned to {arguments.density:.0%}, in {seconds:.1f} s with "
+    print(f"{arguments.steps} steps, pruned to {arguments.live_fraction:.0%}, in {seconds:.1f} s with "
           f"compilations; other weights than before in {changed} of them")
     for name, each, losses in (("dense", dense, dense_losses), ("pruned", network, pruned_losses)):
         with torch.no_grad():
@@ -146,12 +146,12 @@ def main():
     if arguments.picture:
         drawn, axes = shared.figure(7, 4)
         axes.plot(dense_losses, label="dense")
-        axes.plot(pruned_losses, label=f"pruned to {arguments.density:.0%}")
+        axes.plot(pruned_losses, label=f"pruned to {arguments.live_fraction:.0%}")
         axes.set_xlabel("step")
         axes.set_ylabel("loss")
         axes.set_ylim(bottom=0)
         share = axes.twinx()
-        share.plot([density_at(step, arguments.steps, arguments.density)
+        share.plot([live_fraction_at(step, arguments.steps, arguments.live_fraction)
                     for step in range(arguments.steps)], "k:", label="weights kept")
         share.set_ylabel("part of the weights that is kept")
         drawn.legend(loc="outside upper center", ncols=3)

@@ -65,9 +65,9 @@ int main(void) {
   check(context, pit_index_statistics(context, index, &stats));
   check(context, pit_index_waste(context, index, PIT_SOURCE_VALUES, &tensor,
                                  NULL, &waste));
-  printf("%lld of %lld micro-tiles are live: coverage %.3f, waste %.3f\n",
-         (long long)stats.live, (long long)stats.micro_tiles, stats.coverage,
-         waste);
+  printf("%lld of %lld micro-tiles are live: live fraction %.3f, waste %.3f\n",
+         (long long)stats.live, (long long)stats.micro_tiles,
+         stats.live_fraction, waste);
 
   // A spec that cannot be right is refused, with a reason.
   spec.axis = 2;

@@ -123,12 +123,12 @@ typedef struct PitSparseOptions {
   MlirValue selector;       ///< null for the values
   MlirAttribute background; ///< a number of the element type
   bool assume; ///< the input is background already where it is not selected
-  MlirAttribute rule; ///< #pit.rule
-  bool hasDensity;    ///< are the next three given?
-  double density;     ///< the fraction of live micro-tiles
-  intptr_t densityTileRank;
-  const int64_t *densityTile; ///< their sizes; 0 for a whole dimension
-  MlirStringRef label;        ///< by which samples and profiles call the mark
+  MlirAttribute rule;   ///< #pit.rule
+  bool hasLiveFraction; ///< are the next three given?
+  double liveFraction;  ///< the fraction of live micro-tiles
+  intptr_t liveFractionTileRank;
+  const int64_t *liveFractionTile; ///< their sizes; 0 for a whole dimension
+  MlirStringRef label; ///< by which samples and profiles call the mark
 } PitSparseOptions;
 
 /// pit.sparse: marks `input`, a ranked tensor. The result has its type.
@@ -160,9 +160,9 @@ MLIR_CAPI_EXPORTED MlirOperation pitCountCreate(MlirLocation location,
                                                 MlirValue index,
                                                 intptr_t groupRank,
                                                 const MlirValue *group);
-/// pit.coverage: the fraction of micro-tiles that are live, an f64.
-MLIR_CAPI_EXPORTED MlirOperation pitCoverageCreate(MlirLocation location,
-                                                   MlirValue index);
+/// pit.live_fraction: the fraction of micro-tiles that are live, an f64.
+MLIR_CAPI_EXPORTED MlirOperation pitLiveFractionCreate(MlirLocation location,
+                                                       MlirValue index);
 /// pit.extent: the extent of the packed dimension, of type index.
 MLIR_CAPI_EXPORTED MlirOperation pitExtentCreate(MlirLocation location,
                                                  MlirValue index);

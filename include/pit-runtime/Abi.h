@@ -10,7 +10,7 @@
 #ifndef PIT_RUNTIME_ABI_H
 #define PIT_RUNTIME_ABI_H
 
-#include "pit-runtime/Coverage.h"
+#include "pit-runtime/LiveFractions.h"
 #include "pit-runtime/Program.h"
 
 #ifdef __cplusplus
@@ -322,9 +322,9 @@ typedef struct pit_cost {
 /// `*bitmap` is the bitmap of the data already.
 #define PIT_CHOOSE_SEEN 2
 
-/// Describes a bitmap (Coverage.h) of values, of which the program itself wrote
-/// the words: in device memory, if it is one for a device. The fields point to
-/// them.
+/// Describes a bitmap (LiveFractions.h) of values, of which the program itself
+/// wrote the words: in device memory, if it is one for a device. The fields
+/// point to them.
 PIT_RT_EXPORT int32_t pit_rt_bitmap(pit_frame *frame, int32_t rank,
                                     const int64_t *shape, const void *words,
                                     pit_bitmap *bitmap);
@@ -334,15 +334,15 @@ PIT_RT_EXPORT int32_t pit_rt_bitmap(pit_frame *frame, int32_t rank,
 /// variants that need an index. A cost that is no number is not chosen, of
 /// equal ones the first is.
 ///
-/// If a look is needed, this makes a bitmap of the data (Coverage.h) and
+/// If a scan is needed, this makes a bitmap of the data (LiveFractions.h) and
 /// `bitmap` tells it, for pit_rt_build; it lives until pit_rt_leave, or
 /// until the `place` chooses again (NULL: it does not). With PIT_CHOOSE_SEEN
 /// what `bitmap` tells is that bitmap, and the data is not read, unless it is
-/// NULL, as where an earlier choice by the data did not look. Otherwise,
-/// without a look, `bitmap` becomes NULL. There is no look if the costs tell
-/// without, if memory is constant that was looked at before, and, unless the
+/// NULL, as where an earlier choice by the data did not scan. Otherwise,
+/// without a scan, `bitmap` becomes NULL. There is no scan if the costs tell
+/// without, if memory is constant that was scanned before, and, unless the
 /// choice is deterministic (`flags`, or the context's option), for the next 1,
-/// 2, 4, ... 64 calls after looks one after the other that ended dense: these
+/// 2, 4, ... 64 calls after scans one after the other that ended dense: these
 /// run dense, too. That is remembered by the context for each program, mark and
 /// shape. For a program for the CPU.
 PIT_RT_EXPORT int32_t pit_rt_choose(pit_frame *frame,
@@ -372,10 +372,10 @@ typedef struct pit_device_choice {
 /// As pit_rt_choose, of a program for a device, which chooses there; the host
 /// does not wait for it. `*choice` lives until pit_rt_leave, or until the
 /// `place` chooses again. Variant 0 must be dense, and the costs of the fullest
-/// group 0. The host knows the variant if the costs tell without a look, and
-/// while calls run dense after looks that ended dense, as far as it has heard
+/// group 0. The host knows the variant if the costs tell without a scan, and
+/// while calls run dense after scans that ended dense, as far as it has heard
 /// of them. A call that a graph captures leaves that to the device, so that the
-/// graph looks as rarely as a program does.
+/// graph scans as rarely as a program does.
 ///
 /// If `after` is not NULL, it is another choice of the call: only where that
 /// took variant 0 one of the variants is taken, else none of them, and the
@@ -442,11 +442,11 @@ PIT_RT_EXPORT int32_t pit_rt_launch(pit_frame *frame, const pit_image *image,
 /// As pit_rt_launch, of a kernel that waits itself until the work before it is
 /// done (griddepcontrol.wait) and touches no memory earlier: from sm_90 on it
 /// may be started while that still runs.
-PIT_RT_EXPORT int32_t pit_rt_launch_early(pit_frame *frame,
-                                          const pit_image *image,
-                                          const char *kernel, int64_t blocks,
-                                          int64_t split, int32_t threads,
-                                          int32_t shared_bytes, void **params);
+PIT_RT_EXPORT int32_t pit_rt_launch_pdl(pit_frame *frame,
+                                        const pit_image *image,
+                                        const char *kernel, int64_t blocks,
+                                        int64_t split, int32_t threads,
+                                        int32_t shared_bytes, void **params);
 
 /// Copies between pieces of device memory, on the call's stream.
 PIT_RT_EXPORT int32_t pit_rt_copy(pit_frame *frame, void *to, const void *from,

@@ -55,7 +55,7 @@ typedef struct pit_context_options {
   /// How many bytes may be kept of constants (Constant.h); 0: no bound. Memory
   /// that does not fit is made in each call.
   int64_t kept_bytes;
-  /// Not 0: programs that choose between variants look at their data in each
+  /// Not 0: programs that choose between variants scan their data in each
   /// call, so that the choice depends on nothing else; see pit_entry_choices.
   int32_t deterministic;
 } pit_context_options;
@@ -94,12 +94,12 @@ typedef struct pit_build_stats {
   int32_t source; ///< pit_source
   int32_t axis;
   int64_t groups;
-  int64_t micro_tiles; ///< all micro-tiles, live or not
-  int64_t live;        ///< micro-tiles in the index; -1: on a device
-  int64_t max_count;   ///< live micro-tiles of the fullest group; or -1
-  int64_t build_ns;    ///< wall time of the build; -1: on a device
-  double coverage;     ///< live / micro_tiles; 0 if there are none; or -1
-  double waste;        ///< see pit_index_waste; -1 if it was not measured
+  int64_t micro_tiles;  ///< all micro-tiles, live or not
+  int64_t live;         ///< micro-tiles in the index; -1: on a device
+  int64_t max_count;    ///< live micro-tiles of the fullest group; or -1
+  int64_t build_ns;     ///< wall time of the build; -1: on a device
+  double live_fraction; ///< live / micro_tiles; 0 if there are none; or -1
+  double waste;         ///< see pit_index_waste; -1 if it was not measured
 } pit_build_stats;
 
 /// Forgets what was recorded and sets what will be.

@@ -203,9 +203,9 @@ PIT_RT_EXPORT pit_status pit_index_export(pit_context *context,
                                           pit_index_arrays *arrays);
 
 typedef struct pit_index_stats {
-  int64_t micro_tiles; ///< all micro-tiles, live or not
-  int64_t live;        ///< micro-tiles in the index
-  double coverage;     ///< live / micro_tiles; 0 if there are none
+  int64_t micro_tiles;  ///< all micro-tiles, live or not
+  int64_t live;         ///< micro-tiles in the index
+  double live_fraction; ///< live / micro_tiles; 0 if there are none
 } pit_index_stats;
 
 /// Not of an index in device memory, whose counts the host does not know.

@@ -138,14 +138,14 @@ typedef struct pit_choice {
   int32_t rank;
   int64_t shape[PIT_MAX_RANK];      ///< of the marked value
   int64_t calls;                    ///< choices made
-  int64_t looks;                    ///< those that read the value
+  int64_t scans;                    ///< those that read the value
   int32_t variants;                 ///< how many there are to choose from
   int32_t variant;                  ///< chosen last: its number
   int32_t axis;                     ///< of the index it needs; -1: it is dense
   int64_t micro_tile[PIT_MAX_RANK]; ///< of this index
-  double cost;     ///< of this variant, in the units of the program's table
-  double coverage; ///< of its micro-tiles at the last look; -1: it is dense, or
-                   ///< there was no look
+  double cost; ///< of this variant, in the units of the program's table
+  double live_fraction; ///< of its micro-tiles at the last scan; -1: it is
+                        ///< dense, or there was no scan
 } pit_choice;
 
 /// Copies what calls of the entry chose on the context, the latest first, at

@@ -9,9 +9,9 @@
 
 #include "pit-runtime/Constant.h"
 #include "pit-runtime/Context.h"
-#include "pit-runtime/Coverage.h"
 #include "pit-runtime/Device.h"
 #include "pit-runtime/Index.h"
+#include "pit-runtime/LiveFractions.h"
 #include "pit-runtime/Program.h"
 #include "pit-runtime/Source.h"
 #include "pit-runtime/Status.h"

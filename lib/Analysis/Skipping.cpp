@@ -72,7 +72,7 @@ struct ResultVerdict {
 } // namespace
 
 /// Judges one result that is `known` at the skipped points.
-static ResultVerdict judgeResult(linalg::LinalgOp op, unsigned result,
+static ResultVerdict checkResult(linalg::LinalgOp op, unsigned result,
                                  Known known) {
   BlockArgument accumulator = getAccumulator(op, result);
   // [S3a] Nothing is contributed.
@@ -171,7 +171,7 @@ SkippingVerdict pit::analyzeSkipping(linalg::LinalgOp op, unsigned operand,
   std::string effects;
   for (unsigned result = 0, e = op.getNumDpsInits(); result != e; ++result) {
     ResultVerdict judged =
-        judgeResult(op, result, body.lookup(getYielded(op, result)));
+        checkResult(op, result, body.lookup(getYielded(op, result)));
     verdict.results.push_back(judged.effect);
     std::string text = "result " + std::to_string(result) + " " + judged.text;
     if (judged.condition != SkipCondition::None) {

@@ -159,11 +159,11 @@ MlirOperation pitSparseCreate(MlirLocation location, MlirValue input,
                                static_cast<Source>(options->source),
                                unwrap(options->selector), *background,
                                options->assume, rule);
-  if (options->hasDensity)
-    mark.setDensityAttr(builder.getF64FloatAttr(options->density));
-  if (options->hasDensity && options->densityTileRank)
-    mark.setDensityTileAttr(builder.getDenseI64ArrayAttr(
-        toArray(options->densityTileRank, options->densityTile)));
+  if (options->hasLiveFraction)
+    mark.setLiveFractionAttr(builder.getF64FloatAttr(options->liveFraction));
+  if (options->hasLiveFraction && options->liveFractionTileRank)
+    mark.setLiveFractionTileAttr(builder.getDenseI64ArrayAttr(
+        toArray(options->liveFractionTileRank, options->liveFractionTile)));
   if (options->label.length)
     mark.setLabelAttr(builder.getStringAttr(unwrap(options->label)));
   return wrap(mark.getOperation());
@@ -182,13 +182,13 @@ PitSparseOptions pitSparseGetOptions(MlirOperation op) {
   options.background = wrap(Attribute(mark.getBackgroundAttr()));
   options.assume = mark.getAssume();
   options.rule = wrap(Attribute(mark.getRuleAttr()));
-  if (FloatAttr density = mark.getDensityAttr()) {
-    options.hasDensity = true;
-    options.density = density.getValueAsDouble();
+  if (FloatAttr liveFraction = mark.getLiveFractionAttr()) {
+    options.hasLiveFraction = true;
+    options.liveFraction = liveFraction.getValueAsDouble();
   }
-  if (DenseI64ArrayAttr tile = mark.getDensityTileAttr()) {
-    options.densityTileRank = tile.size();
-    options.densityTile = tile.asArrayRef().data();
+  if (DenseI64ArrayAttr tile = mark.getLiveFractionTileAttr()) {
+    options.liveFractionTileRank = tile.size();
+    options.liveFractionTile = tile.asArrayRef().data();
   }
   if (StringAttr label = mark.getLabelAttr())
     options.label = wrap(label.getValue());
@@ -225,7 +225,7 @@ MlirOperation pitIndexCreate(MlirLocation location, pit_source source,
   return wrap(pit::IndexOp::create(builder, unwrap(location), unwrap(type),
                                    static_cast<Source>(source), unwrap(input),
                                    toValues(shapeRank, shape), /*seen=*/Value(),
-                                   /*bits=*/Value(), *number)
+                                   /*bitmap=*/Value(), *number)
                   .getOperation());
 }
 bool pitOperationIsAIndex(MlirOperation op) {
@@ -256,9 +256,9 @@ MlirOperation pitCountCreate(MlirLocation location, MlirValue index,
   return createQuery<CountOp>(location, getBuilder(location).getIndexType(),
                               index, ValueRange(subscripts));
 }
-MlirOperation pitCoverageCreate(MlirLocation location, MlirValue index) {
-  return createQuery<CoverageOp>(location, getBuilder(location).getF64Type(),
-                                 index);
+MlirOperation pitLiveFractionCreate(MlirLocation location, MlirValue index) {
+  return createQuery<LiveFractionOp>(location,
+                                     getBuilder(location).getF64Type(), index);
 }
 MlirOperation pitExtentCreate(MlirLocation location, MlirValue index) {
   return createQuery<ExtentOp>(location, getBuilder(location).getIndexType(),

@@ -167,7 +167,7 @@ std::optional<DeviceCode> pit::parseDeviceCode(StringRef name) {
 
 /// Facts about zeros, whichever machine the program is for.
 template <typename Options>
-static void setKnowledge(Options &to, const pit_compile_options &from) {
+static void setZeroFacts(Options &to, const pit_compile_options &from) {
   SmallVector<std::string> samples;
   for (const char *const *at = from.samples; at && *at; ++at)
     samples.push_back(*at);
@@ -177,7 +177,7 @@ static void setKnowledge(Options &to, const pit_compile_options &from) {
 
 static void setDefaults(PitToCpuOptions &to, const pit_compile_options &from,
                         const CpuTarget &host) {
-  setKnowledge(to, from);
+  setZeroFacts(to, from);
   to.vectorWidth = host.vectorBits;
   to.amx = host.amx;
   to.openmp = from.openmp != 0;
@@ -186,7 +186,7 @@ static void setDefaults(PitToCpuOptions &to, const pit_compile_options &from,
 
 static void setDefaults(PitToCudaOptions &to, const pit_compile_options &from,
                         const CpuTarget &) {
-  setKnowledge(to, from);
+  setZeroFacts(to, from);
   to.chip = from.chip;
   to.explain = from.explain != 0;
   to.optLevel = from.opt_level;

@@ -87,7 +87,7 @@ private:
       sizes.push_back(range.size);
     SmallVector<Attribute> candidates;
     SmallVector<Value> fixed, live;
-    bool isMask = mark.getSource() == Source::Mask && !looksAtNumbers();
+    bool isMask = mark.getSource() == Source::Mask && !scansNumbers();
     Value input = mark.getSource() == Source::Mask ? Value(mark.getSelector())
                                                    : Value(mark.getInput());
     for (const Variant &variant : set.variants) {
@@ -100,7 +100,7 @@ private:
       dropUnlessSaving(fixed, dense);
     return ChooseOp::create(
         b, loc, b.getIndexType(), BitmapType::get(b.getContext()), input,
-        /*bits=*/Value(), isMask, b.getArrayAttr(candidates), dense, fixed,
+        /*bitmap=*/Value(), isMask, b.getArrayAttr(candidates), dense, fixed,
         live,
         /*after=*/Value(), /*seen=*/Value(),
         mark.getSource() == Source::Mask ? TypedAttr()
@@ -109,8 +109,8 @@ private:
   }
 
   /// Is the mask one of numbers? What is not 0 of them is what is live of
-  /// values, so that marks by both share a look.
-  bool looksAtNumbers() {
+  /// values, so that marks by both share a scan.
+  bool scansNumbers() {
     return mark.getSource() == Source::Mask &&
            isa<FloatType>(getElementTypeOrSelf(mark.getSelector()));
   }
@@ -224,7 +224,7 @@ private:
     IndexOp index = planner.apply(variant, taken);
     b.modifyOpInPlace(index, [&] {
       index.getSeenMutable().assign(bitmap);
-      if (looksAtNumbers())
+      if (scansNumbers())
         index.setSource(Source::Values);
     });
     return variant;

@@ -27,15 +27,15 @@ void RuleComparison::explain(Operation *op, bool chosen) const {
   for (const ComparedRule &rule : rules) {
     bool isChosen = chosen && pays() && &rule == &rules.front();
     say() << "candidate " << describeRule(rule.candidate)
-          << llvm::formatv(": coverage {0:F4}, {1}, {2:F2} of dense",
-                           rule.coverage, formatTime(rule.time),
+          << llvm::formatv(": live fraction {0:F4}, {1}, {2:F2} of dense",
+                           rule.liveFraction, formatTime(rule.time),
                            dense > 0 ? rule.time / dense : 0)
                  .str()
           << (isChosen ? ", chosen: the least" : "");
   }
   for (const std::string &rule : unknown)
     say() << "candidate " << rule << ": " << source
-          << " does not tell its coverage";
+          << " does not tell its live fraction";
 }
 
 FailureOr<std::optional<RuleComparison>>

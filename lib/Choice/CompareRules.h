@@ -1,7 +1,7 @@
 //===- CompareRules.h - The best rule for known zeros -----------*- C++ -*-===//
 //
 // Algorithm 1 of the PIT paper: the rules of an op are compared by the times
-// that they take for the coverage that is known of a mark.
+// that they take for the live fraction that is known of a mark.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@ namespace mlir::pit {
 /// A rule, and what it is expected to take.
 struct ComparedRule {
   Candidate candidate;
-  double coverage; ///< live micro-tiles, of all
-  double time;     ///< nanoseconds
+  double liveFraction; ///< live micro-tiles, of all
+  double time;         ///< nanoseconds
 };
 
 /// The rules of an op for one of its marks.
@@ -26,7 +26,7 @@ struct RuleComparison {
   std::string source;                 ///< of what is known
   SmallVector<ComparedRule, 0> rules; ///< the fastest first
   double dense = 0;                   ///< nanoseconds
-  SmallVector<std::string> unknown;   ///< rules whose coverage is not known
+  SmallVector<std::string> unknown; ///< rules whose live fraction is not known
 
   /// Whether the fastest rule is faster than skipping nothing.
   bool pays() const { return !rules.empty() && rules.front().time < dense; }

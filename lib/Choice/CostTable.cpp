@@ -51,30 +51,30 @@ public:
       return failure();
     if (failed(readSizes(*compileTime, {{"rows", &sizes.allRows},
                                         {"columns", &sizes.allColumns},
-                                        {"parts", &sizes.allParts}})))
+                                        {"partials", &sizes.allPartials}})))
       return failure();
     if (failed(readPositive<int64_t>(
             *runTime, {{"least_wanted_rows", &sizes.leastWantedRows}})) ||
         failed(readPositive<double>(
             *getObject(root, "variants", none),
-            {{"least_look_gain", &limits.leastLookGain},
+            {{"least_scan_gain", &limits.leastScanGain},
              {"least_saving", &limits.leastSaving},
              {"least_saving_beside", &limits.leastSavingBeside},
              {"least_window_uses", &limits.leastWindowUses},
              {"least_ids", &limits.leastIds}})))
       return failure();
     const json::Object *factors = getObject(root, "shapes", none);
-    if (failed(readPositive<double>(*factors,
-                                    {{"step_columns", &shapes.stepColumns},
-                                     {"transposed", &shapes.transposed},
-                                     {"strided", &shapes.strided},
-                                     {"packing_rows", &shapes.packingRows},
-                                     {"add_part", &shapes.addPart},
-                                     {"measured_part", &shapes.measuredPart},
-                                     {"next_list", &shapes.nextList},
-                                     {"assumed_live", &shapes.assumedLive},
-                                     {"wanted_lists", &shapes.wantedLists},
-                                     {"read_bytes", &shapes.readBytes}})) ||
+    if (failed(readPositive<double>(
+            *factors, {{"step_columns", &shapes.stepColumns},
+                       {"transposed", &shapes.transposed},
+                       {"strided", &shapes.strided},
+                       {"packing_rows", &shapes.packingRows},
+                       {"add_partial", &shapes.addPartial},
+                       {"measured_partial", &shapes.measuredPartial},
+                       {"next_list", &shapes.nextList},
+                       {"assumed_live", &shapes.assumedLive},
+                       {"wanted_lists", &shapes.wantedLists},
+                       {"read_bytes", &shapes.readBytes}})) ||
         failed(readPositive<int64_t>(*factors,
                                      {{"list_columns", &shapes.listColumns},
                                       {"in_place_rows", &shapes.inPlaceRows}})))
@@ -178,7 +178,7 @@ private:
     for (auto [name, cost] : {std::pair("column", &costs.column),
                               {"read", &costs.read},
                               {"step", &costs.step},
-                              {"part", &costs.part},
+                              {"partial", &costs.partial},
                               {"wanted", &costs.wanted},
                               {"ask", &costs.ask}}) {
       *cost = object.getNumber(name).value_or(*cost);
@@ -189,7 +189,7 @@ private:
     }
     for (auto [name, limit] : {std::pair("lines", &costs.lines),
                                {"bytes", &costs.bytes},
-                               {"parts", &costs.parts}}) {
+                               {"partials", &costs.partials}}) {
       *limit = object.getInteger(name).value_or(0);
       if (*limit < 0)
         return fail(element + " has " + Twine(name) +
@@ -287,7 +287,7 @@ FailureOr<CostTable> mlir::pit::loadCostTable(Operation *op, StringRef path,
 //===----------------------------------------------------------------------===//
 
 /// The costs of elements of this name. Costs of another kind of CPU are scaled
-/// by the width of vectors: memory is as fast, and looking as dear.
+/// by the width of vectors: memory is as fast, and scanning as dear.
 static std::optional<ChoiceCosts> findByName(const CostTable &table,
                                              StringRef name, double lines,
                                              double bytes, CostLayout layout) {
@@ -339,7 +339,7 @@ std::optional<ChoiceCosts> CostTable::findCosts(Type element, double lines,
   if (!costs)
     return std::nullopt;
   double width = element.getIntOrFloatBitWidth() / 32.0;
-  // Narrow elements are computed in 32 bits; all are looked at as they are.
+  // Narrow elements are computed in 32 bits; all are scanned as they are.
   costs->scan *= std::max(width, 0.25);
   costs->read *= std::max(width, 0.25);
   width = std::max(width, 1.0);

@@ -11,7 +11,7 @@
 // `element` is an element type or a list of several. It may name a kind of CPU,
 // as `avx2 f32` does, also in a table of the user's. `dense` is one
 // multiplication and addition of the dense program, whose columns are rounded
-// up to vectors, `scan` one element that is looked at, `group` the list of a
+// up to vectors, `scan` one element that is scanned, `group` the list of a
 // group for each `list_columns`, and `multiply` one multiplication and addition
 // of micro-tiles of so many `rows`; 0 rows are whole rows, columns or windows.
 // A height that is not listed is not chosen at run time. At compile time it is
@@ -28,13 +28,13 @@
 //           many columns (0)
 //   column  an element along the last dim of the result that is read or written
 //           by itself, once for all rows (40 times `dense`)
-//   part    a multiplication and addition of a live part of `measured_part`
+//   partial a multiplication and addition of a live part of `measured_partial`
 //           sums, of which several write the same results (modelled). The part
 //           of it above one of a row is the time of adding to the result, once
 //           a part
-//   parts   of a GPU: parts of so many sums are variants at run time (0: none)
+//   partials of a GPU: parts of so many sums are variants at run time (0: none)
 //   wanted  of a GPU: one of a wanted part of a row (0: no variant at run time)
-//   ask     of a GPU: a choice that ends dense and does not look, beside what
+//   ask     of a GPU: a choice that ends dense and does not scan, beside what
 //           its variants take to leave (0)
 //   pack    of a micro-tile: an element of the other operand, whatever is live,
 //           if all of it is packed or widened first, for several groups (0)
@@ -91,15 +91,16 @@ struct ChoiceCosts {
   int64_t bytes = 0; ///< if not 0: of the other operand, at most
   CostLayout layout = CostLayout::Left; ///< of ops that read like this
   double dense = 0;  ///< a multiplication and addition of the dense program
-  double scan = 0;   ///< an element that is looked at
+  double scan = 0;   ///< an element that is scanned
   double group = 0;  ///< the list of a group, where a micro-tile has no other
   double column = 0; ///< an element that is gathered among a row's
   double read = 0;   ///< an element of the other operand, the first time
   double step = 0;   ///< of a micro-tile for `list_columns`: as so many columns
-  double part = 0;   ///< a multiplication of a live part of sums; 0: not known
-  int64_t parts = 0; ///< if not 0: those of so many sums are variants of a GPU
+  double partial = 0; ///< a multiplication of a live part of sums; 0: not known
+  int64_t partials =
+      0;             ///< if not 0: those of so many sums are variants of a GPU
   double wanted = 0; ///< the same of a wanted part of a row, on a GPU
-  double ask = 0;    ///< a choice that ends dense without a look, on a GPU
+  double ask = 0;    ///< a choice that ends dense without a scan, on a GPU
   struct MicroTile {
     int64_t rows = 0;    ///< 0: whole rows
     double multiply = 0; ///< a multiplication and addition of a live one
@@ -123,15 +124,15 @@ struct MicroTileSizes {
   int64_t leastWantedRows = 0;
   /// Heights, widths, and parts of sums at compile time, besides heights that
   /// costs list.
-  SmallVector<int64_t> allRows, allColumns, allParts;
+  SmallVector<int64_t> allRows, allColumns, allPartials;
 };
 
 /// When a program that chooses at run time has a variant.
 struct VariantLimits {
-  /// By how many times what may be saved has to be more than looking takes.
+  /// By how many times what may be saved has to be more than scanning takes.
   /// Looks that end dense are 7 in the first hundred calls, and cost 3 % then.
-  /// Nothing on a device waits for the host's look, so a GPU's is less.
-  double leastLookGain = 0;
+  /// Nothing on a device waits for the host's scan, so a GPU's is less.
+  double leastScanGain = 0;
   /// By how many times what a variant may save has to be more than what its
   /// kernels take in calls that end with another one.
   double leastSaving = 0;
@@ -166,9 +167,9 @@ struct ShapeFactors {
   int64_t inPlaceRows = 0;
   /// A row of the result is read and written again for each part of a sum: as
   /// much as so many multiplications and additions.
-  double addPart = 0;
+  double addPartial = 0;
   /// How many sums a part has of which the costs say what they take.
-  double measuredPart = 0;
+  double measuredPartial = 0;
   /// The time of a list that adds to the sums of the list before it, as a part
   /// of one that has sums of its own: each tap of a convolution reads the lists
   /// of other pixels.

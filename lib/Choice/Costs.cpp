@@ -214,14 +214,14 @@ CostTerm CostModel::getDense() const {
   return term;
 }
 
-/// Is the index made by looking at elements?
-static bool looks(SparseOp mark) {
+/// Is the index made by scanning elements?
+static bool scans(SparseOp mark) {
   return mark.getSource() == Source::Values || mark.getSource() == Source::Mask;
 }
 
-CostTerm CostModel::getLook() const {
+CostTerm CostModel::getScan() const {
   CostTerm term;
-  if (!looks(mark))
+  if (!scans(mark))
     return term;
   Product product;
   product.factor = costs.scan / 1000;
@@ -236,7 +236,7 @@ CostTerm CostModel::getLook() const {
 }
 
 double CostModel::getScan(ArrayRef<int64_t> shape) const {
-  if (!looks(mark))
+  if (!scans(mark))
     return 0;
   double elements = costs.scan / 1000;
   for (int64_t size : shape)
@@ -296,7 +296,7 @@ double CostModel::countRows(const Candidate &candidate) const {
   return rows;
 }
 
-/// Lists of all groups are read for each strip of columns.
+/// Lists of all groups are read for each column block.
 CostTerm CostModel::getFixed(const Candidate &candidate) const {
   CostTerm term;
   Product fixed;
@@ -523,8 +523,9 @@ double CostModel::multiply(const Candidate &candidate) const {
                      std::max(1.0, shapes.wantedLists / countGroups(candidate))
                : time * (1 + shapes.stepColumns / tile[*lane]);
   if (candidate.rule.getConflicts() != Conflicts::None)
-    time = costs.part ? time + (costs.part - time) * shapes.measuredPart / part
-                      : time * (1 + shapes.addPart / part);
+    time = costs.partial
+               ? time + (costs.partial - time) * shapes.measuredPartial / part
+               : time * (1 + shapes.addPartial / part);
   if (lanes > 1 && costs.layout != CostLayout::LeftBT &&
       isReducedDim(op, axis) && otherMap && otherMap.isFunctionOfDim(axis) &&
       isColumnMajor(op, otherMap) && countRows(candidate) < shapes.packingRows)

@@ -1,7 +1,7 @@
 //===- Costs.h - What a rule costs, as a function of the zeros --*- C++ -*-===//
 //
 // The time of an op by a rule is affine in what is known when the data is: a
-// time for looking at the operand and for the lists of its index, and one for
+// time for scanning the operand and for the lists of its index, and one for
 // each live micro-tile. The table has the times of a multiplication and
 // addition for rows of micro-tiles of a left operand. Other shapes follow from
 // these by the shape of the tile.
@@ -54,14 +54,14 @@ public:
   /// Nanoseconds of the op that skips nothing.
   CostTerm getDense() const;
   /// Nanoseconds of the rule that do not depend on what is live, beside those
-  /// of looking.
+  /// of scanning.
   CostTerm getFixed(const Candidate &candidate) const;
   /// Nanoseconds of a live micro-tile.
   CostTerm getLive(const Candidate &candidate) const;
   /// Nanoseconds of the rule's kernels where another one is chosen.
   double getLeave(const Candidate &candidate) const;
-  /// Nanoseconds of looking at the operand, if that is done by its elements.
-  CostTerm getLook() const;
+  /// Nanoseconds of scanning the operand, if that is done by its elements.
+  CostTerm getScan() const;
   /// The same for an operand of this shape.
   double getScan(ArrayRef<int64_t> shape) const;
 

@@ -46,7 +46,7 @@ static LogicalResult compare(MarkedOperand marked, const PlanTarget &target,
   });
   for (const ComparedRule &rule : (*compared)->rules) {
     legal.push_back(rule.candidate);
-    legal.back().expected = {rule.coverage, rule.time, (*compared)->dense};
+    legal.back().expected = {rule.liveFraction, rule.time, (*compared)->dense};
   }
   return success();
 }

@@ -1,4 +1,4 @@
-//===- Profile.cpp - The coverage that a run recorded ---------------------===//
+//===- Profile.cpp - The live fraction that a run recorded ----------------===//
 //
 // A profile is a JSON object. pit_context_write_profile writes:
 //

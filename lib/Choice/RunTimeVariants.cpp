@@ -120,9 +120,9 @@ public:
       : marked(marked), op(marked.op), mark(marked.mark), costs(costs) {}
 
   bool isResult() { return op.isDpsInit(&marked.get()); }
-  bool looksAtValues() { return mark.getSource() == Source::Values; }
+  bool scansValues() { return mark.getSource() == Source::Values; }
   bool isVectorOfGpu() {
-    return costs.isForGpu && !isResult() && looksAtValues() && isVector(marked);
+    return costs.isForGpu && !isResult() && scansValues() && isVector(marked);
   }
   /// Null if the table does not tell.
   const CostModel *getModel() {
@@ -154,9 +154,9 @@ struct Condition {
 } // namespace
 
 static const Condition kConditions[] = {
-    // [V1] The program can look: not at lengths or a routing.
+    // [V1] The program can scan: not at lengths or a routing.
     {[](Question &q) {
-       return q.looksAtValues() || q.mark.getSource() == Source::Mask;
+       return q.scansValues() || q.mark.getSource() == Source::Mask;
      },
      Otherwise::OneRule},
     // [V2] The user insists on no rule.
@@ -168,8 +168,7 @@ static const Condition kConditions[] = {
     // copy more than they skip never pay.
     {[](Question &q) {
        return isModelled(q.marked, q.costs.isForGpu) || q.costs.isForGpu ||
-              !q.looksAtValues() ||
-              !isCopyingTooDear(q.marked, q.costs.variants);
+              !q.scansValues() || !isCopyingTooDear(q.marked, q.costs.variants);
      },
      Otherwise::Dense},
     {[](Question &q) { return isModelled(q.marked, q.costs.isForGpu); },
@@ -185,13 +184,13 @@ static const Condition kConditions[] = {
     {[](Question &q) { return q.getModel() || !q.isVectorOfGpu(); },
      Otherwise::Dense},
     {[](Question &q) { return q.getModel() != nullptr; }, Otherwise::OneRule},
-    // [V7] Elements are used so often that looking at them can pay.
+    // [V7] Elements are used so often that scanning them can pay.
     {[](Question &q) {
        std::optional<double> uses = countUses(q.marked);
        const ChoiceCosts &costs = q.getModel()->getCosts();
-       return !q.looksAtValues() || !uses ||
+       return !q.scansValues() || !uses ||
               !(*uses * costs.dense <
-                q.costs.variants.leastLookGain * costs.scan);
+                q.costs.variants.leastScanGain * costs.scan);
      },
      Otherwise::Dense},
     // [V8] Where rows of the matrix are not contiguous, zeros of the vector
@@ -325,9 +324,9 @@ static TriedSizes getTriedSizes(Question &q) {
   if (isForGpu && !isResult && q.mark.getType().isDynamicDim(0) &&
       (costs.layout == CostLayout::Right || sumsRows(q.marked))) {
     sizes.rows = sizes.columns = {};
-    if (costs.parts)
-      sizes.parts = {costs.parts};
-    sizes.cutsColumns = !sizes.parts.empty();
+    if (costs.partials)
+      sizes.partials = {costs.partials};
+    sizes.cutsColumns = !sizes.partials.empty();
     sizes.wholeRows = true;
     sizes.wholeColumns = false;
   }
@@ -419,7 +418,7 @@ static void dropLosers(linalg::LinalgOp op, VariantSet &set, double ask,
     if (fixed >= dense) { // [V17]
       set.dropped.push_back(
           describeRule(variant.candidate) +
-          ": looking and its lists take longer than the dense op");
+          ": scanning and its lists take longer than the dense op");
       continue;
     }
     // [V18]
@@ -456,9 +455,9 @@ mlir::pit::findRunTimeVariants(MarkedOperand marked, ArrayRef<Candidate> legal,
   if (set.variants.empty())
     return answer(question.isVectorOfGpu() ? Otherwise::Dense
                                            : Otherwise::OneRule);
-  // Dense calls can do without looking, so a rule has to make up for it.
+  // Dense calls can do without a scan, so a rule has to make up for it.
   for (Variant &variant : set.variants)
-    variant.fixed.add(model.getLook());
+    variant.fixed.add(model.getScan());
   dropLosers(marked.op, set, model.getCosts().ask / 1000, costs.variants);
   return set;
 }
@@ -467,7 +466,7 @@ mlir::pit::findRunTimeVariants(MarkedOperand marked, ArrayRef<Candidate> legal,
 // Remarks
 //===----------------------------------------------------------------------===//
 
-/// Says up to which coverage a variant is faster than the dense one.
+/// Says up to which live fraction a variant is faster than the dense one.
 static void explainVariant(linalg::LinalgOp op, const VariantSet &set,
                            const Variant &variant) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -480,7 +479,7 @@ static void explainVariant(linalg::LinalgOp op, const VariantSet &set,
   op->emitRemark() << op->getName() << ": variant "
                    << describeRule(variant.candidate)
                    << llvm::formatv(
-                          ": faster than dense below a coverage of {0:F3}",
+                          ": faster than dense below a live fraction of {0:F3}",
                           all > 0 ? std::clamp(left / all, 0.0, 1.0) : 1)
                           .str();
 }

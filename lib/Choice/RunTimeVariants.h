@@ -21,7 +21,7 @@ struct VariantSet {
   /// Nanoseconds that the best of the variants has to save, if nothing is live,
   /// for the choice to be worth it: on a GPU, where sizes are not known.
   double leastSaving = 0;
-  /// No zeros can make up for looking at the operand.
+  /// No zeros can make up for scanning the operand.
   bool neverPays = false;
   /// The variants that are not worth their code, each with the reason.
   SmallVector<std::string> dropped;
@@ -31,7 +31,7 @@ struct VariantSet {
 };
 
 /// Finds the variants of an op, for one of its marks, for a program that
-/// chooses among them. Nothing if the program cannot look, or the table does
+/// chooses among them. Nothing if the program cannot scan, or the table does
 /// not tell what they cost: then one of the candidates is taken whatever the
 /// zeros are.
 std::optional<VariantSet> findRunTimeVariants(MarkedOperand marked,

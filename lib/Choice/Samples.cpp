@@ -1,9 +1,9 @@
-//===- Samples.cpp - The coverage of arrays -------------------------------===//
+//===- Samples.cpp - The live fraction of arrays --------------------------===//
 
 #include "Support/Npy.h"
 #include "ZeroFacts.h"
 #include "pit-runtime/Context.h"
-#include "pit-runtime/Coverage.h"
+#include "pit-runtime/LiveFractions.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -230,16 +230,16 @@ private:
       }
       specs.push_back(spec);
     }
-    SmallVector<pit_coverage> coverages(specs.size());
+    SmallVector<pit_live_fraction> liveFractions(specs.size());
     if (!specs.empty() &&
-        pit_bitmap_coverage(sample.builder.get(), sample.bitmap, specs.data(),
-                            static_cast<int32_t>(specs.size()),
-                            coverages.data()) != PIT_OK)
+        pit_bitmap_live_fractions(
+            sample.builder.get(), sample.bitmap, specs.data(),
+            static_cast<int32_t>(specs.size()), liveFractions.data()) != PIT_OK)
       return failByRuntime(error);
-    for (const pit_coverage &coverage : coverages)
+    for (const pit_live_fraction &liveFraction : liveFractions)
       seen.counts.push_back(
-          MicroTileCount{static_cast<double>(coverage.live),
-                         static_cast<double>(coverage.micro_tiles)});
+          MicroTileCount{static_cast<double>(liveFraction.live),
+                         static_cast<double>(liveFraction.micro_tiles)});
     return success();
   }
 

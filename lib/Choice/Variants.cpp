@@ -92,7 +92,7 @@ private:
       if (hasWindows && sizes.elements)
         microTiles.emplace_back(own.size(), 1);
       if (groups.empty() && sizes.cutsColumns && own.size() == 2)
-        for (int64_t size : sizes.parts) {
+        for (int64_t size : sizes.partials) {
           microTile[1 - index.getAxis()] = size;
           microTiles.push_back(microTile);
         }
@@ -110,7 +110,7 @@ private:
     unsigned last =
         cast<AffineDimExpr>(map.getResult(groups.back())).getPosition();
     bool conflicts = candidate.rule.getConflicts() != Conflicts::None;
-    ArrayRef<int64_t> tried = isReducedDim(marked.op, last)   ? sizes.parts
+    ArrayRef<int64_t> tried = isReducedDim(marked.op, last)   ? sizes.partials
                               : last == getLaneDim(marked.op) ? sizes.columns
                                                               : sizes.rows;
     int64_t extent = SparseOp(marked.mark).getType().getDimSize(groups.back());
@@ -191,7 +191,7 @@ SmallVector<Variant, 0> mlir::pit::findAllVariants(MarkedOperand marked,
   if (!model.getCosts().lines)
     sizes.rows = known.allRows;
   sizes.columns = known.allColumns;
-  sizes.parts = known.allParts;
+  sizes.partials = known.allPartials;
   // The measured heights, and those that the table tiles by, may lie between
   // these.
   for (const ChoiceCosts::MicroTile &micro : model.getCosts().micro)

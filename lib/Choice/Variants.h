@@ -32,14 +32,14 @@ double countMicroTiles(linalg::LinalgOp op, const Candidate &candidate,
 
 /// Micro-tiles to try along a dimension that numbers groups.
 struct TriedSizes {
-  SmallVector<int64_t> rows;    ///< along a dim of the result
-  SmallVector<int64_t> columns; ///< along the dim that vectors run along
-  SmallVector<int64_t> parts;   ///< along a reduced dim
-  bool wholeRows = false;       ///< also the whole of the last dimension
-  bool wholeColumns = true;     ///< also where ids number the last dimension
-  bool cutsColumns = false;     ///< also parts of whole columns of a matrix
-  bool whole = false;           ///< also the whole of all dimensions
-  bool elements = false;        ///< of windows also single elements
+  SmallVector<int64_t> rows;     ///< along a dim of the result
+  SmallVector<int64_t> columns;  ///< along the dim that vectors run along
+  SmallVector<int64_t> partials; ///< along a reduced dim
+  bool wholeRows = false;        ///< also the whole of the last dimension
+  bool wholeColumns = true;      ///< also where ids number the last dimension
+  bool cutsColumns = false;      ///< also parts of whole columns of a matrix
+  bool whole = false;            ///< also the whole of all dimensions
+  bool elements = false;         ///< of windows also single elements
 };
 
 /// The variants of an op for one of its marks: each of the rules that `legal`

@@ -73,8 +73,8 @@ MarkFacts *ZeroFacts::find(SparseOp mark) {
     found = makeSamples(files->second);
   else if (profile && !label.empty())
     found = profile->find(label, signature);
-  if (!found && mark.getDensityAttr())
-    found = makeDensity();
+  if (!found && mark.getLiveFractionAttr())
+    found = makeLiveFraction();
   return found.get();
 }
 
@@ -87,14 +87,15 @@ StringRef ZeroFacts::getSilentProfile(SparseOp mark) const {
 }
 
 //===----------------------------------------------------------------------===//
-// The density of a mark
+// The live fraction of a mark
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Micro-tiles of the mark's density are live independently of each other.
-class Density : public MarkFacts {
+/// Micro-tiles of the mark's live fraction are live independently of each
+/// other.
+class MarkLiveFraction : public MarkFacts {
 public:
-  std::string describe() const override { return "the mark's density"; }
+  std::string describe() const override { return "the mark's live fraction"; }
 
   FailureOr<SmallVector<Observation>> count(SparseOp mark,
                                             ArrayRef<SparsityIndexType> indices,
@@ -104,7 +105,7 @@ public:
       seen.shape.push_back(ShapedType::isDynamic(size)
                                ? static_cast<int64_t>(kAssumedExtent)
                                : size);
-    double dead = 1 - mark.getDensityAttr().getValueAsDouble();
+    double dead = 1 - mark.getLiveFractionAttr().getValueAsDouble();
     for (SparsityIndexType index : indices) {
       double all = 1, touched = 1;
       for (auto [d, extent] : llvm::enumerate(seen.shape)) {
@@ -128,13 +129,13 @@ public:
 
 private:
   static double getKnownSize(SparseOp mark, size_t d, int64_t extent) {
-    DenseI64ArrayAttr tile = mark.getDensityTileAttr();
+    DenseI64ArrayAttr tile = mark.getLiveFractionTileAttr();
     int64_t size = tile ? tile[d] : 1;
     return size == 0 ? std::max<int64_t>(extent, 1) : size;
   }
 };
 } // namespace
 
-std::unique_ptr<MarkFacts> mlir::pit::makeDensity() {
-  return std::make_unique<Density>();
+std::unique_ptr<MarkFacts> mlir::pit::makeLiveFraction() {
+  return std::make_unique<MarkLiveFraction>();
 }

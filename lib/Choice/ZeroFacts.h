@@ -1,8 +1,9 @@
 //===- ZeroFacts.h - Facts about zeros before a program runs ----*- C++ -*-===//
 //
-// Three sources: arrays as the marked value will be (samples), the coverage
-// that an earlier run recorded (a profile), or what the mark says itself (its
-// density). Each tells how many micro-tiles of any kind are live.
+// Three sources: arrays as the marked value will be (samples), the live
+// fraction that an earlier run recorded (a profile), or what the mark says
+// itself (its live fraction). Each tells how many micro-tiles of any kind are
+// live.
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,7 +86,7 @@ private:
 /// The facts in arrays of .npy files.
 std::unique_ptr<MarkFacts> makeSamples(ArrayRef<std::string> files);
 /// The facts that the mark itself states.
-std::unique_ptr<MarkFacts> makeDensity();
+std::unique_ptr<MarkFacts> makeLiveFraction();
 
 /// A profile, as pit-run --profile-out writes it.
 class Profile {

@@ -47,7 +47,7 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
     func.addPass(createPitFuseSiblings());
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
-  func.addPass(createPitShareLooks());
+  func.addPass(createPitShareScans());
 }
 
 void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {

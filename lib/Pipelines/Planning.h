@@ -44,7 +44,7 @@ void addPlanning(OpPassManager &func, const OptionsT &options,
     plan.samples = llvm::to_vector_of<std::string>(options.samples);
     plan.profile = options.profile;
     if (record)
-      func.addPass(createPitRecordCoverage());
+      func.addPass(createPitRecordLiveFractions());
     func.addPass(createPitPlan(plan));
     // Marks of one value by one micro-tile share an index.
     func.addPass(createCSEPass());
@@ -69,7 +69,7 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   plan.target = options.chip;
   plan.tf32 = tf32;
   plan.conflicts =
-      options.roundParts ? Conflicts::TwoPhaseRounded : Conflicts::Atomic;
+      options.roundPartials ? Conflicts::TwoPhaseRounded : Conflicts::Atomic;
   plan.deterministic = options.deterministic;
   PitTileOptions tile;
   tile.kernels = true;
@@ -100,7 +100,7 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
     func.addPass(createPitVersionTiles(versions));
   func.addPass(createPitTileDense(dense));
   PitFuseEpiloguesOptions epilogues;
-  epilogues.functionsApart = true;
+  epilogues.separateFunctions = true;
   func.addPass(createPitFuseEpilogues(epilogues));
   if (options.fuseSiblings)
     func.addPass(createPitFuseSiblings());
@@ -110,7 +110,7 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
   // Indices that are built from bits are not packed as they are built.
-  func.addPass(createPitShareLooks());
+  func.addPass(createPitShareScans());
   PitPackColumnsOptions pack;
   pack.target = plan.target;
   func.addPass(createPitPackColumns(pack));

@@ -322,7 +322,7 @@ typedef struct pit_operands {
 
 /// Takes back an exception that arrays may raise: Python will raise it again,
 /// and say of which argument. Returns 1; -1 with another one.
-int pit_forgive(void);
+int pit_clear_error(void);
 
 /// None yet.
 void pit_begin_operands(pit_operands *operands, pit_module *module);

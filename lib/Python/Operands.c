@@ -10,7 +10,7 @@ void pit_begin_operands(pit_operands *operands, pit_module *module) {
   operands->context = NULL;
 }
 
-int pit_forgive(void) {
+int pit_clear_error(void) {
   if (!PyErr_ExceptionMatches(PyExc_Exception))
     return -1;
   PyErr_Clear();
@@ -57,7 +57,7 @@ int pit_read_operand(pit_module *module, pit_operand *operand) {
   if (pit_read_array(module, operand->array, PIT_USE_OPERAND,
                      &operand->value.slot, &operand->tensor,
                      &operand->value.keep) != 0)
-    return pit_forgive();
+    return pit_clear_error();
   // Python copies what no element of its type may be read from.
   const DLTensor *tensor = operand->tensor;
   uintptr_t address = (uintptr_t)tensor->data + tensor->byte_offset;
@@ -82,11 +82,11 @@ int pit_add_operand(pit_operands *operands, PyObject *array) {
   operand->tensor = NULL;
   operand->index = pit_get_pointer(array, module->names.address);
   if (PyErr_Occurred())
-    return pit_forgive();
+    return pit_clear_error();
   Py_XDECREF(operands->context);
   operands->context = PyObject_GetAttr(array, module->names.context);
   return operand->index && operands->context ? 0
-         : PyErr_Occurred()                  ? pit_forgive()
+         : PyErr_Occurred()                  ? pit_clear_error()
                                              : 1;
 }
 
@@ -94,7 +94,7 @@ int pit_copy_operand(pit_module *module, pit_operand *operand) {
   PyObject *copy = PyObject_CallFunctionObjArgs(
       module->package.contiguous, operand->array, (PyObject *)NULL);
   if (!copy)
-    return pit_forgive();
+    return pit_clear_error();
   Py_CLEAR(operand->value.keep);
   Py_DECREF(operand->array);
   operand->array = copy;

@@ -162,7 +162,7 @@ static PyObject *run(PyObject *object, PyObject *given) {
   PyObject *found = NULL;
   if (form)
     found = run_form(form, PyTuple_GetItem(given, 0), &operands);
-  else if (!PyErr_Occurred() || pit_forgive() > 0)
+  else if (!PyErr_Occurred() || pit_clear_error() > 0)
     found = Py_NewRef(Py_NotImplemented);
   Py_XDECREF(form);
   pit_release_operands(&operands);
@@ -182,7 +182,7 @@ static int rank_of(const shortcut *self, PyObject *array, int32_t *rank) {
   Py_ssize_t size = shape ? PyObject_Size(shape) : -1;
   Py_XDECREF(shape);
   if (size < 0)
-    return pit_forgive();
+    return pit_clear_error();
   *rank = (int32_t)size;
   return size > PIT_MAX_RANK;
 }
@@ -218,7 +218,7 @@ static PyObject *add(PyObject *object, PyObject *args) {
   if (form && PyDict_Size(self->forms) >= MAX_FORMS)
     PyDict_Clear(self->forms);
   if (form && PyDict_SetItem(self->forms, key, form) != 0)
-    status = pit_forgive(); // An option cannot be hashed.
+    status = pit_clear_error(); // An option cannot be hashed.
   Py_XDECREF(form);
   Py_XDECREF(key);
   if (!form || status < 0)

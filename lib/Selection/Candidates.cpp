@@ -235,12 +235,12 @@ private:
     auto suits = [&](Conflicts how) {
       bool rounded = how == Conflicts::TwoPhaseRounded;
       bool inParts = rounded || how == Conflicts::TwoPhase;
-      return can(how) && (!inParts || partBytes(index, rounded) <= maxParts);
+      return can(how) && (!inParts || partialBytes(index, rounded) <= maxParts);
     };
     Conflicts how = target.conflicts;
     // Sums that are not rounded need no second phase; and parts may be rounded,
     // but need not be.
-    if (how == Conflicts::TwoPhaseRounded && (!roundsParts() || !suits(how)))
+    if (how == Conflicts::TwoPhaseRounded && (!roundsPartials() || !suits(how)))
       how = Conflicts::Atomic;
     // Sums of floats depend on the order, which differs from run to run.
     bool exact =
@@ -256,7 +256,7 @@ private:
   }
 
   /// Are results floats that are narrower than their sums?
-  bool roundsParts() {
+  bool roundsPartials() {
     return llvm::all_of(op.getDpsInits(), [](Value init) {
       Type element = getElementTypeOrSelf(init);
       return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
@@ -283,7 +283,7 @@ private:
 
   /// Memory that the first of two phases writes to: a row of the results for
   /// each id that there may be, in f32 at least unless it is rounded.
-  double partBytes(SparsityIndexType index, bool rounded) {
+  double partialBytes(SparsityIndexType index, bool rounded) {
     double bytes = 0;
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
     auto extent = [](int64_t size) {
@@ -418,10 +418,10 @@ private:
     for (int64_t range : op.getStaticLoopRanges())
       work *= ShapedType::isDynamic(range) ? kAssumedExtent
                                            : std::max<int64_t>(range, 1);
-    double live = 1 - std::pow(1 - table.density,
+    double live = 1 - std::pow(1 - table.liveFraction,
                                std::sqrt(elements(axisDim, tile, whole)));
     if (naturalAxis())
-      live = table.density;
+      live = table.liveFraction;
     double weight = 1;
     bool everywhere = true;
     for (OpOperand &any : op->getOpOperands()) {

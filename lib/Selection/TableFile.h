@@ -15,7 +15,8 @@ namespace mlir::pit {
 
 /// The form of a table, for errors.
 constexpr StringLiteral kTableShape =
-    "a tile table is an object with a density in (0, 1] and a list of entries, "
+    "a tile table is an object with a live fraction in (0, 1] and a list of "
+    "entries, "
     "or with costs alone";
 
 /// The object that a table's text is; on failure `error` says what is wrong.

@@ -30,7 +30,7 @@ std::optional<double> mlir::pit::modelCycles(linalg::LinalgOp op,
          (steps * sizes.step + sizes.fixed);
 }
 
-/// Cycles of an op whose blocks may share the tiles of the last turn along the
+/// Cycles of an op whose blocks may share the tiles of the last wave along the
 /// reduced dims, as those of wgmma do.
 std::optional<double> mlir::pit::modelSharedCycles(linalg::LinalgOp op,
                                                    ArrayRef<int64_t> extents,
@@ -61,9 +61,9 @@ std::optional<double> mlir::pit::modelSharedCycles(linalg::LinalgOp op,
   // If tiles are not shared, only the blocks that have one read.
   double idle =
       turns == 0 ? std::max(1.0, sharing.reading * processors / left) : 1.0;
-  double allTurns = std::ceil(tiles / processors);
-  double alone = std::max(allTurns * steps * sizes.step, memory * idle) +
-                 allTurns * sizes.fixed;
+  double allWaves = std::ceil(tiles / processors);
+  double alone = std::max(allWaves * steps * sizes.step, memory * idle) +
+                 allWaves * sizes.fixed;
   if (left == 0)
     return alone;
   double ownSteps = turns * steps + std::ceil(left * steps / processors);

@@ -28,7 +28,7 @@ std::optional<double> modelCycles(linalg::LinalgOp op,
                                   const TileSizes &sizes,
                                   const TileTable &table);
 
-/// For a GPU whose blocks may share the tiles of the last turn along the
+/// For a GPU whose blocks may share the tiles of the last wave along the
 /// reduced dims, as those of wgmma do: also what is read of memory, and the
 /// sums that are shared. All extents are known.
 std::optional<double> modelSharedCycles(linalg::LinalgOp op,

@@ -43,10 +43,10 @@ public:
   /// The table has entries, and not costs alone.
   LogicalResult parse(const json::Object &root) {
     const json::Array *entries = root.getArray("entries");
-    std::optional<double> density = root.getNumber("density");
-    if (!entries || !density || !(*density > 0 && *density <= 1))
+    std::optional<double> liveFraction = root.getNumber("live_fraction");
+    if (!entries || !liveFraction || !(*liveFraction > 0 && *liveFraction <= 1))
       return fail(kTableShape);
-    table.density = *density;
+    table.liveFraction = *liveFraction;
     table.elements = root.getInteger("elements").value_or(1 << 16);
     if (table.elements <= 0)
       return fail("a tile has at least 1 element, not " +
@@ -187,7 +187,8 @@ FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
   root = readTableFile(op, path);
   if (failed(root))
     return failure();
-  bool hasCostsAlone = root->getArray("costs") && !root->getNumber("density") &&
+  bool hasCostsAlone = root->getArray("costs") &&
+                       !root->getNumber("live_fraction") &&
                        !root->get("entries");
   if (hasCostsAlone)
     return builtIn;

@@ -2,7 +2,8 @@
 //
 // The table that pit-plan and pit-tile-dense choose tiles from: a JSON file
 //
-//   {"target": "hopper", "density": 0.1, "elements": 32768, "by": "inputs",
+//   {"target": "hopper", "live_fraction": 0.1, "elements": 32768, "by":
+//   "inputs",
 //    "entries": [{"element": "f16", "form": "reduced", "vector": 256,
 //                 "rows": 256, "chunk": 64, "reduced": 64, "window": 8,
 //                 "group": 128, "part": 64, "step": 1140, "fixed": 3500},
@@ -16,8 +17,8 @@
 // or there is none, `dense`. Form `parts` is for ops whose axis is parallel and
 // whose groups are parts of sums; entries of form `parallel` fit them, too. The
 // first entry that fits counts; without `form` it fits all. The numbers are
-// extents of a tile along a dim by its role. `density` is the fraction of live
-// elements that plans are made for.
+// extents of a tile along a dim by its role. `liveFraction` is the fraction of
+// live elements that plans are made for.
 //
 // Optional are `elements`, the most elements that a tile of an operand is given
 // (65536, of a result never more), which an entry may say for itself, and `by`:
@@ -84,7 +85,7 @@ struct TileSizes {
                        ///< innermost dim of the result
 };
 
-/// The times of blocks of a GPU that share tiles of the last turn, as measured
+/// The times of blocks of a GPU that share tiles of the last wave, as measured
 /// on an H100 (docs/performance/few-rows.md).
 struct TileSharing {
   double memoryBytes = 0; ///< that a multiprocessor reads of memory in a cycle
@@ -95,7 +96,7 @@ struct TileSharing {
 };
 
 struct TileTable {
-  double density = 0;
+  double liveFraction = 0;
   int64_t elements = 0;
   bool byInputs = false;
   bool tf32 = false; ///< f32 may be multiplied as tf32

@@ -11,7 +11,7 @@ without copies, by DLPack; on a GPU a call runs on the framework's current strea
                     masked_mlp, scaled_matmul, compressed_linear, moe, conv2d, attention,
                     paged_attention: compiled when they are called; compress, block_index,
                     grid_order, page_index: what these read (docs/Ops.md)
-    Looking         coverage, explain
+    Inspecting      explain, live_fractions
     Programs        compile (MLIR or StableHLO), load, jit and tile (tile programs in
                     Python, docs/TileLanguage.md); docs/Python.md
     torch           pit.torch: gradients, torch.compile, sparsify (docs/Torch.md, docs/TorchModels.md)
@@ -26,7 +26,7 @@ from ._arrays import view
 from ._compiler import Compiler, compile
 from ._constant import Constant, constant
 from ._context import Context, default_context
-from ._coverage import Coverage, coverage
+from ._live_fractions import LiveFractions, live_fractions
 from ._index import Index, build_index, import_index
 from ._library import Error
 from ._program import Entry, Program, Signature, load
@@ -36,9 +36,9 @@ from .ops import (
     page_index, paged_attention, scaled_matmul)
 
 __all__ = [
-    "Compiler", "Compressed", "Constant", "Context", "Coverage", "Entry", "Error", "Explanation",
+    "Compiler", "Compressed", "Constant", "Context", "LiveFractions", "Entry", "Error", "Explanation",
     "Index", "Program", "Signature", "attention", "block_index", "build_index", "compile",
-    "compress", "compressed_linear", "constant", "conv2d", "coverage", "default_context", "einsum",
+    "compress", "compressed_linear", "constant", "conv2d", "live_fractions", "default_context", "einsum",
     "explain", "grid_order", "import_index", "jit", "linear", "load", "masked_matmul", "masked_mlp", "matmul",
     "moe", "padded_linear", "padded_mlp", "page_index", "paged_attention", "scaled_matmul", "tile",
     "view",

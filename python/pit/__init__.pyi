@@ -38,13 +38,13 @@ def einsum(
     equation: str, *operands: _Array, sparse: _Sparse = None, mask: _AnyArray = None,
     lengths: _AnyArray = None, routing: _AnyArray = None, index: Index | None = None,
     assume: bool = False, micro_tile: _MicroTile | None = None, axis: int | None = None,
-    density: float | None = None, dtype: _Type = None, dynamic: str | bool | None = None,
+    live_fraction: float | None = None, dtype: _Type = None, dynamic: str | bool | None = None,
     packed: bool = False, sparse_grad: bool = False, out: _AnyArray = None) -> _Array: ...
 def matmul(
     a: _Array, b: _AnyArray, *, sparse: _Sparse = "a", mask: _AnyArray = None,
     lengths: _AnyArray = None, routing: _AnyArray = None, index: Index | None = None,
     assume: bool = False, micro_tile: _MicroTile | None = None, axis: int | None = None,
-    density: float | None = None, dtype: _Type = None, dynamic: str | bool | None = None,
+    live_fraction: float | None = None, dtype: _Type = None, dynamic: str | bool | None = None,
     packed: bool = False, sparse_grad: bool = False, out: _AnyArray = None) -> _Array: ...
 def masked_matmul(
     a: _Array, b: _AnyArray, mask: _AnyArray, *, dtype: _Type = None,
@@ -54,7 +54,7 @@ def linear(
     sparse: Literal["x", "weight", "out"] | None = "x", activation: _Activation | None = None,
     mask: _AnyArray = None, lengths: _AnyArray = None, index: Index | None = None,
     assume: bool = False, micro_tile: _MicroTile | None = None, axis: int | None = None,
-    density: float | None = None, dtype: _Type = None, dynamic: str | bool | None = None,
+    live_fraction: float | None = None, dtype: _Type = None, dynamic: str | bool | None = None,
     packed: bool = False, sparse_grad: bool = False, out: _AnyArray = None) -> _Array: ...
 def padded_linear(
     x: _Array, lengths: _AnyArray, weight: _AnyArray, bias: _AnyArray = None, *,
@@ -122,9 +122,9 @@ def conv2d(
     sparse: Literal["x", "weight", "out"] | None = "x",
     activation: _Activation | None = None, mask: _AnyArray = None, assume: bool = False,
     micro_tile: _MicroTile | None = None, axis: int | None = None,
-    density: float | None = None, out: _AnyArray = None) -> _Array: ...
+    live_fraction: float | None = None, out: _AnyArray = None) -> _Array: ...
 
-# Looking
+# Inspecting
 
 def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation: ...
 
@@ -136,12 +136,12 @@ class Explanation:
     def show(self, level: _Level = 3) -> str: ...
     def _repr_html_(self) -> str: ...
 
-def coverage(
+def live_fractions(
     data: _AnyArray, candidates: Sequence[Any] | None = None, source: _Source = "values",
     shape: _Sizes | None = None, background: float | None = None,
-    context: Context | None = None, stream: _Stream = None) -> Coverage: ...
+    context: Context | None = None, stream: _Stream = None) -> LiveFractions: ...
 
-class Coverage:
+class LiveFractions:
     shape: tuple[int, ...]
     candidates: list[Any]
     def __len__(self) -> int: ...

@@ -114,7 +114,7 @@ class BuildStats(ctypes.Structure):
     _fields_ = [
         ("slot", c_int64), ("source", c_int32), ("axis", c_int32), ("groups", c_int64),
         ("micro_tiles", c_int64), ("live", c_int64), ("max_count", c_int64),
-        ("build_ns", c_int64), ("coverage", c_double), ("waste", c_double),
+        ("build_ns", c_int64), ("live_fraction", c_double), ("waste", c_double),
     ]
 
 
@@ -139,12 +139,12 @@ class BitmapStruct(ctypes.Structure):
     ]
 
 
-class CoverageStruct(ctypes.Structure):
-    """A pit_coverage."""
+class LiveFractionStruct(ctypes.Structure):
+    """A pit_live_fraction."""
 
     _fields_ = [
         ("groups", c_int64), ("micro_tiles", c_int64), ("live", c_int64), ("max_count", c_int64),
-        ("coverage", c_double),
+        ("live_fraction", c_double),
     ]
 
 
@@ -153,8 +153,8 @@ class ChoiceStruct(ctypes.Structure):
 
     _fields_ = [
         ("mark", c_int32), ("rank", c_int32), ("shape", c_int64 * MAX_RANK), ("calls", c_int64),
-        ("looks", c_int64), ("variants", c_int32), ("variant", c_int32), ("axis", c_int32),
-        ("micro_tile", c_int64 * MAX_RANK), ("cost", c_double), ("coverage", c_double),
+        ("scans", c_int64), ("variants", c_int32), ("variant", c_int32), ("axis", c_int32),
+        ("micro_tile", c_int64 * MAX_RANK), ("cost", c_double), ("live_fraction", c_double),
     ]
 
 
@@ -251,10 +251,10 @@ RUNTIME = {
     "pit_bitmap_build": (
         c_int32, c_void_p, c_int32, POINTER(c_int64), c_int32, c_void_p, c_void_p,
         POINTER(POINTER(BitmapStruct))),
-    "pit_bitmap_coverage": (
+    "pit_bitmap_live_fractions": (
         c_int32, c_void_p, POINTER(BitmapStruct), POINTER(IndexSpec), c_int32,
-        POINTER(CoverageStruct)),
-    "pit_coverage_candidates": (
+        POINTER(LiveFractionStruct)),
+    "pit_live_fraction_candidates": (
         c_int32, c_int32, POINTER(c_int64), POINTER(IndexSpec), c_int32),
     "pit_source_name": (c_char_p, c_int32),
     "pit_index_builder_create": (c_int32, c_void_p, OUT),

@@ -47,28 +47,28 @@ class Signature:
 @dataclass(frozen=True)
 class Choice:
     """What calls chose for a mark and a shape of its value. `axis` and
-    `micro_tile` are None where the variant is dense, `coverage` also where no
+    `micro_tile` are None where the variant is dense, `live_fraction` also where no
     look was needed."""
 
     mark: int
     shape: tuple
     calls: int
-    looks: int
+    scans: int
     variant: int
     variants: int
     axis: int | None
     micro_tile: tuple | None
     cost: float
-    coverage: float | None
+    live_fraction: float | None
 
     @staticmethod
     def of(choice):
         dense = choice.axis < 0
         return Choice(
-            choice.mark, tuple(choice.shape[: choice.rank]), choice.calls, choice.looks,
+            choice.mark, tuple(choice.shape[: choice.rank]), choice.calls, choice.scans,
             choice.variant, choice.variants, None if dense else choice.axis,
             None if dense else tuple(choice.micro_tile[: choice.rank]), choice.cost,
-            None if choice.coverage < 0 else choice.coverage)
+            None if choice.live_fraction < 0 else choice.live_fraction)
 
 
 def signature_of(info):

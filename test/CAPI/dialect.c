@@ -176,22 +176,23 @@ static void test_marks(void) {
                           .background = parse_attribute("1.0 : f32"),
                           .assume = true,
                           .rule = pitRuleAttrGet(location, &rule),
-                          .hasDensity = true,
-                          .density = 0.25,
-                          .densityTileRank = 2,
-                          .densityTile = tile,
+                          .hasLiveFraction = true,
+                          .liveFraction = 0.25,
+                          .liveFractionTileRank = 2,
+                          .liveFractionTile = tile,
                           .label = mlirStringRefCreateFromCString("hidden")};
   MlirOperation mark = pitSparseCreate(location, argument(block, 0), &all);
   append(block, mark);
   // CHECK-NEXT: pit.sparse {{.*}} mask({{.*}} : tensor<?x64xi1>)
   // CHECK-SAME: background(1.000000e+00 : f32) assume rule(<axis = 1>)
-  // CHECK-SAME: density(2.500000e-01 in [4, 1]) label("hidden") :
+  // CHECK-SAME: live_fraction(2.500000e-01 in [4, 1]) label("hidden") :
   // CHECK-SAME: tensor<?x64xf32>
   PitSparseOptions back = pitSparseGetOptions(mark);
-  printf("source %d, assume %d, density %g of %d x %d, label %.*s\n",
-         (int)back.source, back.assume, back.density, (int)back.densityTile[0],
-         (int)back.densityTile[1], (int)back.label.length, back.label.data);
-  // CHECK-NEXT: source 1, assume 1, density 0.25 of 4 x 1, label hidden
+  printf("source %d, assume %d, live fraction %g of %d x %d, label %.*s\n",
+         (int)back.source, back.assume, back.liveFraction,
+         (int)back.liveFractionTile[0], (int)back.liveFractionTile[1],
+         (int)back.label.length, back.label.data);
+  // CHECK-NEXT: source 1, assume 1, live fraction 0.25 of 4 x 1, label hidden
   expect(pitOperationIsASparse(mark), "a mark");
   expect(mlirValueEqual(pitSparseGetInput(mark), argument(block, 0)), "input");
 
@@ -237,8 +238,8 @@ static void test_tiles(void) {
   // CHECK-SAME: -> !pit.index<micro_tile = [1, 1], axis = 1>
   append(block, pitCountCreate(location, index, 0, NULL));
   // CHECK-NEXT: pit.count
-  append(block, pitCoverageCreate(location, index));
-  // CHECK-NEXT: pit.coverage
+  append(block, pitLiveFractionCreate(location, index));
+  // CHECK-NEXT: pit.live_fraction
   append(block, pitExtentCreate(location, index));
   // CHECK-NEXT: pit.extent
   append(block, pitIdsCreate(location, argument(block, 4), 1, &zero, 64));

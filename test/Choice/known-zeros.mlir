@@ -7,13 +7,13 @@
 // RUN: pit-opt %t.mlir --pit-plan="choice=now samples=f:0=%t.npy" --pit-tile 2> /dev/null | diff %t.own -
 
 // All rules of the op are compared by a sample, with what they take. The other
-// op's mark says its density itself.
+// op's mark says its live fraction itself.
 // CHECK-LABEL: linalg.matmul
-//  CHECK-NEXT:   legal: {{.*}}, coverage 0.{{.*}}, 0.{{.*}} of dense
+//  CHECK-NEXT:   legal: {{.*}}, live fraction 0.{{.*}}, 0.{{.*}} of dense
 //       CHECK:   legal: {{.*}} of dense
 //   CHECK-NOT:   legal: {{.*}}>{{$}}
 // CHECK-LABEL: linalg.matmul
-//       CHECK:   legal: {{.*}}, coverage 0.01
+//       CHECK:   legal: {{.*}}, live fraction 0.01
 
 // Without samples nothing is known of the first one.
 // RUN: pit-test-rules %t.mlir | FileCheck %s --check-prefix=NONE
@@ -38,7 +38,7 @@ func.func @f(%a: tensor<512x512xf32>, %b: tensor<512x256xf32>, %c: tensor<512x25
 }
 
 func.func @g(%a: tensor<512x512xf32>, %c: tensor<512x512xf32>) -> tensor<512x512xf32> {
-  %s = pit.sparse %a density(0.01 in [32, 1]) : tensor<512x512xf32>
+  %s = pit.sparse %a live_fraction(0.01 in [32, 1]) : tensor<512x512xf32>
   %r = linalg.matmul ins(%s, %a : tensor<512x512xf32>, tensor<512x512xf32>) outs(%c : tensor<512x512xf32>) -> tensor<512x512xf32>
   return %r : tensor<512x512xf32>
 }

@@ -14,10 +14,10 @@ def live(rng, shape, pattern):
         return np.zeros(shape, dtype=bool)
     if pattern == "all":
         return np.ones(shape, dtype=bool)
-    density = float(rng.choice([0.01, 0.05, 0.1, 0.3, 0.6, 0.95]))
+    live_fraction = float(rng.choice([0.01, 0.05, 0.1, 0.3, 0.6, 0.95]))
     uniform = rng.random(shape)
     if pattern == "uniform" or not shape:
-        return uniform < density
+        return uniform < live_fraction
     if pattern == "one":
         chosen = np.zeros(shape, dtype=bool)
         if chosen.size:
@@ -28,12 +28,12 @@ def live(rng, shape, pattern):
     along[axis] = shape[axis]
     if pattern == "skewed":
         # Some slices are much denser than others.
-        densities = density ** (4 * rng.random(shape[axis]))
-        densities[rng.random(shape[axis]) < 0.3] = 0
-        return uniform < densities.reshape(along)
+        live_fractions = live_fraction ** (4 * rng.random(shape[axis]))
+        live_fractions[rng.random(shape[axis]) < 0.3] = 0
+        return uniform < live_fractions.reshape(along)
     if pattern == "band":
         total = sum(np.indices(shape, sparse=True))
-        return np.asarray(total % max(2, int(1 / density)) < 2)
+        return np.asarray(total % max(2, int(1 / live_fraction)) < 2)
     # Clusters: whole boxes are live.
     chosen = np.zeros(shape, dtype=bool)
     for _ in range(int(rng.integers(1, 6))):

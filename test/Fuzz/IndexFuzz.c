@@ -192,7 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     FUZZ_CHECK(pit_index_export(context, &index, &exported) == PIT_OK);
     FUZZ_CHECK(exported.ids == view.ids && exported.groups == view.groups);
     FUZZ_CHECK(pit_index_statistics(context, &index, &stats) == PIT_OK);
-    FUZZ_CHECK(stats.coverage >= 0 && stats.coverage <= 1);
+    FUZZ_CHECK(stats.live_fraction >= 0 && stats.live_fraction <= 1);
     const pit_index sound = index;
     check_argument(context, &sound, &index);
     for (int i = 0; i < 2; ++i) {

@@ -222,7 +222,7 @@ def registers_role(m, n, ta, tb, a, groups, halves, fragment, turns):
         mma = (f"pit_gpu.mma {first}{' transpose' if ta else ''}, "
                f"%own_b{i}{' transpose' if tb else ''}, %acc{i} : {kind}, !own_b, !sums")
         if turns:
-            text += f"""          %more{i} = pit_gpu.in_turn -> !sums {{
+            text += f"""          %more{i} = pit_gpu.hand_over -> !sums {{
             %mine = {mma}
             pit_gpu.yield %mine : !sums
           }}

@@ -16,7 +16,7 @@ artifacts that build.py made elsewhere.
   runtime       the runtime alone, on the real driver
   index         index builds of every source, against numpy
   choice        choices on the device, against numpy
-  coverage      bitmaps, the coverage of candidates and indices of them, against numpy
+  live-fractions  bitmaps, the live fractions of candidates and indices of them, against numpy
   plain         functions that other compilers call as their own, against numpy
   tool          pit-run on programs that were compiled ahead of time
   interop       tensors of torch and arrays of CuPy, their streams and graphs
@@ -52,9 +52,9 @@ import tool_check  # noqa: E402
 from workers import Worker, regex  # noqa: E402
 
 PROGRAM_STEPS = ("differential", "stress", "graph", "concurrent")
-STEPS = ("runtime", "index", "choice", "coverage", "plain", "tool", *PROGRAM_STEPS, "interop",
+STEPS = ("runtime", "index", "choice", "live-fractions", "plain", "tool", *PROGRAM_STEPS, "interop",
          "memcheck", "racecheck", "host")
-EMULATED = ("runtime", "index", "choice", "coverage", "tool", "differential", "graph",
+EMULATED = ("runtime", "index", "choice", "live-fractions", "tool", "differential", "graph",
             "concurrent")
 BY_DEVICE = {"cuda": STEPS[:-1], "emulated": EMULATED, "cpu": ("tool", *PROGRAM_STEPS),
              "fake": ("host", "plain")}
@@ -393,10 +393,10 @@ def main():
                     run_numpy(arguments, step, "index_check", report, *few)
                 elif step == "choice":
                     run_numpy(arguments, step, "choose_check", report, *few)
-                elif step == "coverage":
+                elif step == "live-fractions":
                     # All candidates of each case: fewer cases.
                     few = ("--small", "--cases=4") if arguments.emulated else ("--cases=40",)
-                    run_numpy(arguments, step, "coverage_check", report, *few)
+                    run_numpy(arguments, step, "live_fractions_check", report, *few)
                 elif step == "plain":
                     run_plain(arguments, manifest, report)
                 elif step == "interop":

@@ -12,7 +12,7 @@ import zlib
 import numpy as np
 
 import index_runtime as rt
-from coverage_check import Builder as CoverageBuilder
+from live_fractions_check import Builder as LiveFractionsBuilder
 from index_check import Case, TYPES, expect, live_tiles
 
 # A pit_manifest (Abi.h) of no arguments, for CUDA.
@@ -128,7 +128,7 @@ def random_case(rng):
     if rng.random() < 0.1:
         return case.mask(rng, layout)
     return case.values(rng, kind, str(rng.choice(["zero", "zero", "one", "nan"])), layout,
-                       density=float(rng.choice([0, 1e-4, 1e-3, 0.01, 0.1])))
+                       live_fraction=float(rng.choice([0, 1e-4, 1e-3, 0.01, 0.1])))
 
 
 def random_variants(rng, rank):
@@ -156,7 +156,7 @@ def check_choice(runtime, rng, case, variants):
     costs += [(int(rng.integers(0, 1000)), int(rng.integers(0, 100))) for _ in variants]
     if rng.random() < 0.5:  # dense is out of the question
         costs[0] = (10**12, 0)
-    builder = CoverageBuilder(runtime)
+    builder = LiveFractionsBuilder(runtime)
     with_bits = case.source == 0 and rng.random() < 0.5
     bitmap = builder.bitmap(case) if with_bits else None
     call = Call(runtime).choose(case, variants, costs, DETERMINISTIC, bitmap=bitmap)
@@ -210,13 +210,13 @@ def check_after(runtime, rng, height):
 
 
 def sparse_and_full(rng, shape):
-    case = Case(shape, 1, [64, 1]).values(rng, "f16", "zero", density=0.001)
-    full = Case(shape, 1, [64, 1]).values(rng, "f16", "zero", density=1)
+    case = Case(shape, 1, [64, 1]).values(rng, "f16", "zero", live_fraction=0.001)
+    full = Case(shape, 1, [64, 1]).values(rng, "f16", "zero", live_fraction=1)
     return case, full, [(1, [64, 1]), (0, [1, 0])]
 
 
 def check_graph(runtime, rng):
-    """A replay that has not looked is dense, and the next look sees new values. In a
+    """A replay that has not looked is dense, and the next scan sees new values. In a
     context of its own: other choices may share what is remembered."""
     runtime = rt.Runtime(runtime.library)
     case, full, variants = sparse_and_full(rng, [512, 1024])
@@ -231,7 +231,7 @@ def check_graph(runtime, rng):
 
     replay = runtime.driver.capture(stream, launch)
     call = calls[0]
-    # (is it sparse, what is chosen): after looks that end dense, 1, 2, 4 calls do not look.
+    # (is it sparse, what is chosen): after scans that end dense, 1, 2, 4 calls do not scan.
     for number, (is_sparse, wanted) in enumerate(
             [(0, 0), (1, 0), (0, 0), (1, 0), (1, 0), (1, 1), (1, 1), (0, 0), (1, 0), (1, 1)]):
         case.data.take(case.data if is_sparse else full.data)
@@ -243,7 +243,7 @@ def check_graph(runtime, rng):
 
 
 def check_streams(runtime, rng, rounds):
-    """Calls on several streams, which share when to look: what is chosen is built."""
+    """Calls on several streams, which share when to scan: what is chosen is built."""
     case, _, variants = sparse_and_full(rng, [2048, 1024])
     costs = [(10**6, 0), (0, 1), (0, 1000)]
     streams = [runtime.driver.stream() for _ in range(3)]
@@ -289,7 +289,7 @@ def main():
             lambda: (check_choice if rng.random() < 0.7 else check_seen)(
                 runtime, rng, case, variants))
     rows = 7000 if args.small else 70000
-    large = Case([rows, 64], 1, [64, 1]).values(rng, "f16", "zero", density=1e-3)
+    large = Case([rows, 64], 1, [64, 1]).values(rng, "f16", "zero", live_fraction=1e-3)
     run("large", lambda: check_choice(runtime, rng, large, [(0, [1, 0])]))
     run("graph", lambda: check_graph(runtime, rng))
     for height in (64, 20):  # by one read, and by a scan for each variant

@@ -170,7 +170,7 @@ def experts(name, types, maps, shapes=EXPERT_SHAPES, **more):
 
 
 # What groups add to results of 16 bits is rounded first.
-ROUNDED = "--pipeline=round-parts=true"
+ROUNDED = "--pipeline=round-partials=true"
 
 
 def tf32(form):

@@ -77,11 +77,11 @@ class Case:
     def spec(self):
         return rt.make_spec(self.shape, self.axis, self.micro_tile, self.step, **self.options)
 
-    def values(self, rng, kind, background, layout="rows", density=None):
+    def values(self, rng, kind, background, layout="rows", live_fraction=None):
         dtype, code, mantissa = TYPES[kind]
         bits = np.dtype(dtype).itemsize * 8
-        if density is None:
-            density = rng.choice([0, 0.01, 0.1, 0.5, 1])
+        if live_fraction is None:
+            live_fraction = rng.choice([0, 0.01, 0.1, 0.5, 1])
         zero, minus_zero = dtype(0), np.array(1 << (bits - 1), np.uint64).astype(dtype)
         unit = np.array(((1 << (bits - 1)) - 1 & ~((1 << mantissa) - 1)) >> 1, np.uint64).astype(dtype)
         nan = np.array((1 << (bits - 1)) - 1, np.uint64).astype(dtype)
@@ -90,13 +90,13 @@ class Case:
         x = np.full(self.shape, b)
         if mantissa and background in ("zero", "minus zero"):
             x[rng.random(self.shape) < 0.5] = minus_zero
-        loud = rng.random(self.shape) < density
+        loud = rng.random(self.shape) < live_fraction
         noise = np.frombuffer(rng.bytes(max(1, x.size) * x.itemsize), dtype)[:x.size].reshape(x.shape)
         x[loud] = noise[loud]
         if mantissa:
             x[loud & (rng.random(self.shape) < 0.1)] = nan
         x = lay_out(rng, x, layout)
-        self.source, self.note = rt.VALUES, f"{kind}, background {background}, {layout}, {density}"
+        self.source, self.note = rt.VALUES, f"{kind}, background {background}, {layout}, {live_fraction}"
         self.data = rt.Data(x, code)
         self.background = None if background == "zero" else b
         self.selected = differs(x, b, mantissa)
@@ -394,17 +394,17 @@ def routing_case(rng):
 def large_cases(rng):
     n = 2048
     for rows in (16, 32, 64, 128):
-        yield Case([n, n], 1, [rows, 0]).values(rng, "f16", "zero", density=1 / (4 * rows))
+        yield Case([n, n], 1, [rows, 0]).values(rng, "f16", "zero", live_fraction=1 / (4 * rows))
     # Few and high, so that several blocks share them.
     for rows, type_ in ((0, "f16"), (0, "f32"), (0, "i8"), (1000, "bf16"), (512, "f16")):
-        yield Case([n + 5, n], 1, [rows, 0]).values(rng, type_, "zero", density=1 / (2 * n))
+        yield Case([n + 5, n], 1, [rows, 0]).values(rng, type_, "zero", live_fraction=1 / (2 * n))
     for columns in (32, 64, 128, 8, 96):
-        yield Case([n, n], 0, [0, columns]).values(rng, "f16", "zero", density=1 / (4 * columns))
-    yield Case([4 * n, n], 0, [0, 0]).values(rng, "bf16", "zero", density=1 / n)
-    yield Case([n, n], 1, [32, 0], flags=rt.DENSE, chunk_size=64).values(rng, "f32", "zero", density=0.01)
-    yield Case([n, n], 1, [1, 0]).values(rng, "i8", "zero", density=0.1)
+        yield Case([n, n], 0, [0, columns]).values(rng, "f16", "zero", live_fraction=1 / (4 * columns))
+    yield Case([4 * n, n], 0, [0, 0]).values(rng, "bf16", "zero", live_fraction=1 / n)
+    yield Case([n, n], 1, [32, 0], flags=rt.DENSE, chunk_size=64).values(rng, "f32", "zero", live_fraction=0.01)
+    yield Case([n, n], 1, [1, 0]).values(rng, "i8", "zero", live_fraction=0.1)
     yield Case([300000], 0, [0]).mask(rng)
-    yield Case([n, 999], 0, [0, 0]).values(rng, "f16", "zero", density=1 / n)
+    yield Case([n, 999], 0, [0, 0]).values(rng, "f16", "zero", live_fraction=1 / n)
     for flags in (0, rt.DENSE):
         yield Case([16384, 256], 0, [0, 1], flags=flags).route(rng, 8, flags == 0)
     yield Case([64, 512, 64], 1, [1, 0, 0]).lengths(rng, False)
@@ -414,7 +414,7 @@ def check_graph(runtime, rng):
     """A captured build sees new values at each replay."""
     driver = runtime.driver
     builder = rt.Builder(runtime)
-    case = Case([512, 512], 1, [32, 0]).values(rng, "f16", "zero", density=0.01)
+    case = Case([512, 512], 1, [32, 0]).values(rng, "f16", "zero", live_fraction=0.01)
     dense = Case([1000, 64], 0, [0, 1], flags=rt.DENSE).route(rng, 4, False)
     other = rt.Builder(runtime)
     stream = driver.stream()
@@ -428,7 +428,7 @@ def check_graph(runtime, rng):
     replay = driver.capture(stream, lambda: build((builder, case), (other, dense)))
     mirror, other_mirror = mirrors
     for _ in range(20):
-        fresh = Case([512, 512], 1, [32, 0]).values(rng, "f16", "zero", density=0.02)
+        fresh = Case([512, 512], 1, [32, 0]).values(rng, "f16", "zero", live_fraction=0.02)
         case.data.take(fresh.data)
         case.selected = fresh.selected
         replay()
@@ -449,8 +449,8 @@ def check_streams(runtime, rng, rounds):
     builders = [rt.Builder(runtime) for _ in streams]
     for builder, stream in zip(builders, streams):
         builder.set_stream(stream)
-    cases = [Case([1024, 1024], 1, [32, 0]).values(rng, "f16", "zero", density=0.01),
-             Case([1024, 1024], 0, [0, 64]).values(rng, "f16", "zero", density=0.01),
+    cases = [Case([1024, 1024], 1, [32, 0]).values(rng, "f16", "zero", live_fraction=0.01),
+             Case([1024, 1024], 0, [0, 64]).values(rng, "f16", "zero", live_fraction=0.01),
              Case([4096, 64], 0, [0, 1], flags=rt.DENSE).route(rng, 2, False)]
     for _ in range(rounds):
         mirrors = [None] * 3

@@ -25,8 +25,8 @@ def dense(*shape, dtype=torch.float32, scale=1.0):
     return (scale * torch.randn(shape, device="cuda")).to(dtype)
 
 
-def zeros(*shape, density=0.1, dtype=torch.float32):
-    return torch.where(torch.rand(shape, device="cuda") < density, dense(*shape), 0).to(dtype)
+def zeros(*shape, live_fraction=0.1, dtype=torch.float32):
+    return torch.where(torch.rand(shape, device="cuda") < live_fraction, dense(*shape), 0).to(dtype)
 
 
 class Ops(unittest.TestCase):
@@ -46,7 +46,7 @@ class Ops(unittest.TestCase):
         for dtype in FLOATS:
             b = dense(264, 128, dtype=dtype)
             for a in (zeros(300, 264, dtype=dtype), zeros(7, 264, dtype=dtype),
-                      zeros(0, 264, dtype=dtype), zeros(300, 264, density=0, dtype=dtype),
+                      zeros(0, 264, dtype=dtype), zeros(300, 264, live_fraction=0, dtype=dtype),
                       dense(300, 264, dtype=dtype)):
                 self.check(pit.matmul(a, b), a.double() @ b.double(), dtype)
 
@@ -117,8 +117,8 @@ class Ops(unittest.TestCase):
         with torch.cuda.graph(graph):
             pit.matmul(a, b, out=out)
             made = pit.matmul(a, b)
-        for density in (0.5, 0, 0.02, 1):
-            a.copy_(zeros(130, 264, density=density, dtype=torch.float16))
+        for live_fraction in (0.5, 0, 0.02, 1):
+            a.copy_(zeros(130, 264, live_fraction=live_fraction, dtype=torch.float16))
             graph.replay()
             expected = a.double() @ b.double()
             self.check(out, expected, torch.float16)

@@ -120,7 +120,7 @@ class Types(torch_ops.Base):
     def test_large(self):
         """Sizes that fill tiles, in the types of tensor cores."""
         for dtype in (torch.float16, torch.bfloat16, torch.float32):
-            x = torch_ops.zeros(300, 512, dtype=dtype, density=0.1)
+            x = torch_ops.zeros(300, 512, dtype=dtype, live_fraction=0.1)
             w = torch_ops.dense(256, 512, dtype=dtype)
             b = torch_ops.dense(256, dtype=dtype)
             self.compare(lambda x, w, b: pit.linear(x, w, b, activation="relu"),

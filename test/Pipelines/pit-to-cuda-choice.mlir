@@ -9,7 +9,7 @@
 // CHECK: llvm.cond_br
 // CHECK: llvm.call @pit_rt_build_if_chosen
 // CHECK: llvm.cond_br
-// CHECK: llvm.call @pit_rt_launch_early
+// CHECK: llvm.call @pit_rt_launch_pdl
 // NOW-NOT: pit_rt_choose
 // NOW: llvm.call @pit_rt_build_packed
 // DETERMINISTIC: pit.choose {{.*}} deterministic

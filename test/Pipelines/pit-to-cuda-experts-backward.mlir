@@ -1,5 +1,5 @@
-// RUN: pit-opt %s --pit-to-gpu-tiles="chip=sm_90a round-parts=true" | FileCheck %s
-// RUN: pit-opt %s --pit-to-cuda="chip=sm_90a round-parts=true device-code=ptx" --mlir-print-ir-after=pit-schedule-kernels -o /dev/null 2>&1 | FileCheck %s --check-prefix=KERNELS
+// RUN: pit-opt %s --pit-to-gpu-tiles="chip=sm_90a round-partials=true" | FileCheck %s
+// RUN: pit-opt %s --pit-to-cuda="chip=sm_90a round-partials=true device-code=ptx" --mlir-print-ir-after=pit-schedule-kernels -o /dev/null 2>&1 | FileCheck %s --check-prefix=KERNELS
 
 // The gradients of a gated layer of experts, from the rows of gates and ups that the forward
 // kept: six products, of naive ops on (tokens, experts, hidden) values. None of these is

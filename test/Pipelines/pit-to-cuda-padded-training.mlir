@@ -13,7 +13,7 @@
 // CHECK: pit.launch {{.*}} ins(%[[I]], %[[AFTER]], {{.*}} outs(%[[Y]] : memref<?x256xbf16>)
 // CHECK-NOT: pit.launch
 
-// The derivative is no part of the product before it (functions-apart).
+// The derivative is no part of the product before it (separate-functions).
 // CHECK-LABEL: func.func @padded_mlp_backward(
 // CHECK-SAME: %[[KEPT:[^ ]*]]: memref<?x512xbf16>, %[[AFTER:[^ ]*]]: memref<?x512xbf16>, %{{[^ ]*}}: memref<?x?x256xbf16>, %{{[^ ]*}}: memref<512x256xbf16>
 // CHECK: %[[I:.*]] = pit.index lengths

@@ -1,6 +1,6 @@
 // RUN: pit-opt %s -pit-to-gpu-tiles | FileCheck %s --check-prefixes=CHECK,FAST
 // RUN: pit-opt %s -pit-to-gpu-tiles=deterministic | FileCheck %s --check-prefixes=CHECK,DETERMINISTIC
-// RUN: pit-opt %s -pit-to-gpu-tiles=round-parts | FileCheck %s --check-prefixes=CHECK,FAST,ROUNDED
+// RUN: pit-opt %s -pit-to-gpu-tiles=round-partials | FileCheck %s --check-prefixes=CHECK,FAST,ROUNDED
 // RUN: pit-opt %s -pit-to-gpu-tiles=dense | FileCheck %s --check-prefix=DENSE
 
 !t = tensor<?x1024xf16>
@@ -52,7 +52,7 @@ func.func @parts(%x: !t, %w: tensor<1024x1024xf16>, %c: tensor<?x1024xf32>) -> t
 
 // What they add to a result of 16 bits may be rounded: then it is written, in the result's
 // type, and added in f32.
-// CHECK-LABEL: func.func @narrow_parts(
+// CHECK-LABEL: func.func @narrow_partials(
 // ROUNDED: tensor.empty(%{{.*}}) : tensor<?x1024xf16>
 // ROUNDED: pit.forall (%{{.*}}, %{{.*}}) = {{.*}} step (256, 64) iter_args
 // ROUNDED: pit.swrite {{.*}} : tensor<128x256xf32> into tensor<?x1024xf16>
@@ -61,7 +61,7 @@ func.func @parts(%x: !t, %w: tensor<1024x1024xf16>, %c: tensor<?x1024xf32>) -> t
 // ROUNDED-NEXT: arith.addf {{.*}} : f32
 // ROUNDED-NOT: combine
 // CHECK: return
-func.func @narrow_parts(%x: !t, %w: tensor<1024x1024xf16>, %c: !t) -> !t {
+func.func @narrow_partials(%x: !t, %w: tensor<1024x1024xf16>, %c: !t) -> !t {
   %s = pit.sparse %x rule(#pit.rule<axis = 0, micro_tile = [1, 64]>) : !t
   %r = linalg.matmul ins(%s, %w : !t, tensor<1024x1024xf16>) outs(%c : !t) -> !t
   return %r : !t

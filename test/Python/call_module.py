@@ -110,7 +110,7 @@ class Leaks(unittest.TestCase):
                      lambda: f.double_f32(Typed(x), out=out),
                      lambda: f.double_f32(frozen),
                      lambda: f.double_bf16(pit.view(bits, "bf16"), out=pit.view(doubled, "bf16")),
-                     lambda: f.rows(np.array(2), x[:4]), lambda: pit.coverage(x, [((1,), 0)])):
+                     lambda: f.rows(np.array(2), x[:4]), lambda: pit.live_fractions(x, [((1,), 0)])):
             self.check(call, REPEATS // 10)
 
     def test_index(self):

@@ -82,7 +82,7 @@ class Built(unittest.TestCase):
         records["value"] = x
         for laid in (records["value"].T, x[::-1].T[:, ::-1]):
             self.assertEqual(lists(pit.build_index(laid, (1, 1), 1)), [[], [], [1], [], [], []])
-            c, = pit.coverage(laid, [((1, 1), 1)])
+            c, = pit.live_fractions(laid, [((1, 1), 1)])
             self.assertEqual(c.live, 1)
 
     def test_arrays_keep_the_index(self):

@@ -31,9 +31,9 @@ def dense(*shape, dtype="float32"):
     return jnp.asarray(random.standard_normal(shape), dtype)
 
 
-def zeros(*shape, density=0.2, dtype="float32"):
+def zeros(*shape, live_fraction=0.2, dtype="float32"):
     """Random elements, most of them zeros, anywhere."""
-    return jnp.asarray((random.random(shape) < density) * random.standard_normal(shape), dtype)
+    return jnp.asarray((random.random(shape) < live_fraction) * random.standard_normal(shape), dtype)
 
 
 def wide(x):

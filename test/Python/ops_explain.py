@@ -14,9 +14,9 @@ from setup import pit  # noqa: E402
 random = np.random.default_rng()
 
 
-def zeros(rows, columns, density):
+def zeros(rows, columns, live_fraction):
     values = random.standard_normal((rows, columns))
-    return np.where(random.random((rows, columns)) < density, values, 0).astype("f")
+    return np.where(random.random((rows, columns)) < live_fraction, values, 0).astype("f")
 
 
 class Explain(unittest.TestCase):
@@ -34,13 +34,13 @@ class Explain(unittest.TestCase):
         self.assertLess(chosen.of_dense, 0.5)
         self.assertEqual(chosen, few.candidates[0])
         single = next(c for c in few.candidates if c.rule == "1x1")
-        self.assertLess(abs(single.coverage - 0.05), 0.01)
+        self.assertLess(abs(single.live_fraction - 0.05), 0.01)
         self.assertEqual(self.chosen(pit.explain(pit.matmul, zeros(600, 512, 1), self.w)).rule,
                          "dense")
         rows = zeros(600, 512, 1)
         rows[::2] = 0
         table = pit.explain(pit.linear, rows, np.ascontiguousarray(self.w.T))
-        self.assertEqual(next(c for c in table.candidates if c.rule == "1x*").coverage, 0.5)
+        self.assertEqual(next(c for c in table.candidates if c.rule == "1x*").live_fraction, 0.5)
 
     def test_weights_as_linear_has_them(self):
         """Single elements of x would gather elements of w that lie apart."""

@@ -286,7 +286,7 @@ class Conv2d(Layers):
                 ("the mask has 9 rows of pixels; the result has 11", dict(padding=(1, 0), mask=kept)),
                 ('sparse="out" takes a mask= of the result, one group', {}),
                 ('sparse="out" takes a mask= of the result, one group',
-                 dict(mask=kept, density=0.1))):
+                 dict(mask=kept, live_fraction=0.1))):
             with self.assertRaisesRegex(pit.Error, f"conv2d: {message}"):
                 pit.conv2d(x, w, sparse="out", **how)
         for message, how in (

@@ -28,11 +28,11 @@ class Packed(unittest.TestCase):
         np.testing.assert_allclose(found, expected, atol=TOLERANCE[dtype] * scale, rtol=0)
 
     def test_operands(self):
-        for dtype, axis, density in itertools.product(TOLERANCE, (0, 1), (0, 0.1, 1)):
+        for dtype, axis, live_fraction in itertools.product(TOLERANCE, (0, 1), (0, 0.1, 1)):
             m, k, n = random.integers(1, 40, 3)
             x = random.standard_normal((m, k)).astype(dtype)
             w = random.standard_normal((n, k)).astype(dtype)
-            mask = random.random((n, k)) < density
+            mask = random.random((n, k)) < live_fraction
             bias = random.standard_normal(n).astype(dtype)
             index = pit.build_index(mask, (1, 1), axis, source="mask")
             values = pack(w, mask, axis)
@@ -46,11 +46,11 @@ class Packed(unittest.TestCase):
                        x.astype("d") @ kept.sum(0), dtype)
 
     def test_results(self):
-        for dtype, axis, density in itertools.product(TOLERANCE, (0, 1), (0, 0.1, 1)):
+        for dtype, axis, live_fraction in itertools.product(TOLERANCE, (0, 1), (0, 0.1, 1)):
             m, k, n = random.integers(1, 40, 3)
             a = random.standard_normal((m, k)).astype(dtype)
             b = random.standard_normal((k, n)).astype(dtype)
-            mask = random.random((m, n)) < density
+            mask = random.random((m, n)) < live_fraction
             index = pit.build_index(mask, (1, 1), axis, source="mask")
             expected = pack(a.astype("d") @ b.astype("d"), mask, axis)
             for _ in range(2):  # planned, and as planned
@@ -66,8 +66,8 @@ class Packed(unittest.TestCase):
         from pit import _cache
         x = random.standard_normal((6, 31)).astype("f")
         before = None
-        for density in np.linspace(0, 1, 7):
-            mask = random.random((17, 31)) < density
+        for live_fraction in np.linspace(0, 1, 7):
+            mask = random.random((17, 31)) < live_fraction
             w = random.standard_normal((17, 31)).astype("f")
             index = pit.build_index(mask, (1, 1), 1, source="mask")
             self.check(pit.linear(x, w[mask], sparse="weight", index=index, packed=True),

@@ -21,10 +21,10 @@ random = np.random.default_rng()
 TOLERANCE = {"float64": 1e-12, "float32": 1e-5, "float16": 4e-3}
 
 
-def zeros(*shape, density=0.1, dtype="f"):
+def zeros(*shape, live_fraction=0.1, dtype="f"):
     """Random elements, most of them zeros, anywhere."""
     values = random.standard_normal(shape)
-    return np.where(random.random(shape) < density, values, 0).astype(dtype)
+    return np.where(random.random(shape) < live_fraction, values, 0).astype(dtype)
 
 
 def dense(*shape, dtype="f"):
@@ -190,7 +190,7 @@ class Products(unittest.TestCase):
         expected = a.astype("d") @ b.astype("d")
         self.check(pit.matmul(a, b, micro_tile=(1, 1), axis=1), expected)
         self.check(pit.matmul(a, b, micro_tile=(1, None), axis=0), expected)
-        self.check(pit.matmul(a, b, density=0.1), expected)
+        self.check(pit.matmul(a, b, live_fraction=0.1), expected)
         self.check(pit.matmul(a, b, sparse=None), expected)
 
     def test_einsum(self):
@@ -301,7 +301,7 @@ class Products(unittest.TestCase):
 
     def test_layers_choose_apart(self):
         """Layers of one shape, each with zeros of its own, share a program."""
-        full, few = dense(64, 1024), zeros(64, 1024, density=0.01)
+        full, few = dense(64, 1024), zeros(64, 1024, live_fraction=0.01)
         first, second = dense(1024, 512), dense(1024, 512)
         pit.matmul(full, first)
         program = next(reversed(pit._cache.programs.values()))
@@ -309,9 +309,9 @@ class Products(unittest.TestCase):
             self.check(pit.matmul(full, first), np.matmul(*wide(full, first)))
             self.check(pit.matmul(few, second), np.matmul(*wide(few, second)))
         chosen = program.matmul.choices()
-        self.assertEqual([(c.variant, c.calls, c.looks) for c in chosen if c.axis is None],
+        self.assertEqual([(c.variant, c.calls, c.scans) for c in chosen if c.axis is None],
                          [(0, 9, 3)])
-        self.assertEqual([(c.calls, c.looks) for c in chosen if c.axis is not None], [(8, 8)])
+        self.assertEqual([(c.calls, c.scans) for c in chosen if c.axis is not None], [(8, 8)])
 
 
 class Scaled(unittest.TestCase):
@@ -466,7 +466,7 @@ class Errors(unittest.TestCase):
                    activation="swish")
         self.check("activation='gelu' takes floats, and sums of integers are i32", pit.linear,
                    a.astype("i"), b.T.astype("i"), activation="gelu")
-        self.check("density='x'; it is the part", pit.matmul, a, b, density="x")
+        self.check("live_fraction='x'; it is the part", pit.matmul, a, b, live_fraction="x")
         for function in pit.matmul, pit.linear:
             self.check(f"{function.__name__}: dynamic='my': no dim is called 'y'; there are k, m",
                        function, a, b.T if function is pit.linear else b, dynamic="my")

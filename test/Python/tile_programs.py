@@ -22,7 +22,7 @@ def dense(*shape, dtype="f"):
 
 def masks(*shape):
     """Some, none, all."""
-    return [random.random(shape) < density for density in (0.2, -1, 2)]
+    return [random.random(shape) < live_fraction for live_fraction in (0.2, -1, 2)]
 
 
 class Programs(unittest.TestCase):

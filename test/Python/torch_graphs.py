@@ -134,7 +134,7 @@ class Compile(unittest.TestCase):
     def test_no_warnings(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            compiled = torch.compile(lambda x, w: pit.matmul(x, w, density=0.2, dtype="f32"),
+            compiled = torch.compile(lambda x, w: pit.matmul(x, w, live_fraction=0.2, dtype="f32"),
                                      fullgraph=True, backend="eager")
             compiled(zeros(4, 16), torch.randn(16, 8))
 

@@ -409,7 +409,7 @@ class Masked(Case):
                     self.assertAlmostEqual(_masked.live_part(mask, (rows, columns)),
                                            sum(map(int, live)) / len(live) if live else 1.0, places=6)
         exchanged = (torch.rand(70, 96) < 0.1).t()
-        self.assertEqual(_masked.look(exchanged)[0], "weights")
+        self.assertEqual(_masked.scan(exchanged)[0], "weights")
 
     def test_compiled(self):
         """Graphs end before the layers."""
@@ -440,15 +440,15 @@ class Masked(Case):
         layer.set_mask(self.MASKS["32x1"]())
         x = torch.randn(4, 70)
         from pit.torch import _masked
-        with mock.patch.object(_masked, "look", wraps=_masked.look) as look:
+        with mock.patch.object(_masked, "scan", wraps=_masked.scan) as scan:
             for _ in range(3):
                 layer(x).sum().backward()
                 with torch.no_grad():
                     layer.weight.mul_(0.5)
-            self.assertEqual(look.call_count, 1)
+            self.assertEqual(scan.call_count, 1)
             layer.set_mask(self.MASKS["weights"]())
             layer(x), layer(x)
-            self.assertEqual(look.call_count, 2)
+            self.assertEqual(scan.call_count, 2)
 
     def test_forward_alone(self):
         """As on a GPU, where the gradients of what blocks select are dense products."""
@@ -457,8 +457,8 @@ class Masked(Case):
         layer.set_mask(mask)
         from pit.torch import _masked
         way = "forward", pit.build_index(mask, (32, 1), 1, source="mask")
-        with mock.patch.object(_masked, "look", return_value=way):
-            layer._looked = None
+        with mock.patch.object(_masked, "scan", return_value=way):
+            layer._scanned = None
             self.assertEqual(layer.skips, "32x1")
             x = torch.randn(2, 9, 70, dtype=torch.float64, requires_grad=True)
             self.check(layer, layer.weight, lambda weight: weight * mask, x)
@@ -471,8 +471,8 @@ class Masked(Case):
         with torch.no_grad():
             layer.weight.add_(1)
         from pit.torch import _masked
-        with mock.patch.object(_masked, "look", return_value=("multiplied", None)):
-            layer._looked = None
+        with mock.patch.object(_masked, "scan", return_value=("multiplied", None)):
+            layer._scanned = None
             self.assertEqual(layer.skips, "nothing")
             x = torch.randn(2, 9, 70, dtype=torch.float64, requires_grad=True)
             self.check(layer, layer.weight, lambda weight: weight * mask, x)

@@ -32,9 +32,9 @@ def dense(*shape, dtype=torch.float64, grad=True):
     return torch.randn(*shape, dtype=torch.float64).to(dtype).requires_grad_(grad)
 
 
-def zeros(*shape, dtype=torch.float64, grad=True, density=0.4):
+def zeros(*shape, dtype=torch.float64, grad=True, live_fraction=0.4):
     """Random elements, most of them zeros, anywhere."""
-    x = torch.randn(*shape, dtype=torch.float64) * (torch.rand(*shape) < density)
+    x = torch.randn(*shape, dtype=torch.float64) * (torch.rand(*shape) < live_fraction)
     return x.to(dtype).requires_grad_(grad)
 
 
@@ -457,14 +457,14 @@ class Gradients(Base):
             for found in torch.autograd.grad(y.square().sum(), (poisoned, weight)):
                 self.assertTrue(found.isfinite().all())
 
-    def in_training(self, call, plain, x, w, b, density=0.1):
+    def in_training(self, call, plain, x, w, b, live_fraction=0.1):
         """Results and gradients of a convolution whose gradient is sparse, too, in f32 beside
         float64; which ops were run."""
         same, ops, run = [wide(v) for v in (x, w, b)], [], _op.call
         with mock.patch.object(_op, "call", lambda op, *v: ops.append(op) or run(op, *v)):
             y, expected = call(x, w, b), plain(*same)
             self.close(y, expected, 1e-5)
-            grad = zeros(*y.shape, dtype=torch.float32, grad=False, density=density)
+            grad = zeros(*y.shape, dtype=torch.float32, grad=False, live_fraction=live_fraction)
             grad = grad.contiguous(memory_format=torch.channels_last) if y.is_contiguous(
                 memory_format=torch.channels_last) else grad
             found = torch.autograd.grad(y, (x, w, b), grad)
@@ -498,7 +498,7 @@ class Gradients(Base):
             plain = lambda x, w, b: torch.relu(torch.nn.functional.conv2d(
                 torch.nn.functional.pad(x, (*sides[2:], *sides[:2])), w, b, how.get("stride", 1), 0,
                 how.get("dilation", 1)))
-            x = zeros(*shape, dtype=torch.float32, grad=False, density=0.1)
+            x = zeros(*shape, dtype=torch.float32, grad=False, live_fraction=0.1)
             w, b = torch.randn(f, shape[1], *window), torch.randn(f, requires_grad=True)
             forms = ((torch.channels_last, "nchw"), (torch.contiguous_format, "nchw"),
                      (torch.channels_last, "nhwc"))
@@ -517,13 +517,13 @@ class Gradients(Base):
 
     @unittest.skipUnless(DEVICE == "cpu", "the choice is the CPU's")
     def test_conv2d_choice(self):
-        """density= is believed, batches of many sizes share programs, second derivatives are right,
+        """live_fraction= is believed, batches of many sizes share programs, second derivatives are right,
         and what is frozen costs nothing."""
         plain = lambda x, w, b: torch.nn.functional.conv2d(x, w, b, padding=1)
-        draw = lambda n, density=0.1: zeros(n, 32, 6, 6, dtype=torch.float32, density=density)
+        draw = lambda n, live_fraction=0.1: zeros(n, 32, 6, 6, dtype=torch.float32, live_fraction=live_fraction)
         w, b = torch.randn(32, 32, 3, 3, requires_grad=True), torch.randn(32, requires_grad=True)
-        for live, density, expected in ((0.1, None, 3), (0.1, 0.9, 0), (0.9, 0.1, 3), (0.9, None, 0)):
-            _, ops = self.in_training(lambda *v: pit.conv2d(*v, padding=1, density=density), plain,
+        for live, live_fraction, expected in ((0.1, None, 3), (0.1, 0.9, 0), (0.9, 0.1, 3), (0.9, None, 0)):
+            _, ops = self.in_training(lambda *v: pit.conv2d(*v, padding=1, live_fraction=live_fraction), plain,
                                       draw(2, live), w, b)
             self.assertEqual(len(ops), expected)
         # The gradient of filters skips the zeros of whichever has more of them.
@@ -534,11 +534,11 @@ class Gradients(Base):
         # Without gradients, too. What is zero in whole channels is skipped by these.
         channels = draw(2, 1).detach() * (torch.arange(32) % 4 == 0).float()[:, None, None]
         last = channels.contiguous(memory_format=torch.channels_last)
-        for x, density, expected in (
+        for x, live_fraction, expected in (
                 (draw(2), None, ["SparseConv2d"]), (draw(2, 0.9), None, []), (draw(2), 0.9, []),
                 (channels, None, ["Conv2d"]), (last, None, ["SparseConv2d"])):
             with mock.patch.object(_op, "call", wraps=_op.call) as called, torch.no_grad():
-                self.close(pit.conv2d(x, w, b, padding=1, density=density),
+                self.close(pit.conv2d(x, w, b, padding=1, live_fraction=live_fraction),
                            plain(x.double(), w.double(), b.double()), 1e-5)
             self.assertEqual([type(c.args[0]).__name__ for c in called.call_args_list], expected)
         with torch.no_grad(), self.assertRaisesRegex(pit.Error, "dimension 1 of weight is 32, but"):
@@ -620,7 +620,7 @@ class Values(Base):
         for m, k, n in ((0, 20, 7), (1, 20, 7), (5, 0, 7), (5, 1, 1), (5, 20, 0), (1, 1, 1)):
             self.compare(pit.matmul, torch.matmul, zeros(m, k), dense(k, n))
         self.compare(pit.matmul, torch.matmul, dense(5, 8), dense(8, 3))
-        self.compare(pit.matmul, torch.matmul, zeros(5, 8, density=0), dense(8, 3))
+        self.compare(pit.matmul, torch.matmul, zeros(5, 8, live_fraction=0), dense(8, 3))
 
     def test_layouts(self):
         a, b = zeros(18, 20), dense(20, 7)

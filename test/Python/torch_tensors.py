@@ -88,12 +88,12 @@ class Tensors(unittest.TestCase):
 
         Double.apply(made).sum().backward()
         torch.testing.assert_close(made.grad.as_subclass(torch.Tensor), twice)
-        # A promise, and what an index and a coverage count, have no gradient.
+        # A promise, and what an index and a live fraction count, have no gradient.
         pit.constant(made).close()
         index = pit.build_index(made, micro_tile=[1], axis=0)
         self.assertEqual(index.total, 3)
         index.rebuild(made)
-        self.assertEqual(pit.coverage(made, [((1,), 0)])[0].live, 3)
+        self.assertEqual(pit.live_fractions(made, [((1,), 0)])[0].live, 3)
 
     def test_gradients(self):
         self.check_gradients(torch.Tensor)

@@ -18,7 +18,7 @@ STUB = Path(pit.__file__).with_suffix(".pyi")
 # Modules that the stub does not describe; classes that other functions make; what C makes.
 OTHERS = r"""
 pit\.(_\w|jax|ops|tile|torch|tune).*
-pit\.(Coverage|Entry|Explanation|Index|Program)\.__init__
+pit\.(LiveFractions|Entry|Explanation|Index|Program)\.__init__
 pit\.Entry\.__call__
 """
 # No type of the stub is one of torch's or JAX's, and mypy would read 2,000 files of these.

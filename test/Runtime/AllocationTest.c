@@ -50,9 +50,9 @@ enum { ROWS = 512, COLUMNS = 2048, WARM_UP = 3, ROUNDS = 20 };
 static float x[ROWS * COLUMNS];
 
 static void draw(rng *r) {
-  double density = rng_unit(r);
+  double live_fraction = rng_unit(r);
   for (int64_t i = 0; i < (int64_t)ROWS * COLUMNS; ++i)
-    x[i] = rng_unit(r) < density ? 1 : 0;
+    x[i] = rng_unit(r) < live_fraction ? 1 : 0;
 }
 
 static void test_builder(void **state) {
@@ -84,13 +84,13 @@ static void test_builder(void **state) {
                                        &tensor, NULL, &index));
     const pit_bitmap *bitmap;
     pit_index_spec candidates[32];
-    pit_coverage coverages[32];
-    int32_t count = pit_coverage_candidates(2, shape, candidates, 32);
+    pit_live_fraction live_fractions[32];
+    int32_t count = pit_live_fraction_candidates(2, shape, candidates, 32);
     assert_in_range(count, 1, 32);
     assert_ok(context, pit_bitmap_build(builder, 2, shape, PIT_SOURCE_VALUES,
                                         &tensor, NULL, &bitmap));
-    assert_ok(context, pit_bitmap_coverage(builder, bitmap, candidates, count,
-                                           coverages));
+    assert_ok(context, pit_bitmap_live_fractions(builder, bitmap, candidates,
+                                                 count, live_fractions));
     assert_ok(context, pit_index_from_bitmap(builder, &spec, bitmap, &index));
   }
   assert_int_equal(allocations - before, 0);

@@ -134,8 +134,8 @@ static void test_choice(void **state) {
   assert_int_equal(f->variant, TALL);
 }
 
-/// Calls until the next look; its variant.
-static int calls_until_look(fixture *f) {
+/// Calls until the next scan; its variant.
+static int calls_until_scan(fixture *f) {
   for (int calls = 1;; ++calls) {
     assert_ok(f->context, choose(f));
     if (f->bitmap)
@@ -149,22 +149,22 @@ static void test_back_off(void **state) {
   fill(f, N, N);
   static const int dense[] = {1, 2, 3, 5, 9, 17, 33, 65, 65, 65};
   for (size_t i = 0; i < sizeof(dense) / sizeof(*dense); ++i) {
-    assert_int_equal(calls_until_look(f), dense[i]);
+    assert_int_equal(calls_until_scan(f), dense[i]);
     assert_int_equal(f->variant, DENSE);
   }
-  // It takes the next look to find that the data has changed; then each call
-  // looks.
+  // It takes the next scan to find that the data has changed; then each call
+  // scans.
   fill(f, 1, 1);
-  assert_int_equal(calls_until_look(f), 65);
+  assert_int_equal(calls_until_scan(f), 65);
   assert_int_equal(f->variant, FINE);
   for (int i = 0; i < 5; ++i) {
-    assert_int_equal(calls_until_look(f), 1);
+    assert_int_equal(calls_until_scan(f), 1);
     assert_int_equal(f->variant, FINE);
   }
   // And from the beginning.
   fill(f, N, N);
   for (int i = 0; i < 4; ++i)
-    assert_int_equal(calls_until_look(f), dense[i]);
+    assert_int_equal(calls_until_scan(f), dense[i]);
 }
 
 /// Marks, shapes, functions and tables of variants have a state each.
@@ -219,14 +219,14 @@ static void test_deterministic_context(void **state) {
 }
 
 /// What cannot win is not looked at.
-static void test_foregone(void **state) {
+static void test_dense_always_wins(void **state) {
   fixture *f = *state;
   fill(f, 1, 1);
   const pit_cost dense_wins[] = {{99, 0, 0}, {100, 1, 0}, {100, 10, 0}};
   assert_ok(f->context, choose_with(f, 0, dense_wins));
   assert_int_equal(f->variant, DENSE);
   assert_null(f->bitmap);
-  // More micro-tiles make it cheaper: that takes a look.
+  // More micro-tiles make it cheaper: that takes a scan.
   const pit_cost odd[] = {{99, 0, 0}, {100, -2, 0}, {100, 10, 0}};
   assert_ok(f->context, choose_with(f, 1, odd));
   assert_int_equal(f->variant, FINE);
@@ -238,7 +238,7 @@ static void test_foregone(void **state) {
   assert_null(f->bitmap);
 }
 
-/// Of constant memory one look is enough, for whatever costs.
+/// Of constant memory one scan is enough, for whatever costs.
 static void test_constant(void **state) {
   fixture *f = *state;
   fill(f, 2, 50);
@@ -260,7 +260,7 @@ static void test_constant(void **state) {
   }
   pit_kept_stats kept;
   pit_context_kept(f->context, &kept);
-  assert_int_equal(kept.pieces, 2); // the coverages and the index
+  assert_int_equal(kept.pieces, 2); // the live fractions and the index
   pit_rt_leave(f->frame, 0);
   pit_constant_destroy(constant);
   enter_as(f, &no_args);
@@ -448,7 +448,7 @@ static void test_entry(void **state) {
   assert_ok(f->context, run_pick(f->context, entry, f->x, N, N, &variant));
   assert_int_equal(variant, FINE);
   fill(f, N, N);
-  for (int i = 0; i < 4; ++i) // looks at calls 1 and 3
+  for (int i = 0; i < 4; ++i) // scans at calls 1 and 3
     assert_ok(f->context,
               run_pick(f->context, entry, f->x, N - 1, N, &variant));
   assert_int_equal(pit_entry_choices(f->context, entry, NULL, 0), 2);
@@ -460,21 +460,21 @@ static void test_entry(void **state) {
   assert_int_equal(c->shape[0], N - 1);
   assert_int_equal(c->shape[1], N);
   assert_int_equal(c->calls, 4);
-  assert_int_equal(c->looks, 2);
+  assert_int_equal(c->scans, 2);
   assert_int_equal(c->variants, 3);
   assert_int_equal(c->variant, DENSE);
   assert_int_equal(c->axis, -1);
   assert_true(c->cost == 1000);
-  assert_true(c->coverage == -1);
+  assert_true(c->live_fraction == -1);
   c = &choices[1];
   assert_int_equal(c->shape[0], N);
   assert_int_equal(c->calls, 1);
-  assert_int_equal(c->looks, 1);
+  assert_int_equal(c->scans, 1);
   assert_int_equal(c->variant, FINE);
   assert_int_equal(c->axis, 1);
   assert_int_equal(c->micro_tile[0], 1);
   assert_true(c->cost == 200);
-  assert_true(fabs(c->coverage - 100.0 / (N * N)) < 1e-12);
+  assert_true(fabs(c->live_fraction - 100.0 / (N * N)) < 1e-12);
   assert_int_equal(pit_entry_choices(NULL, entry, choices, 3), 0);
   assert_int_equal(pit_entry_choices(f->context, NULL, choices, 3), 0);
   pit_program_close(program);
@@ -519,7 +519,7 @@ static void *work(void *argument) {
     int32_t variant = -1;
     memset(x, 0, i % 8 ? 0 : sizeof(x));
     w->failures += run_pick(w->context, w->entry, x, N, N, &variant) != PIT_OK;
-    // A look that found zeros is right about this call's data.
+    // A scan that found zeros is right about this call's data.
     w->failures += variant != DENSE && variant != FINE && variant != TALL;
     w->failures += pit_entry_choices(w->context, w->entry, choices, 2) != 1;
     memcpy(x, dense, sizeof(x));
@@ -544,7 +544,7 @@ static void test_threads(void **state) {
   pit_choice choice;
   assert_int_equal(pit_entry_choices(f->context, entry, &choice, 1), 1);
   assert_int_equal(choice.calls, THREADS * ROUNDS);
-  assert_in_range(choice.looks, 8, THREADS * ROUNDS);
+  assert_in_range(choice.scans, 8, THREADS * ROUNDS);
   pit_program_close(program);
 }
 
@@ -558,7 +558,7 @@ int main(void) {
       TEST(test_deterministic_flag),
       cmocka_unit_test_setup_teardown(test_deterministic_context,
                                       set_up_deterministic, tear_down),
-      TEST(test_foregone),
+      TEST(test_dense_always_wins),
       TEST(test_constant),
       TEST(test_place),
       TEST(test_errors),

@@ -114,7 +114,7 @@ static void test_stats(void **state) {
   assert_int_equal(stats[0].live, 3);
   assert_int_equal(stats[0].max_count, 3);
   assert_true(stats[0].build_ns > 0);
-  assert_true(stats[0].coverage == 0.75);
+  assert_true(stats[0].live_fraction == 0.75);
   assert_true(stats[0].waste == -1);
 
   assert_ok(context, pit_context_set_stats(context, PIT_STATS_WASTE));

@@ -1,7 +1,7 @@
 //===- CudaChooseTest.c - A device chooses among variants -----------------===//
 //
 // Over the fake driver, which runs nothing: which kernels are started when, and
-// what the host makes of the news that a device would write.
+// what the host makes of the report that a device would write.
 // benchmarks/selection/regret_gpu.py and test/GPU check what kernels compute.
 //
 //===----------------------------------------------------------------------===//
@@ -83,18 +83,18 @@ static const pit_index *build(const call *c, const pit_device_choice *choice,
   return index;
 }
 
-/// As the device's latest look would have it, whichever choice that was.
-static void tell(const cuda_fixture *f, int32_t looks, int32_t variant,
+/// As the device's latest scan would have it, whichever choice that was.
+static void tell(const cuda_fixture *f, int32_t scans, int32_t variant,
                  int64_t live) {
   struct {
-    int32_t looks, variant;
+    int32_t scans, variant;
     int64_t live;
-  } *news = f->fake->registered;
-  assert_non_null(news);
-  for (size_t i = 0; i < f->fake->registered_bytes / sizeof(*news); ++i) {
-    news[i].looks = looks;
-    news[i].variant = variant;
-    news[i].live = live;
+  } *reports = f->fake->registered;
+  assert_non_null(reports);
+  for (size_t i = 0; i < f->fake->registered_bytes / sizeof(*reports); ++i) {
+    reports[i].scans = scans;
+    reports[i].variant = variant;
+    reports[i].live = live;
   }
 }
 
@@ -166,7 +166,7 @@ static void test_reads(void **state) {
 }
 
 /// The costs alone tell that nothing can beat the dense variant.
-static void test_foregone(void **state) {
+static void test_dense_always_wins(void **state) {
   cuda_fixture *f = *state;
   const pit_cost dear[] = {{10, 0, 0}, {10, 1, 0}, {20, 1, 0}};
   call c = begin(f, NULL);
@@ -179,7 +179,7 @@ static void test_foregone(void **state) {
   assert_int_equal(index->total, 0);
   assert_true(index->flags & PIT_INDEX_DEVICE);
   leave(&c);
-  // Fewer micro-tiles are no better: nothing is foregone.
+  // Fewer micro-tiles are no better: dense does not always win.
   const pit_cost odd[] = {{10, 0, 0}, {10, -1, 0}, {20, 1, 0}};
   c = begin(f, NULL);
   assert_ok(f->context, choose_by(&c, table(), odd, &choice));
@@ -214,7 +214,7 @@ static void test_after(void **state) {
   leave(&c);
 }
 
-/// Another choice, by data with such a row stride, where `seen` has looked.
+/// Another choice, by data with such a row stride, where `seen` has scanned.
 static const pit_device_choice *choose_again(call *c,
                                              const pit_device_choice *seen,
                                              pit_variants *variants,
@@ -264,7 +264,7 @@ static void test_seen(void **state) {
   choose_again(&c, seen, rows, COLUMNS);
   assert_int_equal(f->fake->launches - before, 2);
   leave(&c);
-  // In a graph both look.
+  // In a graph both scan.
   void *stream = f->stream(), *graph = f->capture(stream);
   c = begin(f, stream);
   before = f->fake->launches;
@@ -276,17 +276,17 @@ static void test_seen(void **state) {
   f->destroy_graph(graph);
 }
 
-/// Calls without the device after looks that ended dense, 1, 2, 4, ... of them;
+/// Calls without the device after scans that ended dense, 1, 2, 4, ... of them;
 /// not if it is to be deterministic, and not in a graph.
 static void test_back_off(void **state) {
   cuda_fixture *f = *state;
   int32_t known[10];
-  for (int32_t i = 0, looks = 0; i < 10; ++i) {
+  for (int32_t i = 0, scans = 0; i < 10; ++i) {
     call c = begin(f, NULL);
     known[i] = choose(&c, 0)->known;
     leave(&c);
     if (known[i] < 0)
-      tell(f, ++looks, 0, 0);
+      tell(f, ++scans, 0, 0);
   }
   const int32_t expected[] = {-1, 0, -1, 0, 0, -1, 0, 0, 0, 0};
   assert_memory_equal(known, expected, sizeof(known));
@@ -302,9 +302,9 @@ static void test_back_off(void **state) {
   f->destroy_graph(graph);
 }
 
-/// What the host hears of is what pit_entry_choices says, and sparse looks go
+/// What the host hears of is what pit_entry_choices says, and sparse scans go
 /// on.
-static void test_news(void **state) {
+static void test_report(void **state) {
   cuda_fixture *f = *state;
   for (int32_t i = 1; i <= 3; ++i) {
     call c = begin(f, NULL);
@@ -312,7 +312,7 @@ static void test_news(void **state) {
     leave(&c);
     tell(f, i, 1, 512);
   }
-  // Nonsense is no news.
+  // Nonsense is no report.
   tell(f, 4, 7, -3);
   call c = begin(f, NULL);
   assert_int_equal(choose(&c, 0)->known, -1);
@@ -399,7 +399,7 @@ static void test_loop(void **state) {
   const pit_variants *variants = table();
   pit_place of_choice = {.index = 0}, of_index = {.index = 0};
   const int32_t *word = NULL;
-  int before = 0, looks = 0;
+  int before = 0, scans = 0;
   for (int32_t i = 0; i < 50; ++i) {
     const pit_device_choice *choice = NULL;
     const pit_index *index = NULL;
@@ -411,7 +411,7 @@ static void test_loop(void **state) {
     assert_ok(f->context,
               pit_rt_build_if_chosen(c.frame, &variants->variants[1], &c.view,
                                      c.view.shape, choice, &of_index, &index));
-    looks += choice->known < 0;
+    scans += choice->known < 0;
     if (choice->known < 0 && !word)
       word = choice->variant;
     assert_ptr_equal(choice->variant, choice->known < 0 ? word : NULL);
@@ -419,7 +419,7 @@ static void test_loop(void **state) {
       before = f->fake->allocations;
   }
   assert_int_equal(f->fake->allocations, before);
-  assert_true(looks > 20 && looks < 50);
+  assert_true(scans > 20 && scans < 50);
   leave(&c);
 }
 
@@ -465,9 +465,9 @@ static void test_host_choice(void **state) {
 int main(void) {
   const struct CMUnitTest with_code[] = {
       CUDA_TEST(test_host_choice), CUDA_TEST(test_kernels),
-      CUDA_TEST(test_reads),       CUDA_TEST(test_foregone),
+      CUDA_TEST(test_reads),       CUDA_TEST(test_dense_always_wins),
       CUDA_TEST(test_after),       CUDA_TEST(test_back_off),
-      CUDA_TEST(test_news),        CUDA_TEST(test_errors),
+      CUDA_TEST(test_report),      CUDA_TEST(test_errors),
       CUDA_TEST(test_failures),    CUDA_TEST(test_loop),
       CUDA_TEST(test_seen),
   };

@@ -386,7 +386,7 @@ static void test_waste(void **state) {
   assert_ok(f->context, pit_index_statistics(f->context, f->index, &stats));
   assert_int_equal(stats.micro_tiles, 4);
   assert_int_equal(stats.live, 3);
-  assert_true(stats.coverage == 0.75);
+  assert_true(stats.live_fraction == 0.75);
   double waste;
   assert_ok(f->context, pit_index_waste(f->context, f->index, PIT_SOURCE_VALUES,
                                         &x, NULL, &waste));

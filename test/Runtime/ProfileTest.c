@@ -1,4 +1,4 @@
-//===- ProfileTest.c - The coverage that calls record ---------------------===//
+//===- ProfileTest.c - The live fraction that calls record ----------------===//
 
 #include "Builds.h"
 #include "Reference.h"

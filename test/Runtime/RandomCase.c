@@ -240,7 +240,7 @@ static void random_data(test_case *c, const int64_t *shape, int32_t rank,
 /// How the elements that are not background lie.
 typedef struct pattern {
   enum { ANYWHERE, CLUSTERED, SKEWED, BANDED, NUM_PATTERNS } kind;
-  double density;
+  double live_fraction;
   int64_t width; ///< of a cluster or the band
   uint64_t seed;
 } pattern;
@@ -249,26 +249,26 @@ static pattern random_pattern(rng *r) {
   pattern p = {.kind = rng_range(r, 0, 1)
                            ? ANYWHERE
                            : (int)rng_range(r, 0, NUM_PATTERNS - 1),
-               .density = rng_unit(r) * rng_unit(r) * rng_unit(r),
+               .live_fraction = rng_unit(r) * rng_unit(r) * rng_unit(r),
                .width = rng_range(r, 1, 100),
                .seed = rng_next(r)};
   if (rng_range(r, 0, 9) == 0)
-    p.density = 1;
+    p.live_fraction = 1;
   return p;
 }
 
 static bool is_picked(test_case *c, const pattern *p, int64_t i) {
   int64_t columns = c->spec.shape[c->spec.rank - 1];
   int64_t row = i / columns, column = i % columns;
-  double density = p->density;
+  double live_fraction = p->live_fraction;
   switch (p->kind) {
   case CLUSTERED: { // rectangles that are live or not as a whole
     rng cluster = {p->seed ^
                    (uint64_t)(row / p->width * 7919 + column / p->width)};
-    return rng_unit(&cluster) < density;
+    return rng_unit(&cluster) < live_fraction;
   }
   case SKEWED: // some columns have almost all of it
-    density = sqrt(density) / (double)(1 + column % 64);
+    live_fraction = sqrt(live_fraction) / (double)(1 + column % 64);
     break;
   case BANDED:
     return column - row % (columns + p->width) <= 0 &&
@@ -276,7 +276,7 @@ static bool is_picked(test_case *c, const pattern *p, int64_t i) {
   default:
     break;
   }
-  return rng_unit(&c->r) < density;
+  return rng_unit(&c->r) < live_fraction;
 }
 
 static void values_case(test_case *c) {
@@ -325,9 +325,9 @@ static void mask_bits_case(test_case *c) {
   int64_t n = shape[last];
   shape[last] = (n + 7) / 8;
   random_data(c, shape, c->spec.rank, 1);
-  double density = rng_unit(&c->r) * rng_unit(&c->r);
+  double live_fraction = rng_unit(&c->r) * rng_unit(&c->r);
   for (int64_t i = 0; i < data_count(c); ++i)
-    if (rng_unit(&c->r) > density)
+    if (rng_unit(&c->r) > live_fraction)
       *data_at(c, i) = 0;
   for (int64_t i = 0; i < c->x.elements; ++i) {
     int64_t row = i / n, j = i % n;

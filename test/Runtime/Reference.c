@@ -148,9 +148,10 @@ void check_index(const pit_index_spec *spec, const selected *x,
   assert_int_equal(index->num_chunks, chunk);
 }
 
-pit_coverage reference_coverage(const pit_index_spec *spec, const selected *x) {
+pit_live_fraction reference_live_fraction(const pit_index_spec *spec,
+                                          const selected *x) {
   layout l = layout_of(spec);
-  pit_coverage found = {.groups = l.groups};
+  pit_live_fraction found = {.groups = l.groups};
   for (int64_t g = 0; g < l.groups; ++g) {
     int64_t count = 0;
     for (int64_t id = 0; id < spec->shape[spec->axis];
@@ -161,7 +162,7 @@ pit_coverage reference_coverage(const pit_index_spec *spec, const selected *x) {
       found.max_count = count;
   }
   if (found.micro_tiles)
-    found.coverage = (double)found.live / (double)found.micro_tiles;
+    found.live_fraction = (double)found.live / (double)found.micro_tiles;
   return found;
 }
 

@@ -42,7 +42,8 @@ void check_index(const pit_index_spec *spec, const selected *x,
                  const pit_index *index, bool origin);
 
 /// What an index of the selected elements would have.
-pit_coverage reference_coverage(const pit_index_spec *spec, const selected *x);
+pit_live_fraction reference_live_fraction(const pit_index_spec *spec,
+                                          const selected *x);
 
 /// The number of selected elements and of elements, over all live micro-tiles.
 double reference_waste(const pit_index_spec *spec, const selected *x);

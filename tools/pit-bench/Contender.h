@@ -37,7 +37,8 @@ peer_answer pit_make(const problem *p, const pit_settings *settings, bool dense,
 
 /// The part of the micro-tiles that the program's indices cover, of one call;
 /// -1: it builds none. Prints an error and returns false if the call fails.
-bool pit_last_coverage(const contender *pit, int32_t pattern, double *coverage);
+bool pit_last_live_fraction(const contender *pit, int32_t pattern,
+                            double *live_fraction);
 
 /// A library that computes problems, too.
 typedef struct peer {

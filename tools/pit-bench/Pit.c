@@ -148,8 +148,8 @@ peer_answer pit_make(const problem *p, const pit_settings *settings, bool dense,
   return PEER_MADE;
 }
 
-bool pit_last_coverage(const contender *pit, int32_t pattern,
-                       double *coverage) {
+bool pit_last_live_fraction(const contender *pit, int32_t pattern,
+                            double *live_fraction) {
   enum { MOST = 64 };
   const pit_state *s = pit->state;
   pit_build_stats stats[MOST];
@@ -167,6 +167,6 @@ bool pit_last_coverage(const contender *pit, int32_t pattern,
     live += (double)stats[i].live;
     all += (double)stats[i].micro_tiles;
   }
-  *coverage = all > 0 ? live / all : -1;
+  *live_fraction = all > 0 ? live / all : -1;
   return true;
 }

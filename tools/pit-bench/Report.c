@@ -8,7 +8,7 @@
 
 /// The least time that the machine allows, and what sets it.
 static double floor_of(const outcome *o, const char **limit) {
-  double operations = o->problem->dense_operations * o->coverage / o->rate;
+  double operations = o->problem->dense_operations * o->live_fraction / o->rate;
   double bytes = o->bandwidth > 0 ? o->problem->bytes / o->bandwidth : 0;
   *limit = operations >= bytes ? "operations" : "bytes";
   return operations >= bytes ? operations : bytes;
@@ -53,9 +53,9 @@ static void print_row(const report_options *options, const outcome *o) {
   const timing *pit = &o->timings[0];
   const char *limit;
   double least = floor_of(o, &limit);
-  double rate = p->dense_operations * o->coverage / pit->median;
+  double rate = p->dense_operations * o->live_fraction / pit->median;
   printf("%-34s %5.3g %6.3g %9.3f [%6.3f %7.3f] %8.1f %5.2f %c", p->from->name,
-         p->instance.sparsity, o->coverage, pit->median * 1e3,
+         p->instance.sparsity, o->live_fraction, pit->median * 1e3,
          pit->first_quartile * 1e3, pit->third_quartile * 1e3, rate * 1e-9,
          pit->median / least, limit[0]);
   for (int32_t i = 0; i < options->num_columns; ++i)
@@ -84,7 +84,7 @@ static bool write_json(const report_options *options, const outcome *o) {
       "{s:s, s:s, s:O, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:f, s:i, s:s, "
       "s:s, s:s, s:s, s:o}",
       "case", p->from->name, "kind", kinds[p->from->kind], "set", p->from->set,
-      "sparsity", p->instance.sparsity, "coverage", o->coverage,
+      "sparsity", p->instance.sparsity, "live_fraction", o->live_fraction,
       "dense_operations", p->dense_operations, "bytes", p->bytes, "rate",
       o->rate, "bandwidth", o->bandwidth, "floor", least, "limit", limit,
       "error", o->error, "threads", (int)options->threads, "machine",

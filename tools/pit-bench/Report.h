@@ -13,10 +13,10 @@ typedef struct outcome {
   int32_t count; ///< contenders; the first is pit
   const char *names[MAX_CONTENDERS];
   timing timings[MAX_CONTENDERS];
-  double coverage;  ///< the part of the operations that pit's tiles have
-  double rate;      ///< operations a second that the machine can do
-  double bandwidth; ///< bytes a second that it can read
-  double error;     ///< pit's largest, relative; of the kind of the type
+  double live_fraction; ///< the part of the operations that pit's tiles have
+  double rate;          ///< operations a second that the machine can do
+  double bandwidth;     ///< bytes a second that it can read
+  double error;         ///< pit's largest, relative; of the kind of the type
 } outcome;
 
 /// The columns that do not change from case to case.

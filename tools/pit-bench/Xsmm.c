@@ -1,7 +1,7 @@
 //===- Xsmm.c - libxsmm as a peer -----------------------------------------===//
 //
 // The library has small products only; around them stands what its users write:
-// B is packed into strips once, and A block by block, so that neither conflicts
+// B is packed into panels once, and A block by block, so that neither conflicts
 // in the caches.
 //
 //===----------------------------------------------------------------------===//
@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-  STRIP = 64,  ///< columns of B and C in a small product
+  PANEL = 64,  ///< columns of B and C in a small product
   ROWS = 32,   ///< rows of A and C in one
   DEPTH = 256, ///< of k in one
   BLOCK = 256, ///< rows of A that are packed together
@@ -30,8 +30,8 @@ typedef union kernel {
 typedef struct xsmm {
   gemm_shape shape;
   int width;
-  int64_t ldb;  ///< of the strips, or of B where it is read in place
-  char *strips; ///< [ceil(n / STRIP)][k][STRIP]; NULL: B is read in place
+  int64_t ldb;  ///< of the panels, or of B where it is read in place
+  char *panels; ///< [ceil(n / PANEL)][k][PANEL]; NULL: B is read in place
   char *blocks; ///< [threads][BLOCK][DEPTH]
   int threads;
   /// For full and last sizes of columns, rows and depth; adding to C or not.
@@ -40,7 +40,7 @@ typedef struct xsmm {
 
 static void xsmm_free(void *user) {
   xsmm *x = user;
-  free(x->strips);
+  free(x->panels);
   free(x->blocks);
   free(x);
 }
@@ -78,7 +78,7 @@ static bool make_kernels(xsmm *x) {
   const gemm_shape *s = &x->shape;
   for (int i = 0; i < 16; ++i) {
     int c = i & 1, r = i >> 1 & 1, d = i >> 2 & 1, adds = i >> 3;
-    int64_t columns = size_of(s->n, STRIP, c), rows = size_of(s->m, ROWS, r),
+    int64_t columns = size_of(s->n, PANEL, c), rows = size_of(s->m, ROWS, r),
             depth = size_of(s->k, DEPTH, d);
     if (columns && rows && depth &&
         !make_kernel(x, columns, rows, depth, adds, &x->kernels[c][r][d][adds]))
@@ -100,11 +100,11 @@ static void *xsmm_create(const gemm_shape *s) {
   bool ok = true;
   // B is packed if it is read more than twice.
   if (s->m > 2 * ROWS) {
-    size_t strips = (size_t)((s->n + STRIP - 1) / STRIP);
-    x->ldb = STRIP;
-    x->strips =
-        aligned_alloc(64, strips * (size_t)s->k * STRIP * (size_t)x->width);
-    ok = x->strips != NULL;
+    size_t panels = (size_t)((s->n + PANEL - 1) / PANEL);
+    x->ldb = PANEL;
+    x->panels =
+        aligned_alloc(64, panels * (size_t)s->k * PANEL * (size_t)x->width);
+    ok = x->panels != NULL;
   }
   x->blocks =
       aligned_alloc(64, (size_t)x->threads * BLOCK * DEPTH * (size_t)x->width);
@@ -114,23 +114,23 @@ static void *xsmm_create(const gemm_shape *s) {
   return ok ? x : NULL;
 }
 
-static void pack_strips(const xsmm *x, const char *b) {
+static void pack_panels(const xsmm *x, const char *b) {
   const gemm_shape *s = &x->shape;
 #pragma omp parallel for
-  for (int64_t j = 0; j < s->n; j += STRIP) {
-    size_t bytes = (size_t)(part_of(s->n, j, STRIP) * x->width);
-    char *to = x->strips + j * s->k * x->width;
+  for (int64_t j = 0; j < s->n; j += PANEL) {
+    size_t bytes = (size_t)(part_of(s->n, j, PANEL) * x->width);
+    char *to = x->panels + j * s->k * x->width;
     const char *from = b + j * x->width;
     for (int64_t k = 0; k < s->k; ++k)
-      memcpy(to + k * STRIP * x->width, from + k * s->ldb * x->width, bytes);
+      memcpy(to + k * PANEL * x->width, from + k * s->ldb * x->width, bytes);
   }
 }
 
 /// The part of B that a small product reads.
-static const char *strip_at(const xsmm *x, const char *b, int64_t k,
+static const char *panel_at(const xsmm *x, const char *b, int64_t k,
                             int64_t j) {
   const gemm_shape *s = &x->shape;
-  return x->strips ? x->strips + (j * s->k + k * STRIP) * x->width
+  return x->panels ? x->panels + (j * s->k + k * PANEL) * x->width
                    : b + (k * s->ldb + j) * x->width;
 }
 
@@ -143,26 +143,26 @@ static void run_block(const xsmm *x, const char *a, const char *b, char *c,
   for (int64_t r = 0; r < rows; ++r)
     memcpy(block + r * DEPTH * width, a + ((i + r) * s->lda + k) * width,
            (size_t)(depth * width));
-  for (; j < end; j += STRIP) {
-    const char *strip = strip_at(x, b, k, j);
-    bool last_strip = s->n - j < STRIP;
+  for (; j < end; j += PANEL) {
+    const char *panel = panel_at(x, b, k, j);
+    bool last_panel = s->n - j < PANEL;
     for (int64_t r = 0; r < rows; r += ROWS) {
       const kernel *f =
-          &x->kernels[last_strip][s->m - i - r < ROWS][depth < DEPTH][k > 0];
+          &x->kernels[last_panel][s->m - i - r < ROWS][depth < DEPTH][k > 0];
       const void *left = block + r * DEPTH * width;
       void *to = c + ((i + r) * s->ldc + j) * width;
       if (width == 8)
-        f->f64((const double *)(const void *)strip, left, to);
+        f->f64((const double *)(const void *)panel, left, to);
       else
-        f->f32((const float *)(const void *)strip, left, to);
+        f->f32((const float *)(const void *)panel, left, to);
     }
   }
 }
 
 static void run_one(const xsmm *x, const char *a, const char *b, char *c) {
   const gemm_shape *s = &x->shape;
-  if (x->strips)
-    pack_strips(x, b);
+  if (x->panels)
+    pack_panels(x, b);
 #pragma omp parallel for collapse(2) schedule(dynamic)
   for (int64_t j = 0; j < s->n; j += CHUNK)
     for (int64_t i = 0; i < s->m; i += BLOCK)

@@ -300,10 +300,10 @@ static bool run_field(const session *s, field *f) {
   const problem *p = &f->problem;
   outcome o = {.problem = p, .count = f->count};
   if (!gather_field(f, set, &s->pit) || !check(f) ||
-      !pit_last_coverage(&f->contenders[0], 0, &o.coverage))
+      !pit_last_live_fraction(&f->contenders[0], 0, &o.live_fraction))
     return false;
-  if (o.coverage < 0)
-    o.coverage = 1; // a dense program
+  if (o.live_fraction < 0)
+    o.live_fraction = 1; // a dense program
   if (set->check_only) {
     printf("%s, sparsity %g: ok (", p->from->name, p->instance.sparsity);
     for (int32_t i = 0; i < f->count; ++i)

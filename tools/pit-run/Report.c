@@ -117,7 +117,7 @@ static void print_index(int64_t number, const seen *s,
     print_sizes(s->step, s->rank, true);
   }
   double all = (double)stats->micro_tiles;
-  printf("\n  %lld of %lld micro-tiles are live: coverage %.4f, ",
+  printf("\n  %lld of %lld micro-tiles are live: live fraction %.4f, ",
          (long long)s->total, (long long)stats->micro_tiles,
          all > 0 ? (double)s->total / all : 0);
   // The context records neither of a build on a GPU.
@@ -147,7 +147,7 @@ static void print_choices(const call *c) {
       printf(" along axis %d in micro-tiles of ", choice->axis);
       print_sizes(choice->micro_tile, choice->rank, true);
     }
-    printf("; looked in %lld of %lld calls\n", (long long)choice->looks,
+    printf("; scanned in %lld of %lld calls\n", (long long)choice->scans,
            (long long)choice->calls);
   }
 }

@@ -39,7 +39,7 @@ static const char help[] =
     "                        run to run; may be given several times\n"
     "  --threads=N           how many threads to use (default: "
     "OMP_NUM_THREADS)\n"
-    "  --stats               print coverage and waste of each index, and the "
+    "  --stats               print live fraction and waste of indices, and the "
     "rules\n"
     "  --explain             print why which rule was chosen\n"
     "  --profile-out=F.json  write what the runs recorded of the zeros of "
@@ -50,7 +50,7 @@ static const char help[] =
     "source, or\n"
     "                        that of FILE, a source or a shared library\n"
     "  --tolerance=X         the relative error that --check lets pass\n"
-    "  --coverage-plot=F.png draw a sparse operand and the micro-tiles that "
+    "  --live-plot=F.png      draw a sparse operand and the micro-tiles that "
     "cover\n"
     "                        it\n"
     "  --plot-index=N        of index N in the order of --stats (default 0)\n"
@@ -115,7 +115,7 @@ static const struct option options[] = {
     {"profile-out", required_argument, NULL, PROFILE_OUT},
     {"check", optional_argument, NULL, CHECK},
     {"tolerance", required_argument, NULL, TOLERANCE},
-    {"coverage-plot", required_argument, NULL, PLOT},
+    {"live-plot", required_argument, NULL, PLOT},
     {"plot-index", required_argument, NULL, PLOT_INDEX},
     {"device", required_argument, NULL, DEVICE},
     {"cuda-library", required_argument, NULL, CUDA_LIBRARY},
@@ -401,7 +401,7 @@ static bool run(session *s) {
     ok = false;
   }
   if (ok && set->plot && call_on_gpu(&c)) {
-    tool_error("--coverage-plot takes indices that are built on the CPU");
+    tool_error("--live-plot takes indices that are built on the CPU");
     ok = false;
   }
   ok = ok && call_init_results(&c, set->shapes, set->num_shapes);

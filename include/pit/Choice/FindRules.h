@@ -1,7 +1,7 @@
 //===- FindRules.h - The rules of an op, the best first ---------*- C++ -*-===//
 //
 // Passes of other projects ask this to have a rule chosen: by the zeros that
-// are known before the program runs, or else by the table's density.
+// are known before the program runs, or else by the table's live fraction.
 //
 //===----------------------------------------------------------------------===//
 

@@ -136,7 +136,7 @@ struct PitToCpuOptions : public TilingOptions<PitToCpuOptions> {
       *this, "record",
       llvm::cl::desc(
           "Let calls record the zeros of each mark in their context, "
-          "for a profile (pit-record-coverage)."),
+          "for a profile (pit-record-live-fractions)."),
       llvm::cl::init(false)};
   PassOptions::Option<bool> tileDense{
       *this, "tile-dense",
@@ -167,8 +167,8 @@ template <typename T> struct GpuTilingOptions : public TilingOptions<T> {
                      "few and for many of them (pit-version-tiles), which "
                      "takes longer to compile. Not with strict."),
       llvm::cl::init(true)};
-  PassOptions::Option<bool> roundParts{
-      *this, "round-parts",
+  PassOptions::Option<bool> roundPartials{
+      *this, "round-partials",
       llvm::cl::desc("What groups add to a result, as experts do, may be "
                      "rounded to its type first, and is then added in f32."),
       llvm::cl::init(false)};

@@ -31,9 +31,9 @@ SparseOp getMark(linalg::LinalgOp op, OpOperand &operand);
 
 /// The time of a rule for the zeros that are known.
 struct ExpectedTime {
-  double coverage; ///< live micro-tiles, of all
-  double time;     ///< nanoseconds
-  double dense;    ///< nanoseconds of the op that skips nothing
+  double liveFraction; ///< live micro-tiles, of all
+  double time;         ///< nanoseconds
+  double dense;        ///< nanoseconds of the op that skips nothing
 };
 
 /// A rule that is legal for an op: a candidate.

@@ -19,7 +19,7 @@ void lowerSRead(OpBuilder &builder, SReadOp op, const ChunkMap &chunks,
                 int64_t vectorBits);
 void lowerSWrite(OpBuilder &builder, SWriteOp op, const ChunkMap &chunks,
                  int64_t vectorBits);
-void lowerLook(OpBuilder &builder, LookOp op, const ChunkMap &chunks,
+void lowerScan(OpBuilder &builder, ScanOp op, const ChunkMap &chunks,
                int64_t vectorBits);
 void lowerCoords(OpBuilder &builder, CoordsOp op, const ChunkMap &chunks);
 

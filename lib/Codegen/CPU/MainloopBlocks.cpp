@@ -200,8 +200,8 @@ BlockSums MainloopEmitter::initial(Accumulator &own, const SumBlock &block) {
   BlockSums sums;
   for (int64_t row = 0; row < plan.rows; ++row)
     for (int64_t v = 0; v < block.vectors; ++v)
-      sums.push_back(toVector(
-          evaluate(mainloop.getInit(), extrasAt(block, row, v), own.number)));
+      sums.push_back(toVector(evaluate(mainloop.getPrologue(),
+                                       extrasAt(block, row, v), own.number)));
   return sums;
 }
 
@@ -319,7 +319,7 @@ void MainloopEmitter::finish(const SumBlock &block, ArrayRef<BlockSums> sums) {
           elements.push_back(sum[row * block.vectors + v]);
         llvm::append_range(elements, extrasAt(block, row, v));
         Value result =
-            narrow(toVector(evaluate(mainloop.getFinish(), elements)));
+            narrow(toVector(evaluate(mainloop.getEpilogue(), elements)));
         results.push_back(result);
       }
       storeRow(block, results, coordinates);
@@ -471,9 +471,9 @@ void MainloopEmitter::initElements() {
     SmallVector<Value> values = extrasAt(at),
                        position = positionOf(getSumsMap(mainloop, plan), at);
     forAccumulators([&](Accumulator &own) {
-      memref::StoreOp::create(b, loc,
-                              evaluate(mainloop.getInit(), values, own.number),
-                              own.sumsTile, position);
+      memref::StoreOp::create(
+          b, loc, evaluate(mainloop.getPrologue(), values, own.number),
+          own.sumsTile, position);
     });
   });
 }
@@ -517,7 +517,7 @@ void MainloopEmitter::finishElements(SmallVector<Value> at, unsigned across,
     llvm::append_range(values, extrasAt(at));
   }
   for (auto [row, values] : llvm::enumerate(elements)) {
-    Value result = narrow(evaluate(mainloop.getFinish(), values));
+    Value result = narrow(evaluate(mainloop.getEpilogue(), values));
     if (row)
       to[across] = coordinate(dest.dims[across], add(first, row));
     if (mainloop.getCombine())

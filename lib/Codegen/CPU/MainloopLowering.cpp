@@ -409,7 +409,7 @@ void MainloopEmitter::allocateSums() {
 }
 
 bool MainloopEmitter::initsByElements() {
-  return plan.transposeC && readsExtras(mainloop.getInit());
+  return plan.transposeC && readsExtras(mainloop.getPrologue());
 }
 
 void MainloopEmitter::throughTile(function_ref<void()> addUp) {

@@ -152,10 +152,10 @@ private:
       return refuse("an operand lies in memory as i1, a byte for each element");
     Region &product = mainloop.getContraction().getBody();
     int64_t bits =
-        std::max({regionBits(product), regionBits(mainloop.getInit()),
-                  regionBits(mainloop.getFinish())});
-    if (llvm::any_of(llvm::ArrayRef<Region *>{&product, &mainloop.getInit(),
-                                              &mainloop.getFinish()},
+        std::max({regionBits(product), regionBits(mainloop.getPrologue()),
+                  regionBits(mainloop.getEpilogue())});
+    if (llvm::any_of(llvm::ArrayRef<Region *>{&product, &mainloop.getPrologue(),
+                                              &mainloop.getEpilogue()},
                      [](Region *region) { return !regionBits(*region); }) ||
         !laneBits(getElementTypeOrSelf(mainloop.getDest())))
       return refuse(

@@ -16,7 +16,7 @@ using namespace mlir::pit;
 using namespace mlir::pit::cpu;
 
 /// Rows that are a multiple of so many bytes apart share few sets of a cache.
-static constexpr int64_t kApart = 2048;
+static constexpr int64_t kSetBytes = 2048;
 
 bool OperandPacker::isReused() {
   auto comesAgain = [&](auto from, Block &body) {
@@ -250,7 +250,7 @@ MemRefType cpu::getPackedTileType(MainloopOp mainloop, const MainloopPlan &plan,
   // Vectors move whole.
   shape.back() = llvm::alignTo(shape.back(), plan.lanes);
   int64_t bytes = elementBytes(element);
-  if (shape.back() * bytes % kApart == 0)
+  if (shape.back() * bytes % kSetBytes == 0)
     shape.back() += CpuTarget::lineBytes / bytes;
   return MemRefType::get(shape, element);
 }

@@ -196,8 +196,8 @@ private:
       lowerSRead(rewriter, read, chunks, target.vectorBits);
     } else if (auto write = dyn_cast<SWriteOp>(op)) {
       lowerSWrite(rewriter, write, chunks, target.vectorBits);
-    } else if (auto look = dyn_cast<LookOp>(op)) {
-      lowerLook(rewriter, look, chunks, target.vectorBits);
+    } else if (auto scan = dyn_cast<ScanOp>(op)) {
+      lowerScan(rewriter, scan, chunks, target.vectorBits);
     } else if (auto ids = dyn_cast<IdsOp>(op)) {
       chunks[ids.getIds()] =
           chunkOf(rewriter, ids, ids.getList(), ids.getSubscripts());

@@ -25,7 +25,7 @@ using namespace mlir::pit::cpu;
 static constexpr int64_t kSegmentBits = 128;
 /// To gather an element costs as much as to transpose this many (measured,
 /// docs/performance/cpu-transposed.md).
-static constexpr int64_t kTurnsToGather = 6;
+static constexpr int64_t kTransposesToGather = 6;
 /// Columns that one iteration transposes.
 static constexpr int64_t kColumns = 64;
 
@@ -76,10 +76,10 @@ SmallVector<Value> cpu::transposeVectors(OpBuilder &b, Location loc,
 
 namespace {
 
-class MatrixTurner : ArithEmitter {
+class MatrixTransposer : ArithEmitter {
 public:
-  MatrixTurner(OpBuilder &b, Location loc, const Matrix &from, const Matrix &to,
-               const Transposition &how)
+  MatrixTransposer(OpBuilder &b, Location loc, const Matrix &from,
+                   const Matrix &to, const Transposition &how)
       : ArithEmitter(b, loc), lanes(how.lanes), from(from), to(to),
         rows(how.rows), columns(how.columns), extension(how.extension),
         type(VectorType::get(lanes, getElementTypeOrSelf(from.memref))) {}
@@ -89,10 +89,11 @@ public:
     auto squares = [&](Value first, Value end, bool last) {
       forLanes(first, end, [&](Value row) {
         Value left = last ? sub(rows, row) : Value();
-        forLanes(index(0), whole,
-                 [&](Value column) { turnSquare(row, column, left, Value()); });
+        forLanes(index(0), whole, [&](Value column) {
+          transposeSquare(row, column, left, Value());
+        });
         forLanes(whole, columns, [&](Value column) {
-          turnSquare(row, column, left, sub(columns, column));
+          transposeSquare(row, column, left, sub(columns, column));
         });
       });
     };
@@ -119,7 +120,8 @@ private:
   /// Transposes a square of lanes. Not all of its columns exist where
   /// `columnsLeft` says how many do; of its rows, those beyond the last one are
   /// the last one, and are not stored where `rowsLeft` is given.
-  void turnSquare(Value row, Value column, Value rowsLeft, Value columnsLeft) {
+  void transposeSquare(Value row, Value column, Value rowsLeft,
+                       Value columnsLeft) {
     Value lastRow = sub(rows, index(1)), lastColumn = sub(columns, index(1));
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type)),
           loaded = columnsLeft ? mask(columnsLeft) : Value(),
@@ -159,7 +161,7 @@ private:
 
 void cpu::transposeMatrix(OpBuilder &b, Location loc, const Matrix &from,
                           const Matrix &to, const Transposition &how) {
-  MatrixTurner(b, loc, from, to, how).run();
+  MatrixTransposer(b, loc, from, to, how).run();
 }
 
 //===----------------------------------------------------------------------===//
@@ -169,9 +171,9 @@ void cpu::transposeMatrix(OpBuilder &b, Location loc, const Matrix &from,
 namespace {
 
 /// Transposes operand A of a mainloop.
-class RowsTurner : OperandPacker {
+class RowsTransposer : OperandPacker {
 public:
-  RowsTurner(OpBuilder &b, const PackedMainloop &of)
+  RowsTransposer(OpBuilder &b, const PackedMainloop &of)
       : OperandPacker(b, of, of.plan.a), rank(view.getSubscripts().size()),
         element(getElementTypeOrSelf(view.getSrc())) {}
 
@@ -179,7 +181,7 @@ public:
     if (!match())
       return {};
     Value isProfitable = isReadMoreThan(b, reads(), /*times=*/1,
-                                        /*in=*/index(kTurnsToGather));
+                                        /*in=*/index(kTransposesToGather));
     if (matchPattern(isProfitable, m_Zero()))
       return {};
     for (unsigned d = 0; d < rank; ++d)
@@ -273,5 +275,5 @@ private:
 
 TransposedRows cpu::transposeRows(OpBuilder &builder,
                                   const PackedMainloop &of) {
-  return RowsTurner(builder, of).run();
+  return RowsTransposer(builder, of).run();
 }

@@ -172,7 +172,7 @@ std::pair<Value, Value> IndexView::countAndOffset(OpBuilder &builder,
   return {branch.getResult(0), branch.getResult(1)};
 }
 
-Value IndexView::coverage(OpBuilder &builder, Location loc) const {
+Value IndexView::liveFraction(OpBuilder &builder, Location loc) const {
   Type f64 = builder.getF64Type(), i64 = builder.getI64Type();
   auto toFloat = [&](Value index) -> Value {
     Value integer = arith::IndexCastOp::create(builder, loc, i64, index);

@@ -53,7 +53,7 @@ struct IndexView {
   std::pair<Value, Value> countAndOffset(OpBuilder &builder, Location loc,
                                          ValueRange group) const;
   /// Live micro-tiles divided by all of them, f64.
-  Value coverage(OpBuilder &builder, Location loc) const;
+  Value liveFraction(OpBuilder &builder, Location loc) const;
 };
 
 /// Indices by the SSA values of type !pit.index that stand for them.

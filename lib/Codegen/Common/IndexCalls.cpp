@@ -94,8 +94,8 @@ static std::pair<Value, Value> viewAndShape(OpBuilder &builder, Location loc,
 }
 
 /// The bitmap whose words a memref of bits is, for values of this shape.
-static Value describeBits(OpBuilder &builder, Location loc,
-                          func::FuncOp function, Value bits, Value values) {
+static Value describeBitmap(OpBuilder &builder, Location loc,
+                            func::FuncOp function, Value bits, Value values) {
   constexpr int64_t kBitmapWords = sizeof(pit_bitmap) / sizeof(int64_t);
   auto type = cast<MemRefType>(values.getType());
   auto metadata =
@@ -142,8 +142,9 @@ Value mlir::pit::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
   Value slot = entryAlloca(builder, loc, function, pointerType);
   StringRef callee = "pit_rt_build";
   Value known = bitmap;
-  if (op.getBits())
-    known = describeBits(builder, loc, function, op.getBits(), op.getInput());
+  if (op.getWritten())
+    known =
+        describeBitmap(builder, loc, function, op.getWritten(), op.getInput());
   else if (auto choose =
                bitmap ? op.getSeen().getDefiningOp<ChooseOp>() : ChooseOp();
            choose && choose.getOnDevice())
@@ -262,9 +263,9 @@ std::pair<Value, Value> mlir::pit::lowerChoose(OpBuilder &builder, ChooseOp op,
   Value found = entryAlloca(builder, loc, function, pointerType);
   int64_t flags = op.getDeterministic() ? PIT_CHOOSE_DETERMINISTIC : 0;
   Value none = LLVM::ZeroOp::create(builder, loc, pointerType);
-  Value seen = op.getBits() ? describeBits(builder, loc, function, op.getBits(),
-                                           op.getInput())
-                            : none;
+  Value seen = op.getWritten() ? describeBitmap(builder, loc, function,
+                                                op.getWritten(), op.getInput())
+                               : none;
   if (op.getSeen() && !op.getOnDevice())
     seen = earlier;
   if (seen != none && !op.getOnDevice()) {

@@ -83,7 +83,7 @@ public:
         share(tile, next);
       for (auto [tile, last] : llvm::zip(carried, mainloop.getLastTiles()))
         share(tile, last);
-      mainloop.getAlso().walk([&](PointwiseOp op) { visit(op); });
+      mainloop.getExtraResults().walk([&](PointwiseOp op) { visit(op); });
     } while (changed && !refused);
     if (!refused)
       check();

@@ -104,8 +104,9 @@ Value pit::readFromIndex(OpBuilder &builder, Operation *op,
   }
   if (auto extent = dyn_cast<ExtentOp>(op))
     return indices.at(extent.getIndex()).extent;
-  if (auto coverage = dyn_cast<CoverageOp>(op))
-    return indices.at(coverage.getIndex()).coverage(builder, op->getLoc());
+  if (auto liveFraction = dyn_cast<LiveFractionOp>(op))
+    return indices.at(liveFraction.getIndex())
+        .liveFraction(builder, op->getLoc());
   return Value();
 }
 

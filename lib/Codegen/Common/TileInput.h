@@ -33,7 +33,7 @@ LogicalResult checkTileInput(func::FuncOp function, const InputRules &rules);
 bool isAtomic(SWriteOp write);
 
 /// The value of an op that asks about an index (pit.count, pit.extent,
-/// pit.coverage), at the builder's place; null for other ops.
+/// pit.live_fraction), at the builder's place; null for other ops.
 Value readFromIndex(OpBuilder &builder, Operation *op, const IndexMap &indices);
 
 /// `value`, a number or a vector of them, with elements of type `to`: the

@@ -65,7 +65,7 @@ static Value appendParameter(LLVM::LLVMFuncOp kernel, Type type) {
 
 /// Adds the parameters, and a first block that leaves if the word is not the
 /// number.
-static void predicate(LLVM::LLVMFuncOp kernel, bool earlyStart) {
+static void predicate(LLVM::LLVMFuncOp kernel, bool pdl) {
   OpBuilder b(kernel.getContext());
   Location loc = kernel.getLoc();
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
@@ -86,7 +86,7 @@ static void predicate(LLVM::LLVMFuncOp kernel, bool earlyStart) {
                       .wasInterrupted();
   b.setInsertionPointToEnd(&entry);
   using Control = NVVM::GridDepActionKind;
-  if (earlyStart) {
+  if (pdl) {
     if (isHopper)
       NVVM::GriddepcontrolOp::create(b, loc, Control::launch_dependents);
     // The word may be written by the kernel before, which still runs.
@@ -102,10 +102,10 @@ static void predicate(LLVM::LLVMFuncOp kernel, bool earlyStart) {
   Value pointer = LLVM::IntToPtrOp::create(b, loc, global, address);
   Value word = LLVM::LoadOp::create(b, loc, i32, pointer);
   Value turn = LLVM::TruncOp::create(b, loc, i32, number);
-  Value isTurn =
+  Value isChosen =
       LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, word, turn);
-  LLVM::CondBrOp::create(b, loc, isTurn, body, leave);
-  if (earlyStart && !isHopper) {
+  LLVM::CondBrOp::create(b, loc, isChosen, body, leave);
+  if (pdl && !isHopper) {
     b.setInsertionPointToStart(body);
     NVVM::GriddepcontrolOp::create(b, loc, Control::launch_dependents);
   }
@@ -120,7 +120,7 @@ struct PredicateKernelsPass
     for (auto kernel : getOperation().getOps<LLVM::LLVMFuncOp>())
       if (std::optional<LaunchInfo> info = LaunchInfo::of(kernel);
           info && info->predicated)
-        predicate(kernel, info->earlyStart);
+        predicate(kernel, info->pdl);
   }
 };
 } // namespace

@@ -95,8 +95,8 @@ struct ScheduleKernelsPass
     LaunchInfo info;
     info.threads = kThreads;
     info.grid = LaunchGrid::Rows;
-    info.parts = choosePartsOfRows(*sums);
-    if (info.parts > 1)
+    info.splits = chooseSplitsOfRows(*sums);
+    if (info.splits > 1)
       info.setOn(function);
   }
 
@@ -112,7 +112,7 @@ struct ScheduleKernelsPass
       OrRefusal<int64_t> rows = rowsToFill(findFill(function), *nest);
       plan = planHopper(*nest, rows ? *rows : 0, target);
       if (plan && strict)
-        plan->parts = 1;
+        plan->splits = 1;
     }
     if (plan)
       nest->mainloop.setHopperScheduleAttr(plan->toAttribute(&getContext()));
@@ -125,7 +125,7 @@ struct ScheduleKernelsPass
                      const GpuTarget &target) {
     OrRefusal<BodyPlan> plan = refuse(
         "its tiles are those of a list, or bits of its result are written");
-    if (!nest.chunks && !nest.mainloop.getBits())
+    if (!nest.chunks && !nest.mainloop.getBitmap())
       plan = planBodyByRoles(nest.mainloop, target);
     if (plan)
       nest.mainloop.setHopperScheduleAttr(plan->toAttribute(&getContext()));

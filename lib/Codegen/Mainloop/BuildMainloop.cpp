@@ -29,7 +29,7 @@ private:
   Refused fillLoad() override;
   Refused fillCompute() override;
   Refused fillInit() override {
-    return fillScalars(mainloop.getInit(), {}, sums.initial);
+    return fillScalars(mainloop.getPrologue(), {}, sums.initial);
   }
   bool takeSum(Value, AffineMap map) override { return map.isIdentity(); }
 

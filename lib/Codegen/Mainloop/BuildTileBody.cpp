@@ -55,7 +55,7 @@ private:
 
   Refused checkOps();
   Refused findTilesAndNumbers();
-  Refused fillAlso();
+  Refused fillExtraResults();
   /// Makes a tile of what a further result is computed from.
   Refused computeLast(Value tile);
   /// The tile of the mainloop that stands for one of the loop.
@@ -238,7 +238,7 @@ Refused TileBodyBuilder::fillCompute() {
   auto yielded = mainloop.getLoad().front().getTerminator()->getOperands();
   for (auto [old, made] : llvm::zip(loaded, yielded))
     tiles[old] = block->addArgument(made.getType(), loc);
-  for (auto [old, made] : llvm::zip(once, mainloop.getOnce()))
+  for (auto [old, made] : llvm::zip(once, mainloop.getInvariants()))
     tiles[old] = block->addArgument(made.getType(), loc);
   for (Value number : numbers)
     mapping.map(number, block->addArgument(number.getType(), loc));
@@ -429,7 +429,7 @@ OrRefusal<Value> TileBodyBuilder::compute(linalg::LinalgOp op) {
 Refused TileBodyBuilder::fillInit() {
   if (!llvm::all_of(sums.initial, isUniform))
     return refuse("what it carries does not start from constants");
-  return fillScalars(mainloop.getInit(), {}, sums.initial);
+  return fillScalars(mainloop.getPrologue(), {}, sums.initial);
 }
 
 bool TileBodyBuilder::takeSum(Value sum, AffineMap map) {
@@ -468,20 +468,20 @@ static bool readsFrom(MainloopOp mainloop, Value memref) {
     auto view = tile.getDefiningOp<ViewOp>();
     return view && view.getSrc() == memref;
   };
-  return llvm::any_of(mainloop.getOnce(), isOf) ||
+  return llvm::any_of(mainloop.getInvariants(), isOf) ||
          llvm::any_of(mainloop.getExtras(), isOf) ||
          llvm::any_of(mainloop.getLoad().front().getTerminator()->getOperands(),
                       isOf);
 }
 
-Refused TileBodyBuilder::fillAlso() {
+Refused TileBodyBuilder::fillExtraResults() {
   if (output.also.empty())
     return {};
   // Threads store their elements while others may still read.
   for (auto [write, dest] : output.also)
     if (readsFrom(mainloop, dest))
       return refuse("it reads a tensor that a further result is for");
-  Block *block = builder.createBlock(&mainloop.getAlso());
+  Block *block = builder.createBlock(&mainloop.getExtraResults());
   tiles.clear(); // those are of a step
   for (auto [result, carried] :
        llvm::zip(loop.getResults(), mainloop.getCarriedTiles()))
@@ -501,7 +501,7 @@ Refused TileBodyBuilder::fillAlso() {
 
 /// A value that `finish` does not take has a map, too: to its first element.
 Refused TileBodyBuilder::finish() {
-  if (Refused refused = fillAlso())
+  if (Refused refused = fillExtraResults())
     return refused;
   auto written = cast<RankedTensorType>(sums.write.getTile().getType());
   SmallVector<AffineMap> maps;

@@ -65,7 +65,7 @@ private:
   Refused convertLoop(Operation *loop, ArrayRef<Value> dests);
   Refused convertBody(Block *body, ArrayRef<Value> dests, bool atomic);
   OrRefusal<SmallVector<SWriteOp>> findWrites(Block *body, ValueRange carried,
-                                              LookOp &look);
+                                              ScanOp &scan);
   OrRefusal<MainloopOp> convertTile(SWriteOp write,
                                     const MainloopOutput &output);
   /// `refusal` says why the tile is not of contractions alone.
@@ -81,7 +81,7 @@ private:
   OpBuilder builder;
   IRMapping mapping;              ///< old values to new ones
   Operation *outermost = nullptr; ///< of the new loops
-  linalg::LinalgOp contraction;   ///< the last one that was looked at, or null
+  linalg::LinalgOp contraction;   ///< the last one that was scanned, or null
 };
 
 } // namespace
@@ -149,23 +149,23 @@ MainloopFormer::convertTileBody(SWriteOp write, const MainloopOutput &output,
 // Loops around tiles
 //===----------------------------------------------------------------------===//
 
-/// The look at all that `write` writes, which a loop yields second; none, if it
+/// The scan of all that `write` writes, which a loop yields second; none, if it
 /// is not one that the loop's mainloop can do.
-static LookOp findLook(Block *body, SWriteOp write) {
-  auto look = body->getTerminator()->getOperand(1).getDefiningOp<LookOp>();
-  if (!look || !write || look.getSource() != write.getResult() ||
-      look.getSubscripts() != write.getSubscripts() ||
-      look.getTile() != write.getTileType().getShape() ||
-      look.getTile().back() % kWordBits != 0 || write.getCombine() ||
-      look.getBits() != body->getArguments().back())
+static ScanOp findScan(Block *body, SWriteOp write) {
+  auto scan = body->getTerminator()->getOperand(1).getDefiningOp<ScanOp>();
+  if (!scan || !write || scan.getSource() != write.getResult() ||
+      scan.getSubscripts() != write.getSubscripts() ||
+      scan.getTile() != write.getTileType().getShape() ||
+      scan.getTile().back() % kWordBits != 0 || write.getCombine() ||
+      scan.getBitmap() != body->getArguments().back())
     return {};
-  return look;
+  return scan;
 }
 
 /// The SWrites that the body yields, each of a tile of what it carries. If
-/// there is one, `look` may follow it.
+/// there is one, `scan` may follow it.
 OrRefusal<SmallVector<SWriteOp>>
-MainloopFormer::findWrites(Block *body, ValueRange carried, LookOp &look) {
+MainloopFormer::findWrites(Block *body, ValueRange carried, ScanOp &scan) {
   SmallVector<SWriteOp> writes;
   for (auto [argument, yielded] :
        llvm::zip(carried, body->getTerminator()->getOperands())) {
@@ -178,7 +178,7 @@ MainloopFormer::findWrites(Block *body, ValueRange carried, LookOp &look) {
       continue;
     }
     bool isSecond = writes.size() == 1 && carried.size() == 2;
-    if (isSecond && (look = findLook(body, writes.front())))
+    if (isSecond && (scan = findScan(body, writes.front())))
       continue;
     return refuse(last->getName().getStringRef(),
                   " around it does not write a tile of what "
@@ -198,20 +198,20 @@ Refused MainloopFormer::convertBody(Block *body, ArrayRef<Value> dests,
   OperandRange yielded = body->getTerminator()->getOperands();
   auto loop = yielded.front().getDefiningOp<ForOp>();
   SmallVector<SWriteOp> writes;
-  LookOp look;
+  ScanOp scan;
   if (loop) {
     if (loop->getBlock() != body || !llvm::equal(loop.getResults(), yielded) ||
         !llvm::equal(loop.getInitArgs(), carried))
       return refuse("a loop around it hands on another's result");
   } else {
-    OrRefusal<SmallVector<SWriteOp>> found = findWrites(body, carried, look);
+    OrRefusal<SmallVector<SWriteOp>> found = findWrites(body, carried, scan);
     if (!found)
       return found.refusal();
     writes = std::move(*found);
   }
   for (Operation &op : body->without_terminator()) {
     auto write = dyn_cast<SWriteOp>(op);
-    if (&op == look)
+    if (&op == scan)
       continue;
     if (isScalar(&op) || isNumberOfTile(&op)) {
       if (Refused refused =
@@ -233,9 +233,9 @@ Refused MainloopFormer::convertBody(Block *body, ArrayRef<Value> dests,
                                            other.getTileType().getNumElements();
                                   });
   MainloopOutput output = {dests[largest - writes.begin()], atomic, Value()};
-  if (look) {
+  if (scan) {
     output.bits = dests.back();
-    output.background = look.getBackgroundAttr();
+    output.background = scan.getBackgroundAttr();
   }
   for (auto [write, dest] : llvm::zip(writes, dests))
     if (write != *largest)
@@ -324,8 +324,8 @@ Refused MainloopFormer::convertKernel() {
 Refused MainloopFormer::convertInPlace(SWriteOp write) {
   Operation *before = write->getPrevNode();
   builder.setInsertionPoint(write);
-  OrRefusal<MainloopOp> mainloop =
-      convertTile(write, {write.getDest(), /*atomic=*/false, /*bits=*/Value()});
+  OrRefusal<MainloopOp> mainloop = convertTile(
+      write, {write.getDest(), /*atomic=*/false, /*bitmap=*/Value()});
   if (mainloop) {
     write.getResult().replaceAllUsesWith(mainloop->getResult());
     write.erase();

@@ -54,7 +54,8 @@ protected:
   Refused createOp();
   Refused fillGroups();
   Refused fillFinish() {
-    return fillScalars(mainloop.getFinish(), sums.values, sums.write.getTile());
+    return fillScalars(mainloop.getEpilogue(), sums.values,
+                       sums.write.getTile());
   }
   /// Fills a region that begins with these elements of sums, and yields those
   /// of `tiles`, each by the map of its own rank.

@@ -5,7 +5,7 @@
 
 #include "pit-runtime/Abi.h"
 #include "pit-runtime/Constant.h"
-#include "pit-runtime/Coverage.h"
+#include "pit-runtime/LiveFractions.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -195,16 +195,16 @@ struct pit_index_builder {
   pit_stream stream;            ///< of builds on the context's device
   struct pit_cuda_arena *arena; ///< of these; NULL: there was none, or it is
                                 ///< the memory of a call
-  /// The memory of bitmaps on the device, and of their coverage; NULL: there
-  /// was none.
-  struct pit_cuda_arena *bitmap_arena, *coverage_arena;
+  /// The memory of bitmaps on the device, and of their live fraction; NULL:
+  /// there was none.
+  struct pit_cuda_arena *bitmap_arena, *live_fraction_arena;
   pit_index index;
   pit_buffer counts, offsets, ids, origin, chunks;
   pit_buffer bits;          ///< one bit per micro-tile, while building
   pit_buffer blocks;        ///< sums of the blocks of `bits`, while building
   pit_bitmap bitmap;        ///< the one that was built last
   pit_buffer words;         ///< of it
-  pit_buffer plan, pyramid; ///< of its coverage, while it is computed
+  pit_buffer plan, pyramid; ///< of its live fraction, while it is computed
 };
 
 void pit_builder_init(pit_index_builder *builder, pit_context *context);

@@ -12,8 +12,8 @@
 PIT_SHARED uint32_t thread_words[PIT_INDEX_THREADS];
 
 PIT_KERNEL(pit_bitmap_values) {
-  let_next_start();
-  wait_for_previous();
+  pdl_launch_dependents();
+  pdl_wait();
   const pit_cuda_values *v = &p.values;
   split s = {(uint32_t)p.split_log2, (uint32_t)p.blocks_per_group};
   piece at = get_piece(s);
@@ -56,19 +56,20 @@ PIT_DEVICE uint64_t load_element(const void *from, int32_t size_log2) {
 }
 
 PIT_KERNEL(pit_bitmap_elements) {
-  let_next_start();
-  wait_for_previous();
-  enum { STRIP_WORDS = 8 };
-  uint32_t strips = (uint32_t)p.strips, words = (uint32_t)p.words;
+  pdl_launch_dependents();
+  pdl_wait();
+  enum { COLUMN_BLOCK_WORDS = 8 };
+  uint32_t column_blocks = (uint32_t)p.column_blocks, words = (uint32_t)p.words;
   for (uint32_t item = grid_warp(); (int32_t)item < p.items;
        item += grid_warps()) {
-    uint32_t row = item / strips, strip = item - row * strips;
+    uint32_t row = item / column_blocks,
+             column_block = item - row * column_blocks;
     const char *from = (const char *)p.data + row * p.row_stride;
-    int32_t first = (int32_t)(strip * STRIP_WORDS * 32 + lane());
-    uint64_t differs[STRIP_WORDS];
+    int32_t first = (int32_t)(column_block * COLUMN_BLOCK_WORDS * 32 + lane());
+    uint64_t differs[COLUMN_BLOCK_WORDS];
     // Past the row's end comes the last element, to no effect.
 #pragma unroll
-    for (int32_t w = 0; w < STRIP_WORDS; ++w) {
+    for (int32_t w = 0; w < COLUMN_BLOCK_WORDS; ++w) {
       int32_t column = min_32(first + 32 * w, p.columns - 1);
       differs[w] =
           load_element(from + (uint32_t)column * p.column_stride, p.size_log2) ^
@@ -77,13 +78,13 @@ PIT_KERNEL(pit_bitmap_elements) {
     // Lane j has word j.
     uint32_t own = 0;
 #pragma unroll
-    for (int32_t w = 0; w < STRIP_WORDS; ++w) {
+    for (int32_t w = 0; w < COLUMN_BLOCK_WORDS; ++w) {
       bool live = (differs[w] & p.care) != 0 || p.always;
       uint32_t word = ballot(live && first + 32 * w < p.columns);
       own = lane() == (uint32_t)w ? word : own;
     }
-    uint32_t at = strip * STRIP_WORDS + lane();
-    if (lane() < STRIP_WORDS && at < words)
+    uint32_t at = column_block * COLUMN_BLOCK_WORDS + lane();
+    if (lane() < COLUMN_BLOCK_WORDS && at < words)
       p.bits[(uint64_t)row * words + at] = own;
   }
 }
@@ -101,12 +102,14 @@ PIT_KERNEL(pit_bits_columns) {
   begin_index(&p.begin);
   if (leaves(&p.when))
     return;
-  uint32_t strips = (uint32_t)p.strips, strip_log2 = (uint32_t)p.strip_log2;
-  uint32_t group = block() / strips, strip = block() - group * strips;
-  uint32_t in_strip = thread() & ((1u << strip_log2) - 1);
-  uint32_t phase = thread() >> strip_log2;
-  uint32_t phases = PIT_INDEX_THREADS >> strip_log2;
-  uint32_t at = (strip << strip_log2) + in_strip;
+  uint32_t column_blocks = (uint32_t)p.column_blocks,
+           column_block_log2 = (uint32_t)p.column_block_log2;
+  uint32_t group = block() / column_blocks,
+           column_block = block() - group * column_blocks;
+  uint32_t in_column_block = thread() & ((1u << column_block_log2) - 1);
+  uint32_t phase = thread() >> column_block_log2;
+  uint32_t phases = PIT_INDEX_THREADS >> column_block_log2;
+  uint32_t at = (column_block << column_block_log2) + in_column_block;
   // A row of a bitmap may have a word more than one of the mask.
   uint32_t first_id = at * 32, ids = (uint32_t)p.bits.extent;
   bool in_mask = (int32_t)first_id < (int32_t)ids;
@@ -121,7 +124,7 @@ PIT_KERNEL(pit_bits_columns) {
   if (phase != 0 || at >= (uint32_t)p.bits.words)
     return;
   for (uint32_t k = 1; k < phases; ++k)
-    word |= thread_words[(k << strip_log2) + in_strip];
+    word |= thread_words[(k << column_block_log2) + in_column_block];
   store_word(&p.bits, group, at, word & valid_bits(first_id, ids));
 }
 

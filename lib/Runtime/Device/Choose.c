@@ -2,27 +2,27 @@
 //
 // The variant of the least cost among those of a program, without the host: the
 // launches that follow ask a word in device memory whether it is their turn. A
-// first kernel looks, if it is time to (ChooseScan.c; where that cannot,
+// first kernel scans, if it is time to (ChooseScan.c; where that cannot,
 // pit_choose_begin, the scans of all variants' indices, and pit_choose_count).
 // A second one, pit_choose_list, decides, and makes the lists of the variant's
 // index.
 //
-// Variant 0 is dense. A look is one only if all blocks that should have looked:
-// the slot may change while they read it. Otherwise the call is dense.
+// Variant 0 is dense. A scan is one only if all blocks that should have
+// scanned: the slot may change while they read it. Otherwise the call is dense.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Choose.h"
 #include "Lists.h"
 
-/// Calls after a look that ends dense, at most, until the next one.
+/// Calls after a scan that ends dense, at most, until the next one.
 enum { MAX_CALLS = 64 };
 
 PIT_KERNEL(pit_choose_begin) {
-  let_next_start();
-  wait_for_previous();
+  pdl_launch_dependents();
+  pdl_wait();
   if (thread() == 0)
-    p.state->look = is_due(p.slot, p.elapsed) && !is_taken(p.after);
+    p.state->scan = is_due(p.slot, p.elapsed) && !is_taken(p.after);
 }
 
 //===----------------------------------------------------------------------===//
@@ -50,9 +50,9 @@ PIT_DEVICE uint64_t count_share(const pit_choice_variant *variant,
 }
 
 PIT_KERNEL(pit_choose_count) {
-  let_next_start();
-  wait_for_previous();
-  if (p.state->look != 1)
+  pdl_launch_dependents();
+  pdl_wait();
+  if (p.state->scan != 1)
     return;
   for (int32_t v = 0; v < p.count; ++v) {
     const pit_choice_variant *variant = &p.table.variants[v];
@@ -109,31 +109,31 @@ PIT_DEVICE decision find_cheapest(const pit_choice_table *table,
 typedef int32_t slot_words __attribute__((ext_vector_type(4)));
 
 /// A thread decides: a call that has not looked is dense, or is none of the
-/// choice's: then the next look is due as before.
-PIT_DEVICE void skip_look(const pit_choose_list_params *p, slot_words was) {
+/// choice's: then the next scan is due as before.
+PIT_DEVICE void skip_scan(const pit_choose_list_params *p, slot_words was) {
   bool taken = is_taken(p->after);
   p->state->variant = taken ? -1 : 0;
-  p->state->look = 0;
+  p->state->scan = 0;
   uint32_t skip = (uint32_t)was.x - (uint32_t)p->elapsed - (taken ? 0 : 1);
   p->slot->skip = max_32((int32_t)skip, 0);
 }
 
-/// A thread writes the variant, and when the next look is due.
-PIT_DEVICE void end_look(const pit_choose_list_params *p, slot_words was,
+/// A thread writes the variant, and when the next scan is due.
+PIT_DEVICE void end_scan(const pit_choose_list_params *p, slot_words was,
                          decision best) {
   p->state->variant = best.variant;
-  p->state->look = 1;
+  p->state->scan = 1;
   bool is_dense = best.variant == 0;
   int32_t calls = max_32(was.y, 1);
-  int32_t looks = (int32_t)((uint32_t)was.z + 1);
+  int32_t scans = (int32_t)((uint32_t)was.z + 1);
   int32_t next =
       is_dense ? min_32((int32_t)((uint32_t)calls * 2), MAX_CALLS) : 1;
   *(slot_words *)p->slot =
-      (slot_words){is_dense ? calls : 0, next, looks, was.w};
+      (slot_words){is_dense ? calls : 0, next, scans, was.w};
   // In one store, so that the host finds all of it or nothing.
-  if (p->news)
-    *(volatile slot_words *)p->news =
-        (slot_words){looks, best.variant, (int32_t)(uint32_t)best.live,
+  if (p->report)
+    *(volatile slot_words *)p->report =
+        (slot_words){scans, best.variant, (int32_t)(uint32_t)best.live,
                      (int32_t)(uint32_t)(best.live >> 32)};
 }
 
@@ -163,19 +163,19 @@ PIT_DEVICE void list_variant(const pit_choice_variant *variant) {
   }
 }
 
-/// How many blocks have looked: those of the earlier choice, if its look is
+/// How many blocks have scanned: those of the earlier choice, if its scan is
 /// this one's.
 PIT_DEVICE int32_t count_arrived(const pit_choose_list_params *p) {
   if (!p->seen)
     return read_word(&p->state->arrived);
-  return read_word(&p->seen->look) ? p->expected : 0;
+  return read_word(&p->seen->scan) ? p->expected : 0;
 }
 
-/// All blocks that should have looked: decides, and lists.
+/// All blocks that should have scanned: decides, and lists.
 PIT_DEVICE void decide(const pit_choose_list_params *p, slot_words was) {
   decision best = find_cheapest(&p->table, p->count);
   if (is_grid_first())
-    end_look(p, was, best);
+    end_scan(p, was, best);
   const pit_choice_variant *variant = &p->table.variants[best.variant];
   // The lists of the earlier choice are there.
   if (!p->seen || read_word(&p->seen->variant) != variant->same)
@@ -183,17 +183,17 @@ PIT_DEVICE void decide(const pit_choose_list_params *p, slot_words was) {
 }
 
 PIT_KERNEL(pit_choose_list) {
-  let_next_start();
-  // The look does not write the slot. The words of the call before may be old:
-  // that costs a look too many, or one that the host does not hear of.
+  pdl_launch_dependents();
+  // The scan does not write the slot. The words of the call before may be old:
+  // that costs a scan too many, or one that the host does not hear of.
   slot_words was = 0;
   if (is_grid_first())
     was = *(const volatile slot_words *)p.slot;
-  wait_for_previous();
+  pdl_wait();
   int32_t arrived = count_arrived(&p);
   if (arrived == 0) {
     if (is_grid_first())
-      skip_look(&p, was);
+      skip_scan(&p, was);
     return;
   }
   // A block that has read the number says so at once, and asks at the end.
@@ -204,7 +204,7 @@ PIT_KERNEL(pit_choose_list) {
   if (arrived == p.expected)
     decide(&p, was);
   else if (is_grid_first())
-    skip_look(&p, was);
+    skip_scan(&p, was);
   // The last makes the state that of no call.
   if (readers == num_blocks()) {
     p.state->readers = 0;

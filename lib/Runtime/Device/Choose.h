@@ -1,4 +1,4 @@
-//===- Choose.h - Is it time to look? -------------------------------------===//
+//===- Choose.h - Is it time to scan? -------------------------------------===//
 
 #ifndef PIT_LIB_RUNTIME_DEVICE_CHOOSE_H
 #define PIT_LIB_RUNTIME_DEVICE_CHOOSE_H
@@ -10,7 +10,7 @@ PIT_DEVICE int32_t read_word(const int32_t *word) {
   return *(const volatile int32_t *)word;
 }
 
-/// Is there to be a look? `elapsed` calls ran without asking the device; as
+/// Is there to be a scan? `elapsed` calls ran without asking the device; as
 /// many as there can be means that there is.
 PIT_DEVICE bool is_due(const pit_choice_slot *slot, int32_t elapsed) {
   return (int32_t)((uint32_t)read_word(&slot->skip) - (uint32_t)elapsed) <= 0;

@@ -14,18 +14,18 @@
 
 enum { MAX_HEIGHT = 128 };
 
-PIT_SHARED uint32_t looks_flag;
+PIT_SHARED uint32_t scans_flag;
 PIT_SHARED uint32_t live_rows[MAX_HEIGHT / 32];
 
-/// Shall a block look? Nothing is read that the kernel before may write, but
-/// for the slot: an old word of it costs a look too many or too few.
-PIT_DEVICE bool block_looks(const pit_choose_scan_params *p) {
+/// Shall a block scan? Nothing is read that the kernel before may write, but
+/// for the slot: an old word of it costs a scan too many or too few.
+PIT_DEVICE bool block_scans(const pit_choose_scan_params *p) {
   if (thread() == 0)
-    looks_flag = is_due(p->slot, p->elapsed);
+    scans_flag = is_due(p->slot, p->elapsed);
   if (thread() < MAX_HEIGHT / 32)
     live_rows[thread()] = 0;
   barrier();
-  return looks_flag != 0;
+  return scans_flag != 0;
 }
 
 /// The live bits of a lane's 16 bytes of rows.
@@ -100,14 +100,14 @@ PIT_DEVICE void begin_indices(const pit_choose_scan_params *p) {
 }
 
 PIT_KERNEL(pit_choose_scan) {
-  let_next_start();
-  if (!block_looks(&p)) {
+  pdl_launch_dependents();
+  if (!block_scans(&p)) {
     // The kernel is over when that before it is; one thread is enough for that.
     if (is_grid_first())
-      wait_for_previous();
+      pdl_wait();
     return;
   }
-  wait_for_previous();
+  pdl_wait();
   begin_indices(&p);
   if (is_taken(p.after))
     return;

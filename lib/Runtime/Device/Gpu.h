@@ -82,13 +82,13 @@ PIT_DEVICE void device_fence(void) {
 
 // From sm_90 on, a kernel may be launched while the one before it runs, if that
 // lets it, and waits for its end itself. Elsewhere these do nothing.
-PIT_DEVICE void let_next_start(void) {
+PIT_DEVICE void pdl_launch_dependents(void) {
 #if __CUDA_ARCH__ >= 900
   __asm__ volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-PIT_DEVICE void wait_for_previous(void) {
+PIT_DEVICE void pdl_wait(void) {
 #if __CUDA_ARCH__ >= 900
   __asm__ volatile("griddepcontrol.wait;" ::: "memory");
 #endif

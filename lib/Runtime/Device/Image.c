@@ -9,7 +9,6 @@
 #include "Bitmap.c"
 #include "Choose.c"
 #include "ChooseScan.c"
-#include "Coverage.c"
 #include "IndexGeneral.c"
 #include "IndexIntegers.c"
 #include "IndexLists.c"
@@ -17,5 +16,6 @@
 #include "IndexSegments.c"
 #include "IndexTranspose.c"
 #include "IndexValues.c"
+#include "LiveFractions.c"
 #include "PackRows.c"
 // NOLINTEND(bugprone-suspicious-include)

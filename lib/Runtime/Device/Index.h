@@ -18,8 +18,8 @@ PIT_DEVICE void begin_copy(const pit_index *head, pit_index *copy) {
 /// The first block of a scan begins the index, and clears the counter of
 /// blocks.
 PIT_DEVICE void begin_index(const pit_cuda_begin *begin) {
-  let_next_start();
-  wait_for_previous();
+  pdl_launch_dependents();
+  pdl_wait();
   if (block() == 0) {
     begin_copy(&begin->head, begin->copy);
     if (thread() == 0)

@@ -84,8 +84,8 @@ PIT_DEVICE void list_slice(const pit_index_lists_params *p, slice s) {
 }
 
 PIT_KERNEL(pit_index_lists) {
-  let_next_start();
-  wait_for_previous();
+  pdl_launch_dependents();
+  pdl_wait();
   uint32_t slices = (uint32_t)p.slices;
   int32_t items = p.bits.groups * p.slices;
   for (uint32_t item = block(); (int32_t)item < items; item += num_blocks()) {

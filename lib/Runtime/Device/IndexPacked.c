@@ -110,7 +110,7 @@ PIT_DEVICE void store_column(const columns *columns, int32_t c, int32_t height,
 PIT_DEVICE void list_packed(const pit_index_packed_params *p, int32_t height) {
   // The next kernel does not start before: its blocks would come to where those
   // of this one have ended, and hold the others up.
-  wait_for_previous();
+  pdl_wait();
   // Before a block stores into another, that has to be there.
   __nvvm_barrier_cluster_arrive_relaxed();
   uint32_t cluster = (uint32_t)p->cluster;
@@ -166,7 +166,7 @@ PIT_KERNEL(pit_index_packed_16) { list_packed(&p, 16); }
 PIT_KERNEL(pit_index_packed_32) { list_packed(&p, 32); }
 
 PIT_KERNEL(pit_index_begin) {
-  wait_for_previous();
+  pdl_wait();
   begin_copy(&p.head, p.copy);
 }
 

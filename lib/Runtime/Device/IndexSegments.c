@@ -101,8 +101,8 @@ PIT_DEVICE segment get_segment(const pit_cuda_bits *bits, uint32_t number,
 }
 
 PIT_KERNEL(pit_index_count) {
-  let_next_start();
-  wait_for_previous();
+  pdl_launch_dependents();
+  pdl_wait();
   uint32_t per_group = (uint32_t)p.per_group;
   uint32_t segments = (uint32_t)p.bits.groups * per_group;
   for (uint32_t s = grid_warp(); (int32_t)s < (int32_t)segments;

@@ -75,8 +75,8 @@ PIT_DEVICE void place_lists(const pit_index_place_positions_params *p) {
 }
 
 PIT_KERNEL(pit_index_place_positions) {
-  let_next_start();
-  wait_for_previous();
+  pdl_launch_dependents();
+  pdl_wait();
   if (leaves(&p.when))
     return;
   place_lists(&p);

@@ -181,24 +181,25 @@ typedef struct pit_bitmap_values_params {
 } pit_bitmap_values_params;
 
 /// The same of a matrix with any strides, in bytes. A warp takes 8 words of a
-/// row, a lane an element of each: `strips` of them are a row, `items` all.
+/// row, a lane an element of each: `column_blocks` of them are a row, `items`
+/// all.
 typedef struct pit_bitmap_elements_params {
   uint32_t *bits;
   const void *data;
   int64_t row_stride, column_stride;
   uint64_t background, care;
-  int32_t words, size_log2, always, rows, columns, strips, items;
+  int32_t words, size_log2, always, rows, columns, column_blocks, items;
 } pit_bitmap_elements_params;
 
 /// Ids are bits of a row, groups windows of rows: [size] every [step] of
-/// `rows`. A block takes one window of 2^strip_log2 words, of which `strips`
-/// are a row; its threads share the rows.
+/// `rows`. A block takes one window of 2^column_block_log2 words, of which
+/// `column_blocks` are a row; its threads share the rows.
 typedef struct pit_bits_columns_params {
   pit_cuda_begin begin;
   pit_cuda_bits bits;
   const void *data;
   int64_t row_stride, rows, size, step;
-  int32_t strip_log2, strips;
+  int32_t column_block_log2, column_blocks;
   pit_cuda_condition when;
 } pit_bits_columns_params;
 
@@ -217,7 +218,7 @@ typedef struct pit_bits_windows_params {
 typedef pit_bits_windows_params pit_bits_rows_params;
 
 //===----------------------------------------------------------------------===//
-// Coverage (Coverage.c)
+// Live fraction (LiveFractions.c)
 //===----------------------------------------------------------------------===//
 
 /// Counts for the groups. A warp takes 128 rows of 128 columns; `across` such
@@ -225,29 +226,29 @@ typedef pit_bits_windows_params pit_bits_rows_params;
 /// windows of 2^k rows lie from 2 p - (2 p >> k) on, where p are the rows
 /// rounded up to a multiple of 128. The others follow in the same way, with
 /// columns for rows.
-typedef struct pit_coverage_tiles_params {
+typedef struct pit_live_fraction_tiles_params {
   const uint32_t *bits;
   uint32_t *row_counts, *column_counts;
   int32_t words, rows, across, tiles, padded_rows, padded_columns;
-} pit_coverage_tiles_params;
+} pit_live_fraction_tiles_params;
 
 /// The results of the counts. A block takes a share of the counts of a kind,
 /// number y of the grid: 0 to 7 windows of 2^y rows, 8 to 15 of columns.
 /// `results` are pairs, cleared before: all live micro-tiles, and those of the
 /// fullest group; then the rows and the columns that are not empty.
-typedef struct pit_coverage_sums_params {
+typedef struct pit_live_fraction_sums_params {
   const uint32_t *row_counts, *column_counts;
   int64_t *results;
   int32_t padded_rows, padded_columns;
-} pit_coverage_sums_params;
+} pit_live_fraction_sums_params;
 
 /// Adds the bits of groups, `words` of each, to a pair of results. A warp takes
 /// a group.
-typedef struct pit_coverage_groups_params {
+typedef struct pit_live_fraction_groups_params {
   const uint32_t *bits;
   int64_t *results;
   int32_t groups, words;
-} pit_coverage_groups_params;
+} pit_live_fraction_groups_params;
 
 //===----------------------------------------------------------------------===//
 // Integers (IndexIntegers.c)
@@ -402,33 +403,33 @@ typedef pit_index_packed_params pit_index_packed_32_params;
 
 /// Memory of a choice, of the context: calls on several streams may share it.
 typedef struct pit_choice_slot {
-  int32_t skip;  ///< calls that need no look
-  int32_t next;  ///< calls that it will be after the next look that ends dense
-  int32_t looks; ///< how many there were
+  int32_t skip;  ///< calls that need no scan
+  int32_t next;  ///< calls that it will be after the next scan that ends dense
+  int32_t scans; ///< how many there were
   int32_t unused;
 } pit_choice_slot;
 
 /// Memory of a choice, of one call at a time. `arrived` and `readers` are 0
 /// between calls.
 typedef struct pit_choice_state {
-  int32_t arrived; ///< blocks that have looked
+  int32_t arrived; ///< blocks that have scanned
   int32_t variant; ///< -1 if the choice that this one comes after took one with
-                   ///< an index: then nobody looks
-  int32_t readers; ///< blocks that have read how many have looked
-  int32_t look;    ///< whether there is to be a look, and once it is decided
+                   ///< an index: then nobody scans
+  int32_t readers; ///< blocks that have read how many have scanned
+  int32_t scan;    ///< whether there is to be a scan, and once it is decided
                    ///< whether there was one, which other choices by the same
                    ///< values then use
 } pit_choice_state;
 
-/// Memory of the host that tells it what the latest look found.
-typedef struct pit_choice_news {
-  int32_t looks, variant;
+/// Memory of the host that tells it what the latest scan found.
+typedef struct pit_scan_report {
+  int32_t scans, variant;
   int64_t live;
-} pit_choice_news;
+} pit_scan_report;
 
 _Static_assert(sizeof(pit_choice_slot) == 16 && sizeof(pit_choice_state) == 16,
                "the device writes a slot at once");
-_Static_assert(sizeof(pit_choice_news) == 16, "the device writes it at once");
+_Static_assert(sizeof(pit_scan_report) == 16, "the device writes it at once");
 
 /// A variant to decide among; one without groups has no index. Groups are
 /// listed at multiples of their extent, each in `slices` of `span` words.
@@ -447,7 +448,7 @@ typedef struct pit_choice_table {
   pit_choice_variant variants[PIT_MAX_VARIANTS];
 } pit_choice_table;
 
-/// Tells kernels of one warp and of many whether there is to be a look.
+/// Tells kernels of one warp and of many whether there is to be a scan.
 typedef struct pit_choose_begin_params {
   pit_choice_slot *slot;
   pit_choice_state *state;
@@ -465,19 +466,19 @@ typedef struct pit_choose_count_params {
 } pit_choose_count_params;
 
 /// Decides, and makes the lists of the variant's index: all blocks decide
-/// alike. If not all of `expected` blocks have looked, the call is dense.
-/// `seen` is NULL, or the state of an earlier choice, whose look is this one's.
+/// alike. If not all of `expected` blocks have scanned, the call is dense.
+/// `seen` is NULL, or the state of an earlier choice, whose scan is this one's.
 typedef struct pit_choose_list_params {
   pit_choice_table table;
   pit_choice_slot *slot;
   pit_choice_state *state;
-  pit_choice_news *news; ///< or NULL
+  pit_scan_report *report; ///< or NULL
   const int32_t *after;
   const pit_choice_state *seen;
   int32_t count, elapsed, expected;
 } pit_choose_list_params;
 
-/// Begins a choice, and looks if there is to be a look: then each block counts
+/// Begins a choice, and scans if there is to be a scan: then each block counts
 /// itself. A block takes `height` rows (8 to 128, a multiple of 8) as one of
 /// pit_index_columns takes a window, at most 32 of them by a warp. `bits` or
 /// `row_bits` is NULL if no variant needs it; a part of `row_bits` has

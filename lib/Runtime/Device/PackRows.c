@@ -75,9 +75,9 @@ PIT_DEVICE void pack_as_rows(const pit_pack_rows_params *p, int32_t size_log2) {
   int64_t end = p->columns << size_log2;
   for (uint64_t tile = block(); (int64_t)tile < (int64_t)tiles;
        tile += num_blocks()) {
-    uint64_t strip = tile / across, batch = strip / down;
+    uint64_t tile_row = tile / across, batch = tile_row / down;
     uint64_t chunk = tile % across * wide + x;
-    uint64_t above = strip % down * tile_rows;
+    uint64_t above = tile_row % down * tile_rows;
     uint64_t row_end = above + tile_rows < rows ? above + tile_rows : rows;
     int64_t at = (int64_t)(chunk * CHUNK), left = end - at;
     const char *from =
@@ -119,8 +119,8 @@ PIT_DEVICE void pack_as_columns(const pit_pack_columns_params *p,
   for (uint64_t tile = block(); (int64_t)tile < (int64_t)tiles;
        tile += num_blocks()) {
     // Neighbouring blocks read neighbouring pieces of the same rows.
-    uint64_t strip = tile / down, batch = strip / across;
-    uint64_t row0 = tile % down * side, column0 = strip % across * side;
+    uint64_t tile_row = tile / down, batch = tile_row / across;
+    uint64_t row0 = tile % down * side, column0 = tile_row % across * side;
     // Rows that do not exist are not written; rows end in zeros.
     uint32_t own_row = thread() & (side - 1);
     uint64_t r = row0 + own_row < rows ? row0 + own_row : rows - 1;
@@ -158,8 +158,8 @@ PIT_DEVICE void pack_as_columns(const pit_pack_columns_params *p,
 }
 
 PIT_KERNEL(pit_pack_rows) {
-  let_next_start();
-  wait_for_previous();
+  pdl_launch_dependents();
+  pdl_wait();
   if (leaves(&p.when))
     return;
   // Sizes are known where the function becomes part of the kernel.
@@ -172,8 +172,8 @@ PIT_KERNEL(pit_pack_rows) {
 }
 
 PIT_KERNEL(pit_pack_columns) {
-  let_next_start();
-  wait_for_previous();
+  pdl_launch_dependents();
+  pdl_wait();
   if (leaves(&p.when))
     return;
   if (p.size_log2 == 0)

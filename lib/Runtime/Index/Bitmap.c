@@ -192,7 +192,7 @@ static void bitmap_columns(const pit_rows *rows, const pit_box *box,
     const uint64_t *base = (const uint64_t *)rows->data.data + first / 64;
     for (int32_t d = 0; d < last; ++d)
       base += coords[d] * rows->data.strides[d];
-    uint64_t sums[PIT_STRIP_WORDS];
+    uint64_t sums[PIT_COLUMN_BLOCK_WORDS];
     rows->kernels->or_rows(base, stride, run, words, sums);
     for (int64_t w = 0; w < words; ++w)
       bits[w] |= sums[w];

@@ -31,11 +31,12 @@ pit_selection pit_selection_of_bitmap(const pit_bitmap *bitmap);
 /// dimension.
 bool pit_bitmap_is_of_micro_tiles(const pit_index *index);
 
-/// pit_bitmap_coverage of a bitmap that is sound.
-pit_status pit_coverage_count(pit_index_builder *builder,
-                              const pit_bitmap *bitmap,
-                              const pit_index_spec *candidates, int32_t count,
-                              pit_coverage *coverages);
+/// pit_bitmap_live_fractions of a bitmap that is sound.
+pit_status pit_count_live_fractions(pit_index_builder *builder,
+                                    const pit_bitmap *bitmap,
+                                    const pit_index_spec *candidates,
+                                    int32_t count,
+                                    pit_live_fraction *live_fractions);
 
 static inline bool pit_bitmap_is_empty(const pit_bitmap *bitmap) {
   return bitmap->rows == 0 || bitmap->row_words == 0;

@@ -1,8 +1,8 @@
-//===- CudaBitmap.c - Bitmaps on a device, and their coverage -------------===//
+//===- CudaBitmap.c - Bitmaps on a device, and their live fraction --------===//
 //
 // One launch writes the words (Device/Bitmap.c). Two count for all sizes
-// that are powers of two at once (Device/Coverage.c); what is none of these
-// is scanned as an index is, and its bits are counted.
+// that are powers of two at once (Device/LiveFractions.c); what is none of
+// these is scanned as an index is, and its bits are counted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ enum {
   BATCH_ROWS = 8,     ///< that a warp reads at once
   MAX_WARP_ROWS = 64, ///< and that it takes
   BLOCKS_PER_MULTIPROCESSOR = 4,
-  STRIP_WORDS = 8,         ///< of a row that a warp takes element by element
+  COLUMN_BLOCK_WORDS = 8,  ///< of a row that a warp takes element by element
   TILE = 128,              ///< rows and columns that a warp counts at once
   LEVELS = 8,              ///< windows of 1, 2, ..., 128
   WHOLE_ROWS = 4 * LEVELS, ///< places among the results
@@ -114,9 +114,9 @@ static pit_status read_elements(pit_cuda_build *b, bool *done) {
     return PIT_OK;
   int64_t size = INT64_C(1) << r.size_log2;
   int32_t rows = b->groups;
-  int32_t strips = (int32_t)pit_ceil_div(b->words, STRIP_WORDS);
-  // As many strips as words at most, which have been checked.
-  int32_t items = rows * strips;
+  int32_t column_blocks = (int32_t)pit_ceil_div(b->words, COLUMN_BLOCK_WORDS);
+  // As many column blocks as words at most, which have been checked.
+  int32_t items = rows * column_blocks;
   pit_bitmap_elements_params params = {
       .bits = b->bits,
       .data = r.data.data,
@@ -129,7 +129,7 @@ static pit_status read_elements(pit_cuda_build *b, bool *done) {
       .always = r.always,
       .rows = rows,
       .columns = (int32_t)b->extent,
-      .strips = strips,
+      .column_blocks = column_blocks,
       .items = items};
   return pit_cuda_index_launch(
       b, pit_bitmap_elements,
@@ -173,7 +173,7 @@ pit_status pit_cuda_bitmap_fill(const pit_cuda_work *work,
 }
 
 //===----------------------------------------------------------------------===//
-// Coverage
+// Live fraction
 //===----------------------------------------------------------------------===//
 
 typedef struct counting {
@@ -207,33 +207,34 @@ static pit_status count_tiles(const counting *c) {
   const pit_cuda_build build = {.work = c->work};
   int32_t across = c->padded[1] / TILE;
   int32_t tiles = c->padded[0] / TILE * across;
-  pit_coverage_tiles_params params = {.bits = (const uint32_t *)bitmap->words,
-                                      .row_counts = c->counts[0],
-                                      .column_counts = c->counts[1],
-                                      .words = (int32_t)(2 * bitmap->row_words),
-                                      .rows = (int32_t)bitmap->rows,
-                                      .across = across,
-                                      .tiles = tiles,
-                                      .padded_rows = c->padded[0],
-                                      .padded_columns = c->padded[1]};
+  pit_live_fraction_tiles_params params = {
+      .bits = (const uint32_t *)bitmap->words,
+      .row_counts = c->counts[0],
+      .column_counts = c->counts[1],
+      .words = (int32_t)(2 * bitmap->row_words),
+      .rows = (int32_t)bitmap->rows,
+      .across = across,
+      .tiles = tiles,
+      .padded_rows = c->padded[0],
+      .padded_columns = c->padded[1]};
   pit_status status = pit_cuda_index_launch(
-      &build, pit_coverage_tiles,
+      &build, pit_live_fraction_tiles,
       pit_cuda_index_blocks(&build, tiles, PIT_INDEX_THREADS / 32),
       PIT_INDEX_THREADS, /*overlap=*/true, &params);
   if (status != PIT_OK)
     return status;
-  pit_coverage_sums_params sums = {.row_counts = c->counts[0],
-                                   .column_counts = c->counts[1],
-                                   .results = c->results,
-                                   .padded_rows = c->padded[0],
-                                   .padded_columns = c->padded[1]};
+  pit_live_fraction_sums_params sums = {.row_counts = c->counts[0],
+                                        .column_counts = c->counts[1],
+                                        .results = c->results,
+                                        .padded_rows = c->padded[0],
+                                        .padded_columns = c->padded[1]};
   const pit_cuda_grid grid = {
       .blocks = pit_cuda_index_blocks(
           &build, pit_max(c->padded[0], c->padded[1]), SUM_SHARE),
       .split = 2 * LEVELS,
       .threads = PIT_INDEX_THREADS,
       .overlap = true};
-  return pit_cuda_start(c->work, pit_coverage_sums, grid, &sums);
+  return pit_cuda_start(c->work, pit_live_fraction_sums, grid, &sums);
 }
 
 /// Scans and counts one candidate.
@@ -246,10 +247,11 @@ static pit_status count_scan(const counting *c, const pit_index *index,
   void *bits = NULL;
   if (status == PIT_OK && (!pit_mul(index->groups, build.words, &words) ||
                            words > INT32_MAX - (1 << 20)))
-    return pit_fail(c->work->context, PIT_ERROR_UNSUPPORTED,
-                    "coverage: %lld groups of %lld micro-tiles are too many "
-                    "for a device",
-                    (long long)index->groups, (long long)build.extent);
+    return pit_fail(
+        c->work->context, PIT_ERROR_UNSUPPORTED,
+        "live fraction: %lld groups of %lld micro-tiles are too many "
+        "for a device",
+        (long long)index->groups, (long long)build.extent);
   if (status == PIT_OK)
     status = pit_cuda_index_alloc(&build, words, sizeof(*build.bits), &bits);
   build.bits = bits;
@@ -257,12 +259,12 @@ static pit_status count_scan(const counting *c, const pit_index *index,
     status = pit_cuda_scan(&build);
   if (status != PIT_OK)
     return status;
-  pit_coverage_groups_params params = {.bits = build.bits,
-                                       .results = c->results + place,
-                                       .groups = build.groups,
-                                       .words = build.words};
+  pit_live_fraction_groups_params params = {.bits = build.bits,
+                                            .results = c->results + place,
+                                            .groups = build.groups,
+                                            .words = build.words};
   return pit_cuda_index_launch(
-      &build, pit_coverage_groups,
+      &build, pit_live_fraction_groups,
       pit_cuda_index_blocks(&build, build.groups, PIT_INDEX_THREADS / 32),
       PIT_INDEX_THREADS, /*overlap=*/true, &params);
 }
@@ -300,7 +302,7 @@ static pit_status launch_all(counting *c, const pit_index *indices,
 
 static void take(const pit_bitmap *bitmap, const pit_index *indices,
                  int32_t count, const int64_t *results,
-                 pit_coverage *coverages) {
+                 pit_live_fraction *live_fractions) {
   int32_t next = NUM_RESULTS;
   for (int32_t i = 0; i < count; ++i) {
     int32_t place = find_place(bitmap, &indices[i]);
@@ -309,14 +311,15 @@ static void take(const pit_bitmap *bitmap, const pit_index *indices,
       place = next;
       next += 2;
     }
-    coverages[i].live = results[place];
-    coverages[i].max_count = results[whole ? place : place + 1];
+    live_fractions[i].live = results[place];
+    live_fractions[i].max_count = results[whole ? place : place + 1];
   }
 }
 
-pit_status pit_cuda_coverage(pit_index_builder *builder,
-                             const pit_bitmap *bitmap, const pit_index *indices,
-                             int32_t count, pit_coverage *coverages) {
+pit_status pit_cuda_live_fractions(pit_index_builder *builder,
+                                   const pit_bitmap *bitmap,
+                                   const pit_index *indices, int32_t count,
+                                   pit_live_fraction *live_fractions) {
   pit_context *context = builder->context;
   int32_t num_results = NUM_RESULTS;
   for (int32_t i = 0; i < count; ++i)
@@ -326,10 +329,11 @@ pit_status pit_cuda_coverage(pit_index_builder *builder,
     status = check_limits(context, bitmap);
   if (status == PIT_OK)
     status = pit_buffer_reserve(context, &builder->pyramid, num_results,
-                                sizeof(int64_t), "a coverage");
+                                sizeof(int64_t), "a live fraction");
   pit_cuda_work work;
   if (status == PIT_OK)
-    status = pit_builder_begin_work(builder, &builder->coverage_arena, &work);
+    status =
+        pit_builder_begin_work(builder, &builder->live_fraction_arena, &work);
   if (status != PIT_OK)
     return status;
   counting c = {.work = &work, .bitmap = bitmap};
@@ -341,6 +345,6 @@ pit_status pit_cuda_coverage(pit_index_builder *builder,
                              num_results * (int64_t)sizeof(*results),
                              builder->stream);
   if (status == PIT_OK)
-    take(bitmap, indices, count, results, coverages);
+    take(bitmap, indices, count, results, live_fractions);
   return status;
 }

@@ -1,4 +1,4 @@
-//===- CudaBitmap.h - Bitmaps on a device, and their coverage -------------===//
+//===- CudaBitmap.h - Bitmaps on a device, and their live fraction --------===//
 
 #ifndef PIT_LIB_RUNTIME_INDEX_CUDABITMAP_H
 #define PIT_LIB_RUNTIME_INDEX_CUDABITMAP_H
@@ -15,8 +15,9 @@ pit_status pit_cuda_bitmap_fill(const pit_cuda_work *work,
 
 /// Counts the live micro-tiles of candidates, which are resolved, in a bitmap
 /// on the device that is not empty. Waits for the device.
-pit_status pit_cuda_coverage(pit_index_builder *builder,
-                             const pit_bitmap *bitmap, const pit_index *indices,
-                             int32_t count, pit_coverage *coverages);
+pit_status pit_cuda_live_fractions(pit_index_builder *builder,
+                                   const pit_bitmap *bitmap,
+                                   const pit_index *indices, int32_t count,
+                                   pit_live_fraction *live_fractions);
 
 #endif // PIT_LIB_RUNTIME_INDEX_CUDABITMAP_H

@@ -199,21 +199,22 @@ static pit_status scan_general(pit_cuda_build *b, pit_general *g) {
 //===----------------------------------------------------------------------===//
 
 enum {
-  MIN_PHASE_ROWS = 4, ///< of a window that a thread takes
-  MIN_STRIP_LOG2 = 2, ///< of the words that a block takes of a row
-  MIN_ROW_BITS = 512  ///< of a window, from which on a warp reads it at once
+  MIN_PHASE_ROWS = 4,        ///< of a window that a thread takes
+  MIN_COLUMN_BLOCK_LOG2 = 2, ///< of the words that a block takes of a row
+  MIN_ROW_BITS = 512 ///< of a window, from which on a warp reads it at once
 };
 
 /// Rows that a block's threads share.
 static pit_status scan_bits_columns(pit_cuda_build *b, const void *data,
                                     int64_t row_stride, pit_dim *rows) {
   int64_t height = pit_min(rows->size, rows->extent);
-  int32_t strip_log2 = 8;
-  while (strip_log2 > MIN_STRIP_LOG2 &&
-         (1 << (strip_log2 - 1) >= b->words ||
-          height >> (8 - strip_log2) > MIN_PHASE_ROWS))
-    --strip_log2;
-  int32_t strips = (int32_t)pit_ceil_div(b->words, 1 << strip_log2);
+  int32_t column_block_log2 = 8;
+  while (column_block_log2 > MIN_COLUMN_BLOCK_LOG2 &&
+         (1 << (column_block_log2 - 1) >= b->words ||
+          height >> (8 - column_block_log2) > MIN_PHASE_ROWS))
+    --column_block_log2;
+  int32_t column_blocks =
+      (int32_t)pit_ceil_div(b->words, 1 << column_block_log2);
   pit_bits_columns_params params = {.begin = pit_cuda_begin_of(b),
                                     .bits = pit_cuda_bits_of(b),
                                     .data = data,
@@ -221,10 +222,11 @@ static pit_status scan_bits_columns(pit_cuda_build *b, const void *data,
                                     .rows = rows->extent,
                                     .size = rows->size,
                                     .step = rows->step,
-                                    .strip_log2 = strip_log2,
-                                    .strips = strips,
+                                    .column_block_log2 = column_block_log2,
+                                    .column_blocks = column_blocks,
                                     .when = b->condition};
-  return pit_cuda_index_launch(b, pit_bits_columns, (int64_t)b->groups * strips,
+  return pit_cuda_index_launch(b, pit_bits_columns,
+                               (int64_t)b->groups * column_blocks,
                                PIT_INDEX_THREADS, /*overlap=*/true, &params);
 }
 

@@ -26,7 +26,7 @@ void pit_builder_release(pit_index_builder *builder) {
   pit_buffer_free(&builder->plan);
   pit_buffer_free(&builder->pyramid);
   pit_cuda_arena *const arenas[] = {builder->arena, builder->bitmap_arena,
-                                    builder->coverage_arena};
+                                    builder->live_fraction_arena};
   for (size_t i = 0; i < sizeof(arenas) / sizeof(arenas[0]); ++i) {
     if (arenas[i] && pit_cuda_push(builder->context) == PIT_OK) {
       pit_cuda_arena_free(builder->context, arenas[i]);
@@ -157,7 +157,7 @@ static pit_status record(pit_index_builder *builder, int64_t slot, int64_t ns,
                            .live = stats.live,
                            .max_count = index->max_count,
                            .build_ns = ns,
-                           .coverage = stats.coverage,
+                           .live_fraction = stats.live_fraction,
                            .waste = -1};
   if (atomic_load(&context->stats_mode) == PIT_STATS_WASTE) {
     status = pit_index_measure_waste(
@@ -184,7 +184,7 @@ static void record_device(pit_context *context, const pit_index *index,
                                  .live = -1,
                                  .max_count = -1,
                                  .build_ns = -1,
-                                 .coverage = -1,
+                                 .live_fraction = -1,
                                  .waste = -1};
   pit_context_record(context, &built);
 }

@@ -1,10 +1,10 @@
 //===- IndexScan.c - From rows to one bit per micro-tile ------------------===//
 //
 // The work is cut into items that write different words. If the axis is X's
-// last dimension, an item is a strip of ids of one group: its columns are the
-// ids. Elsewhere an item is 64 ids of a strip of groups along the last
-// dimension: each id gives a row of bits, one per group, and the 64 rows,
-// transposed, are one word of each group.
+// last dimension, an item is a column block of ids of one group: its columns
+// are the ids. Elsewhere an item is 64 ids of a column block of groups along
+// the last dimension: each id gives a row of bits, one per group, and the 64
+// rows, transposed, are one word of each group.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,9 +17,9 @@ typedef struct scan {
   const pit_rows *rows;
   int64_t words_per_group;
   uint64_t *bits;
-  int64_t strips;   ///< of the last dimension
-  int64_t id_words; ///< axis not last: words of ids
-  int64_t outer;    ///< groups, all windows of the last dimension as one
+  int64_t column_blocks; ///< of the last dimension
+  int64_t id_words;      ///< axis not last: words of ids
+  int64_t outer;         ///< groups, all windows of the last dimension as one
   _Atomic int64_t selected;
 } scan;
 
@@ -42,10 +42,11 @@ static void scan_axis_last(void *argument, int64_t begin, int64_t end) {
   const pit_tiling *tiling = &s->rows->tiling;
   int64_t extent = tiling->dims[tiling->axis].extent;
   for (int64_t item = begin; item < end; ++item) {
-    int64_t group = item / s->strips;
-    int64_t first = item % s->strips * PIT_STRIP;
+    int64_t group = item / s->column_blocks;
+    int64_t first = item % s->column_blocks * PIT_COLUMN_BLOCK;
     pit_box box = box_of_group(tiling, group);
-    s->rows->columns(s->rows, &box, first, pit_min(PIT_STRIP, extent - first),
+    s->rows->columns(s->rows, &box, first,
+                     pit_min(PIT_COLUMN_BLOCK, extent - first),
                      s->bits + group * s->words_per_group + first / 64);
   }
 }
@@ -56,13 +57,13 @@ static void scan_axis_before(void *argument, int64_t begin, int64_t end) {
   const pit_tiling *tiling = &s->rows->tiling;
   int64_t extent = tiling->dims[tiling->axis].extent;
   int64_t windows = tiling->dims[tiling->rank - 1].groups;
-  uint64_t by_id[64][PIT_STRIP_WORDS] = {{0}};
+  uint64_t by_id[64][PIT_COLUMN_BLOCK_WORDS] = {{0}};
   for (int64_t item = begin; item < end; ++item) {
-    int64_t strip = item % s->strips;
-    int64_t word = item / s->strips % s->id_words;
-    int64_t outer = item / s->strips / s->id_words;
-    int64_t first = strip * PIT_STRIP;
-    int64_t n = pit_min(PIT_STRIP, windows - first);
+    int64_t column_block = item % s->column_blocks;
+    int64_t word = item / s->column_blocks % s->id_words;
+    int64_t outer = item / s->column_blocks / s->id_words;
+    int64_t first = column_block * PIT_COLUMN_BLOCK;
+    int64_t n = pit_min(PIT_COLUMN_BLOCK, windows - first);
     int64_t ids = pit_min(64, extent - word * 64);
     pit_box box = box_of_group(tiling, outer);
     for (int64_t i = 0; i < ids; ++i) {
@@ -76,7 +77,8 @@ static void scan_axis_before(void *argument, int64_t begin, int64_t end) {
         s->bits + (outer * windows + first) * s->words_per_group + word;
     for (int64_t j = 0; j < n; j += GROUPS) {
       uint64_t by_group[GROUPS];
-      s->rows->kernels->transpose(&by_id[0][j / 64], PIT_STRIP_WORDS, by_group);
+      s->rows->kernels->transpose(&by_id[0][j / 64], PIT_COLUMN_BLOCK_WORDS,
+                                  by_group);
       for (int64_t g = 0; g < pit_min(GROUPS, n - j); ++g)
         to[(j + g) * s->words_per_group] = by_group[g];
     }
@@ -95,13 +97,13 @@ void pit_scan(const pit_rows *rows, int32_t threads, uint64_t *bits) {
     if (d != tiling->axis)
       s.outer *= tiling->dims[d].groups;
   if (tiling->axis == last) {
-    s.strips = pit_ceil_div(extent, PIT_STRIP);
-    int64_t items = s.outer * s.strips;
+    s.column_blocks = pit_ceil_div(extent, PIT_COLUMN_BLOCK);
+    int64_t items = s.outer * s.column_blocks;
     pit_parallel_for(threads, items, scan_axis_last, &s);
   } else {
-    s.strips = pit_ceil_div(tiling->dims[last].groups, PIT_STRIP);
+    s.column_blocks = pit_ceil_div(tiling->dims[last].groups, PIT_COLUMN_BLOCK);
     s.id_words = s.words_per_group;
-    int64_t items = s.outer * s.id_words * s.strips;
+    int64_t items = s.outer * s.id_words * s.column_blocks;
     pit_parallel_for(threads, items, scan_axis_before, &s);
   }
 }
@@ -141,16 +143,16 @@ static void count_selected(void *argument, int64_t begin, int64_t end) {
     }
     if (times == 0)
       continue;
-    for (int64_t first = 0; first < dim->extent; first += PIT_STRIP) {
-      int64_t n = pit_min(PIT_STRIP, dim->extent - first);
-      uint64_t strip[PIT_STRIP_WORDS];
-      s->rows->columns(s->rows, &box, first, n, strip);
+    for (int64_t first = 0; first < dim->extent; first += PIT_COLUMN_BLOCK) {
+      int64_t n = pit_min(PIT_COLUMN_BLOCK, dim->extent - first);
+      uint64_t column_block[PIT_COLUMN_BLOCK_WORDS];
+      s->rows->columns(s->rows, &box, first, n, column_block);
       if (dim->size == dim->step) {
-        selected += times * pit_bits_count(strip, 0, n);
+        selected += times * pit_bits_count(column_block, 0, n);
         continue;
       }
       for (int64_t w = 0; w * 64 < n; ++w)
-        for (uint64_t word = strip[w]; word; word &= word - 1)
+        for (uint64_t word = column_block[w]; word; word &= word - 1)
           selected +=
               times * windows_at(dim, first + w * 64 + __builtin_ctzll(word));
     }

@@ -1,4 +1,4 @@
-//===- IndexStats.c - Coverage and waste ----------------------------------===//
+//===- IndexStats.c - Live fraction and waste -----------------------------===//
 
 #include "IndexScan.h"
 
@@ -30,7 +30,7 @@ pit_status pit_index_statistics(pit_context *context, const pit_index *index,
   int64_t all = index->groups * index->shape[index->axis];
   *stats = (pit_index_stats){.micro_tiles = all,
                              .live = index->total,
-                             .coverage =
+                             .live_fraction =
                                  all ? (double)index->total / (double)all : 0};
   return PIT_OK;
 }

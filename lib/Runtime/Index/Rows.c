@@ -27,12 +27,13 @@ pit_status pit_rows_init(pit_context *context, const pit_selection *selection,
 // Windows, from columns
 //===----------------------------------------------------------------------===//
 
-/// Adds to `bits` the windows first.. of a strip of columns that starts at
+/// Adds to `bits` the windows first.. of a column block that starts at
 /// `column`, for windows of a power of two up to 64 without gaps.
-static void merge_windows(const uint64_t *strip, int64_t column, int64_t n,
-                          int64_t size, int64_t first, uint64_t *bits) {
+static void merge_windows(const uint64_t *column_block, int64_t column,
+                          int64_t n, int64_t size, int64_t first,
+                          uint64_t *bits) {
   for (int64_t i = 0; i * 64 < n; ++i) {
-    uint64_t word = strip[i];
+    uint64_t word = column_block[i];
     if (size == 64)
       word = word != 0;
     else
@@ -45,12 +46,12 @@ static void merge_windows(const uint64_t *strip, int64_t column, int64_t n,
   }
 }
 
-/// Adds to `bits` the windows first + begin.. of a strip of columns that starts
+/// Adds to `bits` the windows first + begin.. of a column block that starts
 /// at `column`, as far as they begin before its end. Returns the number of the
 /// first window, from `first`, that does not end in it.
-static int64_t cut_windows(const uint64_t *strip, int64_t column, int64_t width,
-                           const pit_dim *dim, int64_t first, int64_t begin,
-                           int64_t n, uint64_t *bits) {
+static int64_t cut_windows(const uint64_t *column_block, int64_t column,
+                           int64_t width, const pit_dim *dim, int64_t first,
+                           int64_t begin, int64_t n, uint64_t *bits) {
   int64_t open = begin;
   for (int64_t c = begin; c < n; ++c) {
     int64_t from, to;
@@ -63,14 +64,15 @@ static int64_t cut_windows(const uint64_t *strip, int64_t column, int64_t width,
     to = pit_min(to, column + width) - column;
     if (from >= to)
       continue;
-    // Up to 64 columns lie in two words, the second maybe past the strip's.
+    // Up to 64 columns lie in two words, the second maybe past the column
+    // block's.
     uint64_t any;
     if (to - from <= 64) {
-      uint64_t low = strip[from / 64] >> (from % 64);
-      uint64_t high = strip[from / 64 + 1] << 1 << (63 - from % 64);
+      uint64_t low = column_block[from / 64] >> (from % 64);
+      uint64_t high = column_block[from / 64 + 1] << 1 << (63 - from % 64);
       any = ((low | high) << (64 - (to - from))) != 0;
     } else {
-      any = pit_bits_any(strip, from, to);
+      any = pit_bits_any(column_block, from, to);
     }
     bits[c / 64] |= any << (c % 64);
   }
@@ -94,14 +96,16 @@ void pit_rows_windows(const pit_rows *rows, const pit_box *box, int64_t first,
   int64_t begin, end, skipped;
   pit_window(dim, first, &begin, &skipped);
   pit_window(dim, first + n - 1, &skipped, &end);
-  uint64_t strip[PIT_STRIP_WORDS + 1] = {0};
+  uint64_t column_block[PIT_COLUMN_BLOCK_WORDS + 1] = {0};
   int64_t open = 0;
-  for (int64_t column = begin / 64 * 64; column < end; column += PIT_STRIP) {
-    int64_t width = pit_min(PIT_STRIP, end - column);
-    rows->columns(rows, box, column, width, strip);
+  for (int64_t column = begin / 64 * 64; column < end;
+       column += PIT_COLUMN_BLOCK) {
+    int64_t width = pit_min(PIT_COLUMN_BLOCK, end - column);
+    rows->columns(rows, box, column, width, column_block);
     if (merge)
-      merge_windows(strip, column, width, dim->size, first, bits);
+      merge_windows(column_block, column, width, dim->size, first, bits);
     else
-      open = cut_windows(strip, column, width, dim, first, open, n, bits);
+      open =
+          cut_windows(column_block, column, width, dim, first, open, n, bits);
   }
 }

@@ -14,9 +14,9 @@
 
 enum {
   /// Columns that are looked at together; a multiple of 64. At 8 bytes each the
-  /// sums of a strip fill a third of a first-level cache.
-  PIT_STRIP = 2048,
-  PIT_STRIP_WORDS = PIT_STRIP / 64
+  /// sums of a column block fill a third of a first-level cache.
+  PIT_COLUMN_BLOCK = 2048,
+  PIT_COLUMN_BLOCK_WORDS = PIT_COLUMN_BLOCK / 64
 };
 
 /// A box of rows: [begin, end) of each dimension but the last.
@@ -28,8 +28,8 @@ typedef struct pit_rows pit_rows;
 struct pit_rows {
   pit_tiling tiling; ///< dimensions may be merged or left out
   /// Sets bit j of `bits` to whether column first + j is selected in a row of
-  /// the box, for j < n <= PIT_STRIP; `first` is a multiple of 64. Writes whole
-  /// words, zero past n.
+  /// the box, for j < n <= PIT_COLUMN_BLOCK; `first` is a multiple of 64.
+  /// Writes whole words, zero past n.
   void (*columns)(const pit_rows *rows, const pit_box *box, int64_t first,
                   int64_t n, uint64_t *bits);
   /// The same for windows of the last dimension; NULL: use `columns`.
@@ -50,8 +50,9 @@ struct pit_rows {
 pit_status pit_rows_init(pit_context *context, const pit_selection *selection,
                          const pit_index *index, pit_rows *rows);
 
-/// Windows [first, first + n) of the last dimension, n <= PIT_STRIP: sets bit j
-/// of `bits` to whether window first + j is selected in a row of the box.
+/// Windows [first, first + n) of the last dimension, n <= PIT_COLUMN_BLOCK:
+/// sets bit j of `bits` to whether window first + j is selected in a row of the
+/// box.
 void pit_rows_windows(const pit_rows *rows, const pit_box *box, int64_t first,
                       int64_t n, uint64_t *bits);
 

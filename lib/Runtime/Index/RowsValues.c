@@ -5,7 +5,8 @@
 #include <string.h>
 
 enum {
-  /// Windows of fewer bytes are cut out of a strip's bits, larger ones are read
+  /// Windows of fewer bytes are cut out of a column block's bits, larger ones
+  /// are read
   /// one by one: below this the calls cost more than the bits.
   WINDOW_MIN_BYTES = 128
 };
@@ -66,7 +67,7 @@ static void values_columns(const pit_rows *rows, const pit_box *box,
                               rows->care, bits);
     return;
   }
-  _Alignas(64) char sums[PIT_STRIP * 8];
+  _Alignas(64) char sums[PIT_COLUMN_BLOCK * 8];
   memset(sums, 0, (size_t)(n << size));
   do {
     const char *base = at(rows, coords, first);
@@ -75,7 +76,7 @@ static void values_columns(const pit_rows *rows, const pit_box *box,
                                    sums);
       continue;
     }
-    _Alignas(64) char row[PIT_STRIP * 8];
+    _Alignas(64) char row[PIT_COLUMN_BLOCK * 8];
     for (int64_t r = 0; r < run; ++r) {
       gather(base + r * run_stride * (1 << size), stride, size, n, row);
       rows->kernels->columns[size](row, 0, 1, n, rows->background, sums);

@@ -9,14 +9,14 @@
 enum {
   SETS = 64,
   WAYS = 8,     ///< places for the choices of one hash
-  MAX_SKIP = 64 ///< calls without a look
+  MAX_SKIP = 64 ///< calls without a scan
 };
 
 typedef struct remembered {
   pit_choice_key key;
   int64_t used; ///< when; 0: this place is free
-  int32_t skip; ///< calls that need no look
-  int32_t next; ///< how many it will be after the next look that ends dense
+  int32_t skip; ///< calls that need no scan
+  int32_t next; ///< how many it will be after the next scan that ends dense
   pit_choice choice;
 } remembered;
 
@@ -120,8 +120,8 @@ void pit_choices_end(pit_context *context, const pit_choice_key *key,
   choice->axis = chosen->axis;
   memcpy(choice->micro_tile, chosen->micro_tile, sizeof(choice->micro_tile));
   choice->cost = chosen->cost;
-  choice->coverage = chosen->coverage;
-  choice->looks += chosen->looks;
+  choice->live_fraction = chosen->live_fraction;
+  choice->scans += chosen->scans;
   if (back_off) {
     bool dense = chosen->axis < 0;
     at->skip = dense ? at->next : 0;

@@ -41,13 +41,13 @@ pit_choice_key pit_choice_key_of(const pit_frame *frame,
 /// A hash of a key.
 uint64_t pit_choice_key_hash(const pit_choice_key *key);
 
-/// Counts a call. True if it may do without a look, because looks have ended
+/// Counts a call. True if it may do without a scan, because scans have ended
 /// dense.
 pit_status pit_choices_begin(pit_context *context, const pit_choice_key *key,
                              bool *may_skip);
 
 /// Records what the call has chosen; mark, rank, shape and calls of `chosen` do
-/// not matter, `looks` is 1 if it has looked. `back_off`: the look was not
+/// not matter, `scans` is 1 if it has scanned. `back_off`: the scan was not
 /// free.
 void pit_choices_end(pit_context *context, const pit_choice_key *key,
                      const pit_choice *chosen, bool back_off);

@@ -201,8 +201,8 @@ int64_t pit_now_ns(void) {
 enum { CACHE_LINE = 64, HUGE_PAGE = 2 << 20 };
 
 /// `bytes` on a cache line of their own. Memory that covers huge pages asks for
-/// them: packed operands are read strip by strip, and each strip would need
-/// dozens of small pages.
+/// them: packed operands are read column block by column block, and each column
+/// block would need dozens of small pages.
 static void *allocate(int64_t bytes) {
   if (bytes < 2 * HUGE_PAGE)
     return aligned_alloc(CACHE_LINE, (size_t)pit_round_up(bytes, CACHE_LINE));

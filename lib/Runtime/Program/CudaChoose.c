@@ -3,7 +3,7 @@
 // The host does not know what a device has computed, and does not wait for it.
 // So it starts the kernels of all variants, and all but those of the chosen one
 // leave at once: a word in device memory says which that is
-// (Index/CudaLook.c).
+// (Index/CudaChooseScan.c).
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,7 @@
 #include "Cuda/CudaContext.h"
 #include "Frame.h"
 #include "Index/Bitmap.h"
-#include "Index/CudaLook.h"
+#include "Index/CudaChooseScan.h"
 #include "Index/IndexSpec.h"
 
 #include <stdlib.h>
@@ -20,13 +20,13 @@
 enum { SLOTS = 1024 }; ///< choices that are told apart
 
 /// The records of choices. Two of them may have the same slot: that costs a
-/// look too many or too few.
+/// scan too many or too few.
 struct pit_cuda_memory {
   CUdeviceptr slots;
-  pit_choice_news *news; ///< memory that the device writes; NULL: it cannot
+  pit_scan_report *report; ///< memory that the device writes; NULL: it cannot
   // Under the lock:
-  int32_t seen[SLOTS];    ///< looks that the host has heard of
-  int32_t elapsed[SLOTS]; ///< calls that the device has not heard of
+  int32_t seen[SLOTS];    ///< scans that the host has polled
+  int32_t elapsed[SLOTS]; ///< calls that the device has not been told of
 };
 
 struct pit_cuda_choice {
@@ -52,18 +52,18 @@ void pit_cuda_choices_free(pit_context *context) {
   if (!memory)
     return;
   (void)context->cuda->driver.MemFree(memory->slots);
-  if (memory->news)
-    (void)context->cuda->driver.MemHostUnregister(memory->news);
-  free(memory->news);
+  if (memory->report)
+    (void)context->cuda->driver.MemHostUnregister(memory->report);
+  free(memory->report);
   free(memory);
   context->cuda->choices = NULL;
 }
 
 /// Memory of the host that the device can write; NULL if there is none, which
 /// costs time and nothing else.
-static pit_choice_news *make_news(pit_context *context) {
+static pit_scan_report *make_report(pit_context *context) {
   enum { PAGE = 4096, PORTABLE_AND_MAPPED = 3 };
-  size_t bytes = sizeof(pit_choice_news) * SLOTS;
+  size_t bytes = sizeof(pit_scan_report) * SLOTS;
   void *memory = aligned_alloc(PAGE, bytes);
   if (!memory)
     return NULL;
@@ -90,7 +90,7 @@ static pit_status make_memory(pit_context *context) {
     free(memory);
     return status;
   }
-  memory->news = make_news(context);
+  memory->report = make_report(context);
   context->cuda->choices = memory;
   return PIT_OK;
 }
@@ -136,7 +136,8 @@ static struct pit_cuda_choice *find_choice(const pit_frame *frame,
 }
 
 /// Is the dense variant the cheapest, however few micro-tiles are live?
-static bool is_foregone(const pit_variants *variants, const pit_cost *costs) {
+static bool dense_always_wins(const pit_variants *variants,
+                              const pit_cost *costs) {
   for (int32_t v = 1; v < variants->count; ++v)
     if (!(costs[v].fixed >= costs[0].fixed &&
           (pit_is_dense(variants, v) || costs[v].live >= 0)))
@@ -169,7 +170,7 @@ static pit_choice describe(pit_context *context,
                        .variant = v,
                        .axis = PIT_VARIANT_DENSE,
                        .cost = costs[v].fixed,
-                       .coverage = -1};
+                       .live_fraction = -1};
   pit_index resolved;
   if (pit_is_dense(variants, v) || live < 0 ||
       pit_spec_resolve(context, &made->specs[v], &resolved) != PIT_OK)
@@ -180,29 +181,30 @@ static pit_choice describe(pit_context *context,
   memcpy(choice.micro_tile, made->specs[v].micro_tile,
          sizeof(choice.micro_tile));
   choice.cost += costs[v].live * (double)live;
-  choice.coverage = tiles > 0 ? (double)live / tiles : 0;
+  choice.live_fraction = tiles > 0 ? (double)live / tiles : 0;
   return choice;
 }
 
-/// Records what the host hears of the latest look, if it is news.
-static void hear(pit_context *context, const pit_choice_key *key,
+/// Records what the host reads in the report of the latest scan, if that is
+/// new.
+static void poll(pit_context *context, const pit_choice_key *key,
                  const struct pit_cuda_choice *choice, const pit_cost *costs,
                  int64_t slot) {
   struct pit_cuda_memory *memory = context->cuda->choices;
-  if (!memory->news)
+  if (!memory->report)
     return;
-  const pit_choice_news *told = &memory->news[slot];
-  int32_t looks = __atomic_load_n(&told->looks, __ATOMIC_SEQ_CST);
+  const pit_scan_report *told = &memory->report[slot];
+  int32_t scans = __atomic_load_n(&told->scans, __ATOMIC_SEQ_CST);
   pthread_mutex_lock(&context->lock);
-  int32_t new_looks = looks - memory->seen[slot];
-  memory->seen[slot] = looks;
+  int32_t new_scans = scans - memory->seen[slot];
+  memory->seen[slot] = scans;
   pthread_mutex_unlock(&context->lock);
   int32_t v = __atomic_load_n(&told->variant, __ATOMIC_SEQ_CST);
-  if (new_looks == 0 || v < 0 || v >= choice->variants->count)
+  if (new_scans == 0 || v < 0 || v >= choice->variants->count)
     return;
   pit_choice chosen = describe(context, choice, costs, v,
                                __atomic_load_n(&told->live, __ATOMIC_SEQ_CST));
-  chosen.looks = new_looks;
+  chosen.scans = new_scans;
   pit_choices_end(context, key, &chosen, /*back_off=*/true);
 }
 
@@ -226,7 +228,7 @@ static int32_t find_variant(const struct pit_cuda_choice *choice,
   return v;
 }
 
-/// Does the look of `seen` find what all variants of `choice` need?
+/// Does the scan of `seen` find what all variants of `choice` need?
 static bool serves(const struct pit_cuda_choice *seen,
                    const struct pit_cuda_choice *choice) {
   for (int32_t v = 0; v < choice->variants->count; ++v)
@@ -288,7 +290,7 @@ typedef struct others {
   const struct pit_cuda_choice *seen; ///< by the same data
 } others;
 
-/// Lets the device choose, after `elapsed` calls that it has not heard of.
+/// Lets the device choose, after `elapsed` calls that it has not been told of.
 static pit_status ask_device(pit_frame *frame, struct pit_cuda_choice *choice,
                              others others, const pit_cost *costs, int64_t slot,
                              int32_t elapsed) {
@@ -306,8 +308,9 @@ static pit_status ask_device(pit_frame *frame, struct pit_cuda_choice *choice,
     return status;
   uintptr_t address =
       memory->slots + (CUdeviceptr)slot * sizeof(pit_choice_slot);
-  pit_cuda_decision decision = {
-      .news = memory->news ? memory->news + slot : NULL, .elapsed = elapsed};
+  pit_cuda_decision decision = {.report = memory->report ? memory->report + slot
+                                                         : NULL,
+                                .elapsed = elapsed};
   memcpy(&decision.slot, &address, sizeof(address));
   address = choice->state;
   memcpy(&decision.state, &address, sizeof(address));
@@ -318,8 +321,8 @@ static pit_status ask_device(pit_frame *frame, struct pit_cuda_choice *choice,
     memcpy(&decision.seen, &address, sizeof(address));
   }
   choice->shown = (pit_device_choice){&decision.state->variant, -1};
-  return pit_cuda_look(&frame->cuda->work, choice->decided,
-                       choice->variants->count, &decision);
+  return pit_cuda_choose_scan(&frame->cuda->work, choice->decided,
+                              choice->variants->count, &decision);
 }
 
 /// Counts a call that the device does not hear of; else how many there were,
@@ -345,7 +348,7 @@ static pit_status choose(pit_frame *frame, const pit_choice_key *key,
   int64_t slot = (int64_t)(pit_choice_key_hash(key) % SLOTS);
   bool may_skip = false;
   if (status == PIT_OK) {
-    hear(context, key, choice, costs, slot);
+    poll(context, key, choice, costs, slot);
     status = pit_choices_begin(context, key, &may_skip);
   }
   if (status != PIT_OK)
@@ -355,13 +358,13 @@ static pit_status choose(pit_frame *frame, const pit_choice_key *key,
   // Nor whether it is this choice's turn, if the device chooses before.
   if (others.after && others.after->known == 0)
     others.after = NULL;
-  // The other choice may look less often than this one is due: if the host did
-  // not ask for it, this one looks itself, and in a graph it always does.
+  // The other choice may scan less often than this one is due: if the host did
+  // not ask for it, this one scans itself, and in a graph it always does.
   if (others.seen &&
       (captured || others.after || others.seen->shown.known >= 0 ||
        !serves(others.seen, choice)))
     others.seen = NULL;
-  if (!others.after && (is_foregone(choice->variants, costs) ||
+  if (!others.after && (dense_always_wins(choice->variants, costs) ||
                         (may_skip && !deterministic && !captured))) {
     pit_choice dense = describe(context, choice, costs, 0, -1);
     pit_choices_end(context, key, &dense, /*back_off=*/false);

@@ -130,10 +130,10 @@ int32_t pit_rt_launch(pit_frame *frame, const pit_image *image,
   return launch_for(frame, image, kernel, &grid, params);
 }
 
-int32_t pit_rt_launch_early(pit_frame *frame, const pit_image *image,
-                            const char *kernel, int64_t blocks, int64_t split,
-                            int32_t threads, int32_t shared_bytes,
-                            void **params) {
+int32_t pit_rt_launch_pdl(pit_frame *frame, const pit_image *image,
+                          const char *kernel, int64_t blocks, int64_t split,
+                          int32_t threads, int32_t shared_bytes,
+                          void **params) {
   pit_cuda_grid grid = {.blocks = blocks,
                         .split = split,
                         .threads = threads,

@@ -1,4 +1,4 @@
-//===- Profile.c - The coverage that calls record -------------------------===//
+//===- Profile.c - The live fraction that calls record --------------------===//
 //
 // An entry for each mark and each shape of its value. All of it is under the
 // context's lock.
@@ -80,7 +80,7 @@ static entry *make_entry(const char *mark, size_t bytes,
   e->rank = bitmap->rank;
   memcpy(e->shape, bitmap->shape, sizeof(e->shape));
   e->candidates = (int32_t)pit_min(
-      MAX_CANDIDATES, pit_coverage_candidates(e->rank, e->shape, NULL, 0));
+      MAX_CANDIDATES, pit_live_fraction_candidates(e->rank, e->shape, NULL, 0));
   e->texts[0] = malloc(bytes);
   e->specs = calloc((size_t)e->candidates, sizeof(*e->specs));
   e->counts = calloc((size_t)e->candidates, sizeof(*e->counts));
@@ -91,7 +91,8 @@ static entry *make_entry(const char *mark, size_t bytes,
   memcpy(e->texts[0], mark, bytes);
   for (int t = 1; t < TEXTS; ++t)
     e->texts[t] = e->texts[t - 1] + strlen(e->texts[t - 1]) + 1;
-  (void)pit_coverage_candidates(e->rank, e->shape, e->specs, e->candidates);
+  (void)pit_live_fraction_candidates(e->rank, e->shape, e->specs,
+                                     e->candidates);
   return e;
 }
 
@@ -129,11 +130,11 @@ static entry *find_or_add(pit_context *context, const char *mark,
   return e;
 }
 
-static void add(entry *e, const pit_coverage *coverages) {
+static void add(entry *e, const pit_live_fraction *live_fractions) {
   for (int32_t i = 0; i < e->candidates; ++i) {
     live_count *count = &e->counts[i];
-    int64_t live = coverages[i].live;
-    count->micro_tiles = coverages[i].micro_tiles;
+    int64_t live = live_fractions[i].live;
+    count->micro_tiles = live_fractions[i].micro_tiles;
     count->min = e->calls ? pit_min(count->min, live) : live;
     count->max = e->calls ? pit_max(count->max, live) : live;
     count->sum += (double)live;
@@ -162,21 +163,21 @@ int32_t pit_rt_record(pit_frame *frame, const pit_build *build,
   pthread_mutex_lock(&context->lock);
   entry *e = find_or_add(context, mark, &builder->bitmap, &failed);
   pthread_mutex_unlock(&context->lock);
-  pit_coverage *coverages =
-      e ? malloc((size_t)e->candidates * sizeof(*coverages)) : NULL;
-  if (failed || (e && !coverages))
+  pit_live_fraction *live_fractions =
+      e ? malloc((size_t)e->candidates * sizeof(*live_fractions)) : NULL;
+  if (failed || (e && !live_fractions))
     return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
                     "out of memory for a profile");
   if (!e)
     return PIT_OK;
   // Entries do not move, and specs do not change.
-  status = pit_coverage_count(builder, &builder->bitmap, e->specs,
-                              e->candidates, coverages);
+  status = pit_count_live_fractions(builder, &builder->bitmap, e->specs,
+                                    e->candidates, live_fractions);
   pthread_mutex_lock(&context->lock);
   if (status == PIT_OK)
-    add(e, coverages);
+    add(e, live_fractions);
   pthread_mutex_unlock(&context->lock);
-  free(coverages);
+  free(live_fractions);
   return status;
 }
 

@@ -14,7 +14,7 @@ def batch(bind, arrays, dims, *, op):
     given = tuple(d is not None for d in dims)
     found = batched(op, given)
     if found is None:
-        return in_turn(bind, op, arrays, given), 0
+        return one_by_one(bind, op, arrays, given), 0
     together = bind(*(place(x, has, to, size) for x, has, to in zip(
         arrays, given, found.arguments)), op=found.op)
     at = found.result.position
@@ -37,7 +37,7 @@ def place(x, has_batch, to, size):
     return x
 
 
-def in_turn(bind, op, arrays, given):
+def one_by_one(bind, op, arrays, given):
     def one(mapped):
         mapped = iter(mapped)
         return bind(*(next(mapped) if has else x for x, has in zip(arrays, given)), op=op)

@@ -199,7 +199,7 @@ def wanted_op(layout, stride, padding, dilation, groups, source, form, hints, bi
     from ._conv_wanted import WantedConv2d
     if source != "mask" or hints != NOTHING or groups != 1:
         raise Error('conv2d: sparse="out" takes a mask= of the result, one group, and no assume=, '
-                    "micro_tile=, axis= or density=")
+                    "micro_tile=, axis= or live_fraction=")
     dims = selector_dims("conv2d", LAYOUTS[layout][2], source, form)
     return make(WantedConv2d, layout, stride, padding, dilation, (), bias, activation, 1,
                 dims)
@@ -232,7 +232,7 @@ def choose(op, x, weight, bias):
 
 def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, layout="nchw",
            sparse="x", activation=None, mask=None, assume=False, micro_tile=None, axis=None,
-           density=None, out=None):
+           live_fraction=None, out=None):
     """activation(the convolution of images with filters + bias), skipping what is zero.
 
         y = pit.conv2d(x, w, b, padding=1, activation="relu")     # x has zeros
@@ -260,7 +260,7 @@ def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, l
     if isinstance(padding, str):
         padding = padding_by_name(padding, weight, stride, dilation, layout)
     given = (out, x, weight, bias, mask, stride, padding, dilation, groups, layout, sparse,
-             activation, assume, micro_tile, axis, density)
+             activation, assume, micro_tile, axis, live_fraction)
     as_key = lambda value: tuple(value) if isinstance(value, list) else value
     # Few steps: after another layer all of them come out of cold caches.
     chooses = mask is out is None and not is_traced() and is_torch_on_cpu(x, "torch.float32")
@@ -275,7 +275,7 @@ def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, l
             return found
     rank_of("conv2d", "x", x)
     source, selector = pick_selector("conv2d", mask, None, None, None)
-    hints = read_hints(assume, micro_tile, axis, density)
+    hints = read_hints(assume, micro_tile, axis, live_fraction)
     form = None
     if mask is not None and hasattr(mask, "shape"):
         if sparse == "out" and len(x.shape) == len(weight.shape) == 4 and layout in LAYOUTS:

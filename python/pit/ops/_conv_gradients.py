@@ -22,7 +22,7 @@ from ._op import Mark
 @functools.lru_cache(maxsize=4096)
 def marks_of_gradient(op):
     """Marks of the convolution of dY by w that is dX."""
-    marks = [Mark(1, mark.source, mark.assume, density=mark.density)
+    marks = [Mark(1, mark.source, mark.assume, live_fraction=mark.live_fraction)
              for mark in op.marks if mark.operand == 1]
     if op.activation == "relu" and not marks:
         marks.append(Mark(0))  # no gradient goes through a zero: of dY

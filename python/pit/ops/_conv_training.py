@@ -2,7 +2,7 @@
 
 Images lie in one row of pixels (_pixels.py), so that one index of the pixels serves all points of
 the filter. Forwards, and for the gradient of images, each point adds its products to results that
-lie at a distance. Its filters, or a strip of them, stay in the first cache meanwhile.
+lie at a distance. Its filters, or a column block of them, stay in the first cache meanwhile.
 
 The gradient of filters adds up over pixels, for all points of the filter at once: a view of what
 the pixels meet has a dim for them, along which it overlaps. The images or the gradient of the
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from ._conv import result_extents
 from ._op import Argument, Mark, Op, kind
 from ._pixels import (
-    Grid, any_strip, arrange, divisor, flat, loop, of_phase, phases, strip, times, view)
+    Grid, any_column_block, arrange, divisor, flat, loop, of_phase, phases, column_block, times, view)
 from ._text import sum_type
 
 FLOATS = ("f32", "f64")
@@ -80,8 +80,8 @@ class Points(Convolution):
     def by_matrix(self, builder, x, weight, n, each):
         """The product of pixels (k, c) of n images, of which each has so many, and filters (c, f)."""
         (pixels, c), f = x.dims, weight.dims[1]
-        channels, wide = divisor(c, PART), any_strip(f, 4, x.type)
-        # An index of a part has to serve several strips.
+        channels, wide = divisor(c, PART), any_column_block(f, 4, x.type)
+        # An index of a part has to serve several column blocks.
         whole = (self.few or c * f <= LITTLE or 4 * channels < min(c, PART)
                  or f < 4 * min(wide, 64) and c > channels)
         size = chunk_of(n, each, pixels, self.threads * max(
@@ -102,13 +102,13 @@ class Points(Convolution):
             first = builder.index("muli", g, channels)
             part = builder.mark(builder.piece(x, (at, first), (size, channels)), ROWS)
 
-            def of_strip(j, sums):
+            def of_column_block(j, sums):
                 filters = builder.piece(weight, (j, first, 0), (1, channels, wide), drop=(0,))
                 place = (at, builder.index("muli", j, wide)), (size, wide)
                 new = self.multiply(builder, part, filters, builder.piece(sums, *place))
                 return builder.put(new, sums, *place)
 
-            return loop(builder, f // wide, 1, sums, of_strip)
+            return loop(builder, f // wide, 1, sums, of_column_block)
 
         return loop(builder, pixels, size, builder.empty((pixels, f), sum_type(x.type)), of_chunk)
 
@@ -130,11 +130,11 @@ class Points(Convolution):
         return grid.lay(builder, x, 1)
 
     def add_points(self, builder, grid, x, weight, sums, pairs, sign):
-        """Sums (pairs, strips, pixels reached, filters of a strip), to which the points of pairs of
-        phases added their products of pixels, as `in_parts` gives them, and weights (r, t, strips,
-        c, filters of a strip). Pixel k adds to k + sign * the distance of a point."""
+        """Sums (pairs, column blocks, pixels reached, filters of a column block), to which the points of pairs of
+        phases added their products of pixels, as `in_parts` gives them, and weights (r, t, column blocks,
+        c, filters of a column block). Pixel k adds to k + sign * the distance of a point."""
         parts, _, channels = x.dims
-        strips, wide = sums.dims[1], sums.dims[3]
+        column_blocks, wide = sums.dims[1], sums.dims[3]
         index = builder.index
         start = grid.high if sign < 0 else -grid.low
 
@@ -145,9 +145,9 @@ class Points(Convolution):
             part = builder.mark(builder.piece(
                 x, (g, at, 0), (1, grid.size, channels), drop=(0,)), ROWS)
             first = index("muli", g, channels)
-            return loop(builder, strips, 1, sums, lambda j, sums: of_strip(at, part, first, j, sums))
+            return loop(builder, column_blocks, 1, sums, lambda j, sums: of_column_block(at, part, first, j, sums))
 
-        def of_strip(at, part, first, j, sums):
+        def of_column_block(at, part, first, j, sums):
             for number, (rows, columns) in enumerate(pairs):
                 to = index("addi", at, start + sign * grid.distance(rows.near, columns.near))
                 steps = sign * rows.apart * grid.pitch, sign * columns.apart
@@ -170,11 +170,11 @@ class Points(Convolution):
         return loop(builder, grid.pixels, grid.size, sums, of_chunk)
 
     def row_of_sums(self, builder, grid, pairs, filters, type_):
-        wide = any_strip(filters, 8 if self.few else 4, type_)
+        wide = any_column_block(filters, 8 if self.few else 4, type_)
         return builder.zeros((pairs, filters // wide, grid.reached, wide), sum_type(type_))
 
     def joined(self, builder, images, filters):
-        """Images (strips, n, h, w, filters of a strip) as the result has them."""
+        """Images (column blocks, n, h, w, filters of a column block) as the result has them."""
         if self.channels_first:
             return builder.merge(builder.transpose(images, (1, 0, 4, 2, 3)), 1, filters)
         return builder.merge(builder.transpose(images, (1, 2, 3, 0, 4)), 3, filters)
@@ -327,13 +327,13 @@ class FilterGradient(Convolution):
                 (gradient, images) if self.by_grad else (images, gradient)))
         else:
             made = self.of_points(builder, images, gradient, rows, columns, sizes)
-        # (strips, skipped, r, t, of a strip)
+        # (column blocks, skipped, r, t, of a column block)
         made = arrange(builder, made, None, f"j{skipped}rt{met}", [
             part for d in self.order for part in (f"j{met}" if d == met else d)])
         return [builder.merge(made, self.order.index(met), sizes[met])]
 
     def of_matrices(self, builder, skipped, met):
-        """The sums (strips, skipped channels, 1, 1, of a strip) where a filter is one point."""
+        """The sums (column blocks, skipped channels, 1, 1, of a column block) where a filter is one point."""
         n, height, width, channels = (skipped.size(i) for i in range(4))
         pixels = times(builder, n, height * width)
         size = chunk_of(n, height * width, pixels,
@@ -351,7 +351,7 @@ class FilterGradient(Convolution):
         return builder.expand(builder.expand(sums, 2, 1, wide), 2, 1, 1)
 
     def of_points(self, builder, images, gradient, rows, columns, sizes):
-        """The sums (strips, skipped channels, r, t, of a strip)."""
+        """The sums (column blocks, skipped channels, r, t, of a column block)."""
         grid = Grid(builder, sizes["n"], (sizes["p"], sizes["q"]), rows, columns, CHUNK * self.threads)
         pairs = [(r, t) for r in rows for t in columns]
         phases_of = [images.of_phase(builder, *pair, self.stride) for pair in pairs]
@@ -360,17 +360,17 @@ class FilterGradient(Convolution):
         wide = at_once(met, max([r.count * t.count for r, t in pairs], default=1),
                        images.value.type)
         type_ = sum_type(images.value.type)
-        strips = met // wide
-        whole = (strips, skipped, *self.window, wide)
-        sums = [builder.zeros((strips, skipped, r.count, t.count, wide), type_) for r, t in pairs]
+        column_blocks = met // wide
+        whole = (column_blocks, skipped, *self.window, wide)
+        sums = [builder.zeros((column_blocks, skipped, r.count, t.count, wide), type_) for r, t in pairs]
         if self.by_grad:
             x, last = gradient.laid(builder, grid)
-            views = [(view(builder, grid, phase.in_strips(builder, grid, wide, -grid.low,
+            views = [(view(builder, grid, phase.in_column_blocks(builder, grid, wide, -grid.low,
                                                                grid.high), pair, 1), "jkrtf")
                      for phase, pair in zip(phases_of, pairs)]
             sums = self.add_up(builder, grid.pixels, grid.size, x, last, views, sums) if views else []
         else:
-            row = gradient.in_strips(builder, grid, wide, grid.high, -grid.low)
+            row = gradient.in_column_blocks(builder, grid, wide, grid.high, -grid.low)
             for i, (phase, pair) in enumerate(zip(phases_of, pairs)):
                 x, last = phase.laid(builder, grid)
                 met_by = [(view(builder, grid, row, pair, -1), "jkrtf")]
@@ -384,7 +384,7 @@ class FilterGradient(Convolution):
         return made
 
     def add_up(self, builder, pixels, size, x, last, met, sums):
-        """Each of the sums (strips, channels, points, of a strip) with what it lacks: products of
+        """Each of the sums (column blocks, channels, points, of a column block) with what it lacks: products of
         the pixels of x, which has channels last or first, and of what these meet, by chunks of
         `size`. `met` has tensors, and letters for their dims, of which k are pixels."""
         channels, type_ = x.dims[last], sums[0].type
@@ -442,8 +442,8 @@ class Operand:
             return grid.lay(builder, self.arranged(builder, self.names), 0), True
         return grid.lay(builder, self.arranged(builder, self.names[-1] + self.names[:-1]), 1), False
 
-    def in_strips(self, builder, grid, wide, before, behind):
-        """The same in strips of channels, with zeros around: (strips, pixels, of a strip)."""
+    def in_column_blocks(self, builder, grid, wide, before, behind):
+        """The same in column blocks of channels, with zeros around: (column blocks, pixels, of a column block)."""
         channel = self.names[-1]
         row = self.arranged(builder, "j" + self.names, (channel, "j", wide))
         row = grid.lay(builder, row, 1)
@@ -461,7 +461,7 @@ def chunk_of(n, each, pixels, most):
 
 def at_once(filters, points, type_):
     """How many filters' sums of some points are in registers at once; 0: that is not possible."""
-    return strip(filters, max(min(SUMS // points if points <= SUMS else 4, 8), 1), type_)
+    return column_block(filters, max(min(SUMS // points if points <= SUMS else 4, 8), 1), type_)
 
 
 def largest_phase(op, window):

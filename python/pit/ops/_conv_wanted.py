@@ -71,7 +71,7 @@ class WantedConv2d(Conv2d):
         x = Operand(x, order, "nhwc")
         met = []
         for pair in [(r, t) for r in rows for t in columns]:
-            row = x.of_phase(builder, *pair, self.stride).in_strips(
+            row = x.of_phase(builder, *pair, self.stride).in_column_blocks(
                 builder, grid, sizes["c"], -grid.low, grid.high)
             seen = view(builder, grid, row, pair, 1)
             met.append((pair, builder.squeeze(seen, [True] + [False] * 4)))

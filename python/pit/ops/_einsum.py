@@ -262,7 +262,7 @@ def read_type(name, dtype):
     raise Error(f"{name}: no result of {dtype!r}; there are: {', '.join(NUMBERS)}")
 
 
-# The facts about zeros that a caller may state: assume, micro_tile, axis, density. None of it is
+# The facts about zeros that a caller may state: assume, micro_tile, axis, live_fraction. None of it is
 # needed. It is a plain tuple, which torch.compile can build.
 NOTHING, ASSUME = (False, None, None, None), (True, None, None, None)
 
@@ -282,19 +282,19 @@ def make_marks(name, sparse, count, source, hints, packed=False, sparse_grad=Fal
         raise Error(f'{name}: sparse="out" needs mask=, lengths=, routing= or index= to say which '
                     "elements of the result are wanted")
     if hints != NOTHING and len(operands) != 1:
-        raise Error(f"{name}: hints about zeros (assume, micro_tile, axis, density) are about one "
+        raise Error(f"{name}: hints about zeros (assume, micro_tile, axis, live_fraction) are about one "
                     f"operand; sparse is {sparse!r}")
     if not packed:
         return tuple(Mark(operand, source, *hints, sparse_grad=sparse_grad)
                      for operand in operands)
     if source != "index":
         raise Error(f"{name}: packed=True needs index=, which says where the packed values are")
-    assume, micro_tile, axis, density = hints
+    assume, micro_tile, axis, live_fraction = hints
     if micro_tile is not None or axis is not None:
         raise Error(f"{name}: packed values have the micro-tile and the axis of their index; "
                     "micro_tile= and axis= are for others")
     # Elements that are not packed are zero.
-    return tuple(Mark(operand, source, operand >= 0, density=density, packed=True)
+    return tuple(Mark(operand, source, operand >= 0, live_fraction=live_fraction, packed=True)
                  for operand in operands)
 
 
@@ -350,28 +350,28 @@ def check_dynamic(name, dynamic, letters):
 
 
 def check_hints(name, mark, rank):
-    """A micro-tile, an axis and a density that pit.sparse takes."""
+    """A micro-tile, an axis and a live_fraction that pit.sparse takes."""
     if mark.micro_tile is not None and len(mark.micro_tile) != rank:
         raise Error(f"{name}: micro_tile={mark.micro_tile} has {len(mark.micro_tile)} sizes; "
                     f"operand {mark.label} has rank {rank}")
     if mark.axis is not None and not 0 <= mark.axis < rank:
         raise Error(f"{name}: axis={mark.axis}; operand {mark.label} has axes 0 to {rank - 1}")
-    if mark.density is not None and not (
-            isinstance(mark.density, numbers.Real) and 0 <= mark.density <= 1):
-        raise Error(f"{name}: density={mark.density!r}; it is the part that is not zero, in [0, 1]")
+    if mark.live_fraction is not None and not (
+            isinstance(mark.live_fraction, numbers.Real) and 0 <= mark.live_fraction <= 1):
+        raise Error(f"{name}: live_fraction={mark.live_fraction!r}; it is the part that is not zero, in [0, 1]")
 
 
-def read_hints(assume, micro_tile, axis, density):
-    if micro_tile is None and axis is None and density is None:
+def read_hints(assume, micro_tile, axis, live_fraction):
+    if micro_tile is None and axis is None and live_fraction is None:
         return ASSUME if assume else NOTHING
     return (assume, None if micro_tile is None else tuple(
-        0 if size is None else size for size in micro_tile), axis, density)
+        0 if size is None else size for size in micro_tile), axis, live_fraction)
 
 
 SHORTCUTS = [Shortcut(count + 4) for count in range(MAX_OPERANDS - 3)]  # by operands
 
 def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=None, index=None,
-           assume=False, micro_tile=None, axis=None, density=None, dtype=None, dynamic=None,
+           assume=False, micro_tile=None, axis=None, live_fraction=None, dtype=None, dynamic=None,
            packed=False, sparse_grad=False, out=None):
     """The sum of products that an equation says, skipping what is zero.
 
@@ -401,7 +401,7 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
               of the operand. Without any, the values themselves: what is not 0.
               Of "out", elements that are not selected are exactly 0.
     assume    The operand is 0 already where it is not selected.
-    micro_tile, axis, density
+    micro_tile, axis, live_fraction
               Hints that a caller may give: the shape that is skipped at once (0 or
               None: a whole dim), along which dim, and which part is not zero.
               pit chooses them by the data otherwise.
@@ -427,7 +427,7 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
     memory and on disk. Raises pit.Error if shapes or types do not fit.
     """
     given = (out, *operands, mask, lengths, routing, index, equation, sparse, assume, micro_tile,
-             axis, density, dtype, dynamic, packed, sparse_grad)
+             axis, live_fraction, dtype, dynamic, packed, sparse_grad)
     shortcut = None
     if len(operands) < len(SHORTCUTS) and not is_traced():
         shortcut = SHORTCUTS[len(operands)]
@@ -458,7 +458,7 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
         form = form_of(source, selector, mask is not None and masked_equation(
             "einsum", equation, len(operands), sparse), operands)
     op = einsum_op("einsum", equation, len(operands), sparse, source, form,
-                   read_hints(assume, micro_tile, axis, density), read_type("einsum", dtype),
+                   read_hints(assume, micro_tile, axis, live_fraction), read_type("einsum", dtype),
                    dynamic, packed, None, sparse_grad)
     if shortcut is not None:
         shortcut.add(given, op)

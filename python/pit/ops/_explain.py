@@ -10,7 +10,7 @@ from . import _op
 
 CANDIDATE = re.compile(
     r"candidate (?P<rule>\S+) along axis (?P<axis>\d+) of (?P<of>\w+ \d+): "
-    r"coverage (?P<coverage>[\d.]+), (?P<time>[\d.]+) (?P<unit>\w+), (?P<ratio>[\d.]+) of dense"
+    r"live fraction (?P<live_fraction>[\d.]+), (?P<time>[\d.]+) (?P<unit>\w+), (?P<ratio>[\d.]+) of dense"
     r"(?P<chosen>, chosen)?")
 DENSE = re.compile(r"dense takes (?P<time>[\d.]+) (?P<unit>\w+)")
 VARIANT = re.compile(r"micro_tile = \[(.*?)\], axis = (\d+)")
@@ -25,7 +25,7 @@ class Candidate:
     rule: str  # a micro-tile, as 32x1; * is a whole dim
     axis: int | None  # along which it is packed
     of: str  # "operand 0", "result 0"
-    coverage: float  # the part of its micro-tiles that is live
+    live_fraction: float  # the part of its micro-tiles that is live
     milliseconds: float
     of_dense: float  # time, of the dense program's
     chosen: bool
@@ -48,11 +48,11 @@ class Explanation:
         "llvm", or "ptx" of a program for GPUs."""
         return _listing.show(self.source, level)
 
-    HEADINGS = ("rule", "axis", "of", "coverage", "ms", "of dense", "")
+    HEADINGS = ("rule", "axis", "of", "live_fraction", "ms", "of dense", "")
 
     def _cells(self):
         for c in self.candidates:
-            yield (c.rule, "" if c.axis is None else str(c.axis), c.of, f"{c.coverage:.4f}",
+            yield (c.rule, "" if c.axis is None else str(c.axis), c.of, f"{c.live_fraction:.4f}",
                    f"{c.milliseconds:.3g}", f"{c.of_dense:.3g}", "chosen" if c.chosen else "")
 
     def __repr__(self):
@@ -88,7 +88,7 @@ def read_candidates(lines):
     for line in lines:
         if match := CANDIDATE.search(line):
             found.append(Candidate(
-                match["rule"], int(match["axis"]), match["of"], float(match["coverage"]),
+                match["rule"], int(match["axis"]), match["of"], float(match["live_fraction"]),
                 milliseconds(match), float(match["ratio"]), bool(match["chosen"])))
         elif match := DENSE.search(line):
             dense = milliseconds(match)

@@ -73,7 +73,7 @@ def einsum_gradient(op, i):
             marks.append(Mark(0, mark.source, mark.packed, packed=mark.packed))
         elif mark.operand != i:
             marks.append(Mark(1 + others.index(mark.operand), mark.source, mark.assume,
-                              density=mark.density, packed=mark.packed))
+                              live_fraction=mark.live_fraction, packed=mark.packed))
         elif mark.source != "values":
             marks.append(Mark(-1, mark.source, packed=mark.packed))
         elif mark.sparse_grad:

@@ -1,7 +1,7 @@
 """The gradients of several operands of a sum of products, as one program.
 
 They are what _gradients.py says. Where both look for the same zeros, as behind a ReLU those of x for
-the gradient of x and for that of the weight, the program looks once (pit-share-looks).
+the gradient of x and for that of the weight, the program scans once (pit-share-scans).
 """
 
 import functools

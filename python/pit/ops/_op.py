@@ -70,7 +70,7 @@ class Mark:
     assume: bool = False
     micro_tile: tuple | None = None
     axis: int | None = None
-    density: float | None = None
+    live_fraction: float | None = None
     packed: bool = False  # passed, or returned, as a vector of what the index lists
     tile: tuple | None = None  # of the op's loops: pairs of a letter and a size
     # No gradient is wanted where the values are zero. "relu": but for a gradient of this operand

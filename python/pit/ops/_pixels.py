@@ -89,16 +89,16 @@ def flat(builder, value, at):
     return builder.merge(value, at, times(builder, first, rows * columns))
 
 
-def strip(filters, most, type_):
+def column_block(filters, most, type_):
     """The most neighbouring filters, up to a number of vectors, that divide all of them; 0: they
     fill no vector."""
     lanes = LANES[type_]
     return next((v * lanes for v in range(most, 0, -1) if filters % (v * lanes) == 0), 0)
 
 
-def any_strip(filters, most, type_):
+def any_column_block(filters, most, type_):
     """The same, where the last vector need not be full."""
-    return strip(filters, most, type_) or divisor(filters, most * LANES[type_])
+    return column_block(filters, most, type_) or divisor(filters, most * LANES[type_])
 
 
 def divisor(number, most):
@@ -189,11 +189,11 @@ class Grid:
 
     def images(self, builder, row, start, shape):
         """The images (j, n, *shape, f) of a row (j, ..., f) whose first pixel is at `start`."""
-        strips, _, wide = row.dims
-        row = builder.piece(row, (0, start, 0), (strips, self.pixels, wide))
+        column_blocks, _, wide = row.dims
+        row = builder.piece(row, (0, start, 0), (column_blocks, self.pixels, wide))
         row = builder.expand(row, 1, self.n, self.height * self.pitch)
         row = builder.expand(row, 2, self.height, self.pitch)
-        return builder.piece(row, [0] * 5, (strips, self.n, *shape, wide))
+        return builder.piece(row, [0] * 5, (column_blocks, self.n, *shape, wide))
 
 
 def of_phase(builder, images, names, rows, columns, stride):
@@ -208,13 +208,13 @@ def of_phase(builder, images, names, rows, columns, stride):
 
 
 def view(builder, grid, row, pair, sign):
-    """What each pixel meets by each point of a pair of phases, in a row of strips whose first
-    pixel has all that is reached before it: (strips, pixels, r, t, of a strip)."""
+    """What each pixel meets by each point of a pair of phases, in a row of column blocks whose first
+    pixel has all that is reached before it: (column blocks, pixels, r, t, of a column block)."""
     rows, columns = pair
-    strips, length, wide = row.dims
+    column_blocks, length, wide = row.dims
     start = (-grid.low if sign > 0 else grid.high) + sign * grid.distance(rows.near, columns.near)
     outer = (length * wide if isinstance(length, int) else
              builder.index("muli", builder.size(length), wide))
     steps = (outer, wide, sign * rows.apart * grid.pitch * wide, sign * columns.apart * wide, 1)
-    return overlapping(builder, row, (strips, grid.pixels, rows.count, columns.count, wide),
+    return overlapping(builder, row, (column_blocks, grid.pixels, rows.count, columns.count, wide),
                        steps, start * wide)

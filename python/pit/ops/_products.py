@@ -124,7 +124,7 @@ def broadcast_batches(a, b):
 
 
 def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=None, assume=False,
-           micro_tile=None, axis=None, density=None, dtype=None, dynamic=None, packed=False,
+           micro_tile=None, axis=None, live_fraction=None, dtype=None, dynamic=None, packed=False,
            sparse_grad=False, out=None):
     """The matrix product a @ b, skipping what is zero in an operand.
 
@@ -141,7 +141,7 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
     what says so, hints, sparse_grad, dynamic (batch dims are b, c, d, ...), out. Rows of a of every
     batch are packed together where b is one matrix.
     """
-    given = (out, a, b, mask, lengths, routing, index, sparse, assume, micro_tile, axis, density,
+    given = (out, a, b, mask, lengths, routing, index, sparse, assume, micro_tile, axis, live_fraction,
              dtype, dynamic, packed, sparse_grad)
     if not is_traced():
         found = MATMUL.run(given)
@@ -159,7 +159,7 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
             if mask is not None and marked is not None and rank_of("matmul", "mask", mask) > len(
                     marked.shape):
                 mask = mask.reshape(mask.shape[-len(marked.shape):])
-            return matmul(wide_a, wide_b, sparse=sparse, mask=mask, assume=assume, density=density,
+            return matmul(wide_a, wide_b, sparse=sparse, mask=mask, assume=assume, live_fraction=live_fraction,
                           dtype=dtype, dynamic=dynamic, sparse_grad=sparse_grad, out=out)
     if mask is None and lengths is None and routing is None and index is None:
         source, form, arrays = "values", None, (a, b)
@@ -168,8 +168,8 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
         arrays = (a, b, selector)
         form = form_of(source, selector, mask is not None and masked_equation_of_matmul(
             rank_a, rank_b, tuple(sparse) if type(sparse) is list else sparse), arrays)
-    hints = (NOTHING if not assume and micro_tile is None and axis is None and density is None
-             else read_hints(assume, micro_tile, axis, density))
+    hints = (NOTHING if not assume and micro_tile is None and axis is None and live_fraction is None
+             else read_hints(assume, micro_tile, axis, live_fraction))
     if dtype is not None:
         dtype = read_type("matmul", dtype)
     if type(sparse) is list:
@@ -238,7 +238,7 @@ def masked_equation_of_linear(rank, sparse):
 
 
 def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, lengths=None,
-           index=None, assume=False, micro_tile=None, axis=None, density=None, dtype=None,
+           index=None, assume=False, micro_tile=None, axis=None, live_fraction=None, dtype=None,
            dynamic=None, packed=False, sparse_grad=False, out=None):
     """activation(x @ weight.T + bias), skipping what is zero.
 
@@ -257,7 +257,7 @@ def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, leng
     f16 and bf16, before the result is rounded.
     """
     given = (out, x, weight, bias, mask, lengths, index, sparse, activation, assume, micro_tile,
-             axis, density, dtype, dynamic, packed, sparse_grad)
+             axis, live_fraction, dtype, dynamic, packed, sparse_grad)
     if not is_traced():
         found = LINEAR.run(given)
         if found is not NotImplemented:
@@ -272,8 +272,8 @@ def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, leng
         selectors = (selector,)
         form = form_of(source, selector,
                        mask is not None and masked_equation_of_linear(rank, sparse), (x, weight))
-    hints = (NOTHING if not assume and micro_tile is None and axis is None and density is None
-             else read_hints(assume, micro_tile, axis, density))
+    hints = (NOTHING if not assume and micro_tile is None and axis is None and live_fraction is None
+             else read_hints(assume, micro_tile, axis, live_fraction))
     if dtype is not None:
         dtype = read_type("linear", dtype)
     arrays = (x, weight, *selectors) if bias is None else (x, weight, bias, *selectors)

@@ -459,8 +459,8 @@ class Builder:
             if mark.micro_tile is not None:
                 fields.append(f"micro_tile = {tile(mark.micro_tile)}")
             text += f" rule(#pit.rule<{', '.join(fields)}>)"
-        if mark.density is not None:
-            text += f" density({mark.density:e})"
+        if mark.live_fraction is not None:
+            text += f" live_fraction({mark.live_fraction:e})"
         text += f' label("{mark.label}")'
         return self.emit(f"{text} : {value.mlir}", value.dims, value.type)
 

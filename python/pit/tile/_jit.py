@@ -79,9 +79,9 @@ class Function:
             name: p.default if p.default is p.empty else checked_constant(self, name, p.default)
             for name, p in signature_of(function).parameters.items() if p.kind is p.KEYWORD_ONLY}
         self._specialized = {}
-        self._looks = self._looked_at()
+        self._inspected = self._inspected_by_calls()
 
-    def _looked_at(self):
+    def _inspected_by_calls(self):
         """What of its arguments a call looks at: (number, whether at the element type, the
         dimensions whose sizes it takes)."""
         looks = []
@@ -130,7 +130,7 @@ class Function:
     def _key(self, arguments, constants):
         """What programs are kept by. Sizes that are not constants are no part of it."""
         parts = []
-        for number, look, dims in self._looks:
+        for number, look, dims in self._inspected:
             array = arguments[number]
             if not parts:
                 parts.append(device_key(array))

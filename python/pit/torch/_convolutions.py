@@ -1,7 +1,7 @@
 """Convolutions of torch's tensors on the CPU, forwards and backwards: by the programs of
 ops/_conv_training.py where there are zeros enough, else by torch itself.
 
-How many zeros there are is counted in a sample, or said by the caller (density=). What is enough
+How many zeros there are is counted in a sample, or said by the caller (live_fraction=). What is enough
 was measured (docs/performance/cpu-convolutions.md): it depends on whether a filter has several
 points, and on whether channels lie together. Where they do not, images and results are transposed.
 """
@@ -13,7 +13,7 @@ from ..ops import _op, _operand
 from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._conv_training import (
     FilterGradient, ImageGradient, SparseConv2d, at_once, largest_phase)
-from ..ops._pixels import any_strip
+from ..ops._pixels import any_column_block
 from ._plain import PLAIN
 
 _, transforms, count_modes, any_level, is_jit_tracing = _arrays.torch_modes()
@@ -42,14 +42,14 @@ def sample(x):
     return x.as_strided((RUNS, RUN), (step | 1 if (step | 1) * RUNS <= count else step, 1))
 
 
-def density(x):
+def live_fraction(x):
     """About which part of a tensor's elements is not zero. They lie without gaps, in any order."""
     x = sample(x.detach() if x.requires_grad else x)
     return torch.count_nonzero(x).item() / max(x.numel(), 1)
 
 
 def has_whole_zeros(x, live):
-    """Whether zeros lie in runs, as those of whole channels do, and are enough; `live` is the density
+    """Whether zeros lie in runs, as those of whole channels do, and are enough; `live` is the live fraction
     of x."""
     runs = sample(x)
     if live > LIVE_RUNS or runs.dim() != 2:
@@ -111,7 +111,7 @@ def rule_of(cls, op, images, weight, *options):
 def most_live(channels, filters, points, transposes):
     """The part of elements that are not zero, up to which a sparse convolution takes less time.
     `transposes`: channels do not lie together."""
-    if channels < LEAST_CHANNELS or filters < LEAST_FILTERS or any_strip(filters, 4, "f32") < 16:
+    if channels < LEAST_CHANNELS or filters < LEAST_FILTERS or any_column_block(filters, 4, "f32") < 16:
         return 0
     if points > 1:
         return 0.45 if transposes else 0.52
@@ -164,7 +164,7 @@ def is_sparse(x, most, known=None):
     """Whether a tensor has at most so many elements that are not zero, and how many."""
     if most == 0:
         return False, 1
-    live = density(x) if known is None else known
+    live = live_fraction(x) if known is None else known
     return live <= most, live
 
 
@@ -182,7 +182,7 @@ def forward(op, inputs):
     sizes = dict(zip(filters, weight.shape))
     apart = not ordered(x, images, "nhwc").is_contiguous()
     enough, live = is_sparse(x, most_live(sizes["c"], sizes["f"], sizes["r"] * sizes["t"], apart),
-                             op.marks[0].density)
+                             op.marks[0].live_fraction)
     return sparse(op, inputs, live) if enough else dense(op, *inputs)
 
 
@@ -214,9 +214,9 @@ def alone(op, inputs):
     if most is None:
         return None
     most, in_channels = most
-    known = op.marks[0].density
+    known = op.marks[0].live_fraction
     if known is None and (most > 0 or in_channels):
-        known = density(x)
+        known = live_fraction(x)
         # What lies in whole channels is skipped by the op's own program.
         if in_channels and has_whole_zeros(x, known):
             return None
@@ -250,7 +250,7 @@ def by_torch(op, inputs):
         if len(most_of_calls) >= CALLS:
             most_of_calls.clear()
         most = most_of_calls[key] = most_ever(op, x, weight)
-    return None if is_sparse(x, most, op.marks[0].density)[0] else dense(op, *inputs)
+    return None if is_sparse(x, most, op.marks[0].live_fraction)[0] else dense(op, *inputs)
 
 
 def most_ever(op, x, weight):
@@ -308,13 +308,13 @@ def gradients(op, x, weight, grad, needs):
     if grad.dtype != torch.float32:
         return [None, None]
     wide = ordered(x, images, "nhwc")
-    grad_live = density(grad) if is_packed(grad) else None
+    grad_live = live_fraction(grad) if is_packed(grad) else None
     found = [None, None]
     if needs[0] and grad_live is not None:
         found[0] = of_images(op, wide, weight, ordered(grad, result, "npqf"), sizes, grad_live)
     if needs[1]:
-        known = op.marks[0].density
-        live = density(x) if known is None else known, grad_live
+        known = op.marks[0].live_fraction
+        live = live_fraction(x) if known is None else known, grad_live
         by_grad = filters_plan(op, sizes, live, not wide.is_contiguous())
         if by_grad is not None:
             found[1] = of_filters(op, wide, weight, ordered(grad, result, "npqf"), sizes, by_grad)

@@ -83,7 +83,7 @@ def backward(op, inputs, output, grad, needs, shapes, orders=()):
 def multilinear(op, bias):
     """An op without its activation, with or without its bias: a sum of products, linear in each
     operand. What is known of the values of operands is not known of their tangents."""
-    marks = tuple(replace(mark, assume=False, density=None) for mark in op.marks)
+    marks = tuple(replace(mark, assume=False, live_fraction=None) for mark in op.marks)
     return _op.unique(replace(op, marks=marks, activation=None, bias=bias))
 
 

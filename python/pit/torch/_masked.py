@@ -42,7 +42,7 @@ class MaskedLinear(nn.Linear):
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__(in_features, out_features, bias, device, dtype)
         self.register_buffer("mask", torch.ones_like(self.weight, dtype=torch.bool))
-        self._looked = None
+        self._scanned = None
 
     def set_mask(self, mask):
         """Keeps other weights; those that were not kept grow from 0."""
@@ -60,7 +60,7 @@ class MaskedLinear(nn.Linear):
         if _run.any_autocast():
             x, weight, *rest = _run.autocast([x, weight] if bias is None else [x, weight, bias])
             bias = rest[0] if rest else None
-        way, what = self._look()
+        way, what = self._scan()
         if way == "index":
             return linear(x, weight, bias, sparse="weight", index=what, assume=True)
         if way == "all":
@@ -77,21 +77,21 @@ class MaskedLinear(nn.Linear):
     @property
     def skips(self):
         """What calls skip: "32x1", "1x*", "weights" or "nothing"."""
-        way, what = self._look()
+        way, what = self._scan()
         if way in ("index", "forward"):
             return "x".join("*" if size == 0 else str(size) for size in what.micro_tile)
         return "weights" if way == "weights" else "nothing"
 
-    def _look(self):
+    def _scan(self):
         mask = self.mask
         version = None if mask.is_inference() else mask._version
         state = version, mask.data_ptr(), mask.device
-        if self._looked is None or self._looked[0] != state or version is None:
-            self._looked = state, look(mask)
-        return self._looked[1]
+        if self._scanned is None or self._scanned[0] != state or version is None:
+            self._scanned = state, scan(mask)
+        return self._scanned[1]
 
     def __getstate__(self):
-        return {**self.__dict__, "_looked": None}  # indices are memory of this process
+        return {**self.__dict__, "_scanned": None}  # indices are memory of this process
 
 
 class Kept:
@@ -104,7 +104,7 @@ class Kept:
                                    mask.shape[1])
 
 
-def look(mask):
+def scan(mask):
     """How a layer skips what a mask does not keep: ("index", a pit.Index), the same in the
     ("forward", ..) alone, ("weights", Kept), ("dense", None), ("multiplied", None) where the host's time is
     that of the layer, or ("all", None), as there is nothing."""

@@ -32,10 +32,10 @@ class PrunedLinear(MaskedLinear):
         raise Error("PrunedLinear: torch.nn.utils.prune has its mask; call its functions")
 
     def take(self):
-        self._looked = None
+        self._scanned = None
 
     def give_back(self):
-        del self._looked
+        del self._scanned
 
     def rule(self):
         return f"{self.skips} of its mask" if self.skips != "nothing" else "dense"

@@ -18,7 +18,7 @@ DENSE, ROWS = -1, 0  # in place of a height
 PART, WANTED = -2, -3  # of GPUs: parts of sums, and wanted parts of rows of the result
 SIDE = 64  # of such a part
 NAMES = {DENSE: "dense", ROWS: "rows", PART: f"parts of {SIDE}", WANTED: f"wanted parts of {SIDE}"}
-DENSITIES = (0.5, 0.1, 0.02, 0.005)
+LIVE_FRACTIONS = (0.5, 0.1, 0.02, 0.005)
 PATTERNS = 3
 COLUMNS = 128  # whose lists are read at once, list_columns of lib/Choice/CpuCosts.json
 
@@ -42,12 +42,12 @@ class Task:
     """A program on zeros of a kind."""
 
     rule: int  # a height, ROWS or DENSE
-    density: float
+    live_fraction: float
 
     @property
     def name(self):
         what = NAMES.get(self.rule, f"{self.rule}x1")
-        return what if self.rule == DENSE else f"{what} {100 * self.density:g} %"
+        return what if self.rule == DENSE else f"{what} {100 * self.live_fraction:g} %"
 
 
 def make_shapes(element, caches):
@@ -77,8 +77,8 @@ def make_tasks(shape, heights):
     if shape.m < 8 or shape.k >= 64:
         for rule in [h for h in heights if h <= shape.m] + [ROWS] * (shape.m >= 64):
             # A call of fewer rows than one has none or one.
-            tasks += [Task(rule, density) for density in DENSITIES
-                      if rule != ROWS or density * shape.m >= 1]
+            tasks += [Task(rule, live_fraction) for live_fraction in LIVE_FRACTIONS
+                      if rule != ROWS or live_fraction * shape.m >= 1]
     return tasks
 
 
@@ -132,9 +132,9 @@ def make_patterns(rng, shape, element, task):
             found.append((a, 0))
             continue
         if task.rule == ROWS:
-            mask = np.broadcast_to(rng.random((shape.m, 1)) < task.density, a.shape)
+            mask = np.broadcast_to(rng.random((shape.m, 1)) < task.live_fraction, a.shape)
         else:
-            blocks = rng.random((-(-shape.m // task.rule), shape.k)) < task.density
+            blocks = rng.random((-(-shape.m // task.rule), shape.k)) < task.live_fraction
             mask = np.repeat(blocks, task.rule, axis=0)[: shape.m]
         a[~mask] = 0
         found.append((a, count_live(shape, task, mask)))

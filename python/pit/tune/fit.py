@@ -103,7 +103,7 @@ def describe(shape, measured):
     if measured.rule == DENSE:
         return f"{shape.name} dense"
     rule = "rows" if measured.rule == ROWS else f"{measured.rule}x1"
-    return f"{shape.name} {rule}, {100 * measured.density:g} % live"
+    return f"{shape.name} {rule}, {100 * measured.live_fraction:g} % live"
 
 
 def digits(value):

@@ -29,7 +29,7 @@ VARIANTS = {"left": {"f16": 64, "bf16": 64, "f32": 16}, "left-bt": {"f16": 64, "
 # The times of a variant's kernels if it is not chosen, and of a choice that ends dense beside
 # these: on an H200, in picoseconds, not measured here.
 LEAVE_ROWS, LEAVE, ASK = 1400000, 3000000, 1200000
-DENSITIES = (0.5, 0.2, 0.05, 0.01)
+LIVE_FRACTIONS = (0.5, 0.2, 0.05, 0.01)
 STEP = 32  # of sums that a kernel takes at once for wanted parts of rows
 CALLS = 10  # of a graph, at most
 LEAST_GRAPHS = 3
@@ -102,10 +102,10 @@ def make_program(unit, rule):
 }}"""
 
 
-def make_mask(rng, shape, block, density):
+def make_mask(rng, shape, block, live_fraction):
     """What is live in blocks, 0 for all there is, and how many blocks are."""
     h, w = (size or extent for size, extent in zip(block, shape))
-    blocks = rng.random((-(-shape[0] // h), -(-shape[1] // w))) < density
+    blocks = rng.random((-(-shape[0] // h), -(-shape[1] // w))) < live_fraction
     mask = np.repeat(np.repeat(blocks, h, axis=0), w, axis=1)
     return mask[: shape[0], : shape[1]], int(blocks.sum())
 
@@ -130,7 +130,7 @@ class Arguments:
             return 0
         block, _ = block_of(self.unit, task.rule)
         shape = ((self.unit.m, self.unit.n) if task.rule == WANTED else self.unit.marked_shape)
-        mask, live = make_mask(self.rng, shape, block, task.density)
+        mask, live = make_mask(self.rng, shape, block, task.live_fraction)
         if task.rule == WANTED:
             self.mask.write(mask.astype(np.int8))
         else:
@@ -165,7 +165,7 @@ def time_task(driver, context, program, arguments, task, seconds):
         graph.run()
         times.append((time.perf_counter() - start) / calls)
     low, median, high = np.quantile(times, (0.25, 0.5, 0.75))
-    return Measured(task.rule, task.density, float(median), float((high - low) / median), live)
+    return Measured(task.rule, task.live_fraction, float(median), float((high - low) / median), live)
 
 
 def solve(pairs):
@@ -191,7 +191,7 @@ def count(unit, measured, has_call=True):
     if measured.rule == ROWS:
         return terms | {"multiply 0": measured.live * unit.k * others}
     if measured.rule == PART:
-        return terms | {"part": measured.live * SIDE * others}
+        return terms | {"partial": measured.live * SIDE * others}
     groups, strips = -(-lines // measured.rule), -(-others // COLUMNS)
     terms |= {f"group {measured.rule}": groups * strips,
               f"multiply {measured.rule}": measured.live * measured.rule * others}
@@ -201,7 +201,7 @@ def count(unit, measured, has_call=True):
 
 
 def describe(unit, measured):
-    task = cases.Task(measured.rule, measured.density)
+    task = cases.Task(measured.rule, measured.live_fraction)
     return f"{unit.m}x{unit.k}x{unit.n} {task.name}{' live' * (measured.rule != DENSE)}"
 
 
@@ -227,7 +227,7 @@ def make_entry(element, layout, costs, heights):
     entry = {"element": element} | ({"layout": layout} if layout != "left" else {})
     entry |= {"dense": fit.digits(costs["dense"]), "scan": fit.digits(max(costs["scan"], 0.01)),
               "group": max(fit.digits(costs.get(f"group {variant or heights[-1]}", 0)), 1)}
-    entry |= {name: fit.digits(costs[name]) for name in ("part", "wanted") if costs.get(name)}
+    entry |= {name: fit.digits(costs[name]) for name in ("partial", "wanted") if costs.get(name)}
     return entry | {"ask": ASK, "micro": [micro(rule) for rule in rules]}
 
 
@@ -265,8 +265,8 @@ class Gpu:
         lines, _ = unit.lines
         rules = [ROWS, *(h for h in self.arguments.heights if h <= lines)]
         rules += [PART] * (unit.k >= SIDE) + [WANTED] * (unit.layout == "left" and unit.n >= SIDE)
-        return [cases.Task(DENSE, 1.0)] + [cases.Task(rule, density) for rule in rules
-                                           for density in DENSITIES]
+        return [cases.Task(DENSE, 1.0)] + [cases.Task(rule, live_fraction) for rule in rules
+                                           for live_fraction in LIVE_FRACTIONS]
 
     def compile(self, unit, rule):
         """By the compiler of this thread. The driver assembles what it is to run."""

@@ -25,7 +25,7 @@ class Measured:
     the mean number of live micro-tiles."""
 
     rule: int
-    density: float
+    live_fraction: float
     seconds: float
     spread: float
     live: float
@@ -59,7 +59,7 @@ class Contender:
 
     def summarize(self):
         low, median, high = np.quantile(self.times, (0.25, 0.5, 0.75))
-        return Measured(self.task.rule, self.task.density, float(median),
+        return Measured(self.task.rule, self.task.live_fraction, float(median),
                         float((high - low) / median), float(self.live))
 
     def is_sure(self):

@@ -44,10 +44,10 @@ func.func @unknown(%a: memref<8x16xf32>, %b: memref<16x32xf32>, %c: memref<8x32x
       pit.yield %t : f32
     }
     pit.yield %s : vector<8x32xf32>
-  } init {
+  } prologue {
   ^bb0(%i: f32):
     pit.yield %i : f32
-  } finish {
+  } epilogue {
   ^bb0(%i: f32, %f: f32):
     pit.yield %i : f32
   }
@@ -74,11 +74,11 @@ func.func @transposed(%a: memref<8x16xf32>, %b: memref<16x32xf32, strided<[1, 16
       pit.yield %t : f32
     }
     pit.yield %s : vector<8x32xf32>
-  } init {
+  } prologue {
   ^bb0:
     %z = arith.constant 0.0 : f32
     pit.yield %z : f32
-  } finish {
+  } epilogue {
   ^bb0(%i: f32):
     pit.yield %i : f32
   }

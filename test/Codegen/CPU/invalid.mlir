@@ -73,10 +73,10 @@ func.func @no_schedule(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?x
       pit.yield %s : f32
     }
     pit.yield %st : vector<12x192xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }

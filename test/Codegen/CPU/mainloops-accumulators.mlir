@@ -38,10 +38,10 @@ func.func @two(%a: memref<32x512xf32>, %b: memref<512x64xf32>, %d: memref<512x64
       pit.yield %t : f32
     }
     pit.yield %s, %u : vector<32x64xf32>, vector<32x64xf32>
-  } init {
+  } prologue {
     %z = arith.constant 0.0 : f32
     pit.yield %z, %z : f32, f32
-  } finish {
+  } epilogue {
   ^bb0(%i: f32, %j: f32):
     %m = arith.subf %i, %j : f32
     pit.yield %m : f32

@@ -22,10 +22,10 @@ func.func @bits(%a: memref<?x?xi1>, %b: memref<?x?xi1>, %c: memref<?x?xf32>, %k:
       pit.yield %s : f32
     }
     pit.yield %st : vector<12x192xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -53,10 +53,10 @@ func.func @wide(%a: memref<?x?xi128>, %b: memref<?x?xi128>, %c: memref<?x?xi128>
       pit.yield %s : i128
     }
     pit.yield %st : vector<12x192xi128>
-  } init {
+  } prologue {
     %zero = arith.constant 0 : i128
     pit.yield %zero : i128
-  } finish {
+  } epilogue {
   ^bb0(%sum: i128):
     pit.yield %sum : i128
   }
@@ -84,10 +84,10 @@ func.func @elsewhere(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf3
       pit.yield %s : f32
     }
     pit.yield %st : vector<12x192xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -115,10 +115,10 @@ func.func @narrow(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>,
       pit.yield %s : f32
     }
     pit.yield %st : vector<12x8xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -146,10 +146,10 @@ func.func @atomic(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>,
       pit.yield %s : f32
     }
     pit.yield %st : vector<12x192xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -188,10 +188,10 @@ func.func @two_ways(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %d: memref<?x?xf32
       pit.yield %s : f32
     }
     pit.yield %n0, %n1 : vector<12x192xf32>, vector<12x192xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero, %zero : f32, f32
-  } finish {
+  } epilogue {
   ^bb0(%g: f32, %u: f32):
     %r = arith.mulf %g, %u : f32
     pit.yield %r : f32
@@ -222,10 +222,10 @@ func.func @scales(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>,
       pit.yield %s : f32
     }
     pit.yield %st : vector<12x192xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }

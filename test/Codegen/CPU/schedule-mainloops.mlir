@@ -30,10 +30,10 @@ func.func @matmul(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>,
       pit.yield %s : f32
     }
     pit.yield %st : vector<12x192xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -64,10 +64,10 @@ func.func @transposed_b(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?
       pit.yield %s : f32
     }
     pit.yield %st : vector<12x192xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -99,10 +99,10 @@ func.func @one_row(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>
       pit.yield %s : f32
     }
     pit.yield %st : vector<1x128xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -141,10 +141,10 @@ func.func @bf16(%frame: !llvm.ptr {pit.frame}, %a: memref<?x?xbf16>, %b: memref<
       pit.yield %s : f32
     }
     pit.yield %st : vector<32x128xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -171,10 +171,10 @@ func.func @no_frame(%a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %c: memref<?x?xf
       pit.yield %s : f32
     }
     pit.yield %st : vector<32x128xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -207,10 +207,10 @@ func.func @points(%a: memref<?x?xf32>, %b: memref<?x3x3x32xf32>, %c: memref<?x3x
       pit.yield %s : f32
     }
     pit.yield %st : vector<1x3x3x32xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }

@@ -69,10 +69,10 @@ func.func @by_hand(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>
       pit.yield %s : f32
     }
     pit.yield %st : vector<12x192xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }

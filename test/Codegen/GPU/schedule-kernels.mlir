@@ -30,7 +30,7 @@ func.func @fills(%r: !rows, %a: memref<512x256xf16>, %b: memref<256x1024xf16>, %
 module @pit_kernels attributes {pit.kernels} {
   // Threads of scalar code; few sums leave registers for a second block.
   // CHECK-LABEL: func.func @f32(
-  // CHECK: {schedule = #pit.portable_schedule<workers = [4, 16], per_worker = [8, 4], depth = 16, stages = 4, swizzles = [1, 1], blocks = 6, parts = 32, shared_bytes = 24576>}
+  // CHECK: {schedule = #pit.portable_schedule<workers = [4, 16], per_worker = [8, 4], depth = 16, stages = 4, swizzles = [1, 1], blocks = 6, splits = 32, shared_bytes = 24576>}
   func.func @f32(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %o: memref<?x?xf32>) {
     %c0 = arith.constant 0 : index
     %c0_m = arith.constant 0 : index
@@ -57,9 +57,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %1 : f32
         }
         pit.yield %st : vector<32x64xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -71,7 +71,7 @@ module @pit_kernels attributes {pit.kernels} {
   // stages are a line of 128 bytes deep, and two blocks share what they load of b.
   // CHECK-LABEL: func.func @f16(
   // SM90A: {hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, cluster = 2, shared_bytes = 213120>
-  // CHECK: schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], parts = 32, shared_bytes = 98304>}
+  // CHECK: schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], splits = 32, shared_bytes = 98304>}
   func.func @f16(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
     %c0 = arith.constant 0 : index
     %c0_m = arith.constant 0 : index
@@ -100,9 +100,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -114,8 +114,8 @@ module @pit_kernels attributes {pit.kernels} {
   // wgmma: consumers share the tile along n.
   // CHECK-LABEL: func.func @wide(
   // SM90A: {hopper_schedule = #pit.hopper_schedule<a = 0, m = 64, n = 512, split_n = true, depth = 64, stages = 2, load_a = tma_tile, load_b = tma_tile, cluster = 2, shared_bytes = 163968>
-  // SM90A-SAME: schedule = #pit.portable_schedule<tensor_cores = true, workers = [1, 8], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], parts = 32, shared_bytes = 147456>}
-  // SM80: {schedule = #pit.portable_schedule<tensor_cores = true, workers = [1, 8], per_worker = [64, 64], depth = 32, stages = 2, swizzles = [1, 1], parts = 32, shared_bytes = 73728>}
+  // SM90A-SAME: schedule = #pit.portable_schedule<tensor_cores = true, workers = [1, 8], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], splits = 32, shared_bytes = 147456>}
+  // SM80: {schedule = #pit.portable_schedule<tensor_cores = true, workers = [1, 8], per_worker = [64, 64], depth = 32, stages = 2, swizzles = [1, 1], splits = 32, shared_bytes = 73728>}
   func.func @wide(%a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %o: memref<?x?xbf16>) {
     %c0 = arith.constant 0 : index
     %c1_m = arith.constant 1 : index
@@ -144,9 +144,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<64x512xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -157,7 +157,7 @@ module @pit_kernels attributes {pit.kernels} {
   // Half a warp reads pairs of words of tf32 that run along n: chunks are shifted by two
   // places. wgmma takes tf32 along k only: its kernel reads a copy of B.
   // CHECK-LABEL: func.func @tf32(
-  // CHECK: schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 2], per_worker = [64, 64], depth = 16, stages = 4, swizzles = [1, 2], parts = 32, shared_bytes = 65536>}
+  // CHECK: schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 2], per_worker = [64, 64], depth = 16, stages = 4, swizzles = [1, 2], splits = 32, shared_bytes = 65536>}
   func.func @tf32(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %o: memref<?x?xf32>) {
     %c0 = arith.constant 0 : index
     %c0_m = arith.constant 0 : index
@@ -184,9 +184,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %1 : f32
         }
         pit.yield %st : vector<128x128xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -196,7 +196,7 @@ module @pit_kernels attributes {pit.kernels} {
 
   // Blocks share the tiles of the last turn in up to eight parts.
   // CHECK-LABEL: func.func @tail(
-  // SM90A: {hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, cluster = 2, parts = 8, shared_bytes = 213120>
+  // SM90A: {hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, cluster = 2, splits = 8, shared_bytes = 213120>
   // CHECK: schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], shared_bytes = 98304>}
   func.func @tail(%a: memref<4232x4096xf16>, %b: memref<4096x4096xf16>, %o: memref<4232x4096xf16>) {
     %c0 = arith.constant 0 : index
@@ -223,9 +223,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -236,7 +236,7 @@ module @pit_kernels attributes {pit.kernels} {
   // The steps' ids select rows of both operands: cp.async only, no cluster.
   // CHECK-LABEL: func.func @columns(
   // SM90A: {hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = cp_async_gather, load_b = cp_async_gather, shared_bytes = 213120>
-  // CHECK: schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], parts = 32, shared_bytes = 98304>}
+  // CHECK: schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], splits = 32, shared_bytes = 98304>}
   func.func @columns(%index: !columns, %a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %o: memref<?x?xbf16>) {
     %c0 = arith.constant 0 : index
     %c1_m = arith.constant 1 : index
@@ -263,9 +263,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -306,9 +306,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -328,7 +328,7 @@ module @pit_kernels attributes {pit.kernels} {
     %zero = arith.constant 0.0 : f32
     pit.forall (%i) = (%c0) to (%m) step (64) {
       %x = pit.view %a[%i, %c0 : index, index] pad(0.0 : f16) : memref<?x64xf16> -> vector<64x64xf16>
-      pit.mainloop %c0 to %n step [64] once(%x : vector<64x64xf16>) extra_maps []
+      pit.mainloop %c0 to %n step [64] invariants(%x : vector<64x64xf16>) extra_maps []
           into %o[%i, %c0 : index, index] body [64, 64] sums [#tile] : memref<?x64xf32> load {
       ^bb0(%j: index):
         %y = pit.view %b[%c0, %j : index, index] pad(0.0 : f16) : memref<64x?xf16> -> vector<64x64xf16>
@@ -365,9 +365,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %t : vector<64x64xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%sum: f32):
         pit.yield %sum : f32
       }
@@ -387,7 +387,7 @@ module @pit_kernels attributes {pit.kernels} {
     %zero = arith.constant 0.0 : f32
     pit.forall (%i) = (%c0) to (%m) step (128) {
       %x = pit.view %a[%i, %c0 : index, index] pad(0.0 : f16) : memref<?x64xf16> -> vector<128x64xf16>
-      pit.mainloop %c0 to %n step [64] once(%x : vector<128x64xf16>) extra_maps []
+      pit.mainloop %c0 to %n step [64] invariants(%x : vector<128x64xf16>) extra_maps []
           into %o[%i, %c0 : index, index] body [128, 64] sums [#tile] : memref<?x64xf32> load {
       ^bb0(%j: index):
         %y = pit.view %b[%c0, %j : index, index] pad(0.0 : f16) : memref<64x?xf16> -> vector<64x64xf16>
@@ -424,9 +424,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %t : vector<128x64xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%sum: f32):
         pit.yield %sum : f32
       }
@@ -444,7 +444,7 @@ module @pit_kernels attributes {pit.kernels} {
     %zero = arith.constant 0.0 : f32
     pit.forall (%i) = (%c0) to (%m) step (64) {
       %x = pit.view %a[%i, %c0 : index, index] pad(0.0 : f16) : memref<?x64xf16> -> vector<64x64xf16>
-      pit.mainloop %c0 to %n step [64] once(%x : vector<64x64xf16>) extra_maps []
+      pit.mainloop %c0 to %n step [64] invariants(%x : vector<64x64xf16>) extra_maps []
           into %o[%i, %c0 : index, index] body [64, 32] sums [#tile] : memref<?x32xf32> load {
       ^bb0(%j: index):
         %y = pit.view %b[%c0, %j : index, index] pad(0.0 : f16) : memref<64x?xf16> -> vector<64x64xf16>
@@ -481,9 +481,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %t : vector<64x32xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%sum: f32):
         pit.yield %sum : f32
       }

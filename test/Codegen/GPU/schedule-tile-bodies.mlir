@@ -22,7 +22,7 @@ module @pit_kernels attributes {pit.kernels} {
     %zero = arith.constant 0.0 : f32
     pit.forall (%i) = (%c0) to (%m) step (128) {
       %x = pit.view %a[%i, %c0 : index, index] pad(0.0 : f16) : memref<?x128xf16> -> vector<128x128xf16>
-      pit.mainloop %c0 to %n step [176] once(%x : vector<128x128xf16>) extra_maps []
+      pit.mainloop %c0 to %n step [176] invariants(%x : vector<128x128xf16>) extra_maps []
           into %o[%i, %c0 : index, index] body [128, 128] sums [#tile] : memref<?x128xf32> load {
       ^bb0(%j: index):
         %y = pit.view %b[%j, %c0 : index, index] pad(0.0 : f16) : memref<?x128xf16> -> vector<176x128xf16>
@@ -59,9 +59,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %t : vector<128x128xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%sum: f32):
         pit.yield %sum : f32
       }
@@ -79,7 +79,7 @@ module @pit_kernels attributes {pit.kernels} {
     %zero = arith.constant 0.0 : f32
     pit.forall (%i) = (%c0) to (%m) step (128) {
       %x = pit.view %a[%i, %c0 : index, index] pad(0.0 : f16) : memref<?x128xf16> -> vector<128x128xf16>
-      pit.mainloop %c0 to %n step [112] once(%x : vector<128x128xf16>) extra_maps []
+      pit.mainloop %c0 to %n step [112] invariants(%x : vector<128x128xf16>) extra_maps []
           into %o[%i, %c0 : index, index] body [128, 128] sums [#tile] : memref<?x128xf32> load {
       ^bb0(%j: index):
         %y = pit.view %b[%j, %c0 : index, index] pad(0.0 : f16) : memref<?x128xf16> -> vector<112x128xf16>
@@ -116,9 +116,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %t : vector<128x128xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%sum: f32):
         pit.yield %sum : f32
       }

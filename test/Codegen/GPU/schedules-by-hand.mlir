@@ -6,7 +6,7 @@
 // Three stages in place of four, one block alone in place of a cluster of two, and
 // two parts in place of none.
 // CHECK-LABEL: gpu.func @by_hand_hopper(
-// CHECK-SAME: threads = 384, shared_bytes = 163968, grid = machine, stream_bytes = 131072, early_start = true,
+// CHECK-SAME: threads = 384, shared_bytes = 163968, grid = machine, stream_bytes = 131072, pdl = true,
 // CHECK-LABEL: gpu.func @by_hand(
 // CHECK-SAME: shared_bytes = 49152,
 // A third tile is loaded before the first one is there, with four stages a fourth.
@@ -44,8 +44,8 @@
 // RUN: sed -e '/ hopper_schedule/d; s/stages = 2/stages = 5/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=STAGES
 // STAGES: error: 'pit.mainloop' op has schedule = {{.*}}; its stages take 122880 bytes of shared memory; sm_80 has 98304 for them
 
-// RUN: sed -e '/ hopper_schedule/d; s/swizzles/parts = 2, swizzles/; s/^    return/    memref.copy %o, %o : memref<4096x4096xf16> to memref<4096x4096xf16>\n    return/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=SPLIT
-// SPLIT: error: 'pit.mainloop' op has schedule = {{.*}} parts = 2, {{.*}}; the kernel is no loop over tiles with one mainloop
+// RUN: sed -e '/ hopper_schedule/d; s/swizzles/splits = 2, swizzles/; s/^    return/    memref.copy %o, %o : memref<4096x4096xf16> to memref<4096x4096xf16>\n    return/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=SPLIT
+// SPLIT: error: 'pit.mainloop' op has schedule = {{.*}} splits = 2, {{.*}}; the kernel is no loop over tiles with one mainloop
 
 // RUN: sed -e '/ hopper_schedule/d; s/shared_bytes = 49152/shared_bytes = 49153/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=BYTES
 // BYTES: error: 'pit.mainloop' op has schedule = {{.*}}; its shared_bytes have to be 49152
@@ -80,22 +80,22 @@
 // RUN: sed -e 's/load_a = tma_tile/load_a = cp_async_gather/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=LOADER
 // LOADER: error: 'pit.mainloop' op has hopper_schedule = {{.*}}; cp_async_gather does not load consecutive rows, those of operand 0
 
-// RUN: sed -e 's/parts = 2/cluster = 3/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=CLUSTER
+// RUN: sed -e 's/splits = 2/cluster = 3/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=CLUSTER
 // CLUSTER: error: 'pit.mainloop' op has hopper_schedule = {{.*}}; clusters of 3 blocks have no tiles along m for which each loads a part of the other operand
 
 // RUN: sed -e 's/%K = arith.constant 4096 : index/%K = memref.dim %a, %c0 : memref<4096x4096xf16>/; s/memref<4096x4096xf16>/memref<?x?xf16>/g' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: 'pit.mainloop' op has hopper_schedule = {{.*}}; blocks share tiles in parts only if the number of steps is known or tiles of few rows or columns say which ids there are, no index gives chunks, no sum is atomic and there is one accumulator
+// UNKNOWN: error: 'pit.mainloop' op has hopper_schedule = {{.*}}; blocks share tiles in splits only if the number of steps is known or tiles of few rows or columns say which ids there are, no index gives chunks, no sum is atomic and there is one accumulator
 
-// RUN: sed -e 's/parts = 2/parts = 65/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=PARTS
-// PARTS: error: 'pit.mainloop' op has hopper_schedule = {{.*}}; a tile of 64 steps has no 65 parts
+// RUN: sed -e 's/splits = 2/splits = 65/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=PARTS
+// PARTS: error: 'pit.mainloop' op has hopper_schedule = {{.*}}; a tile of 64 steps has no 65 splits
 
-// RUN: sed -e 's/parts = 2/strips = 2/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=STRIPS
-// STRIPS: error: 'pit.mainloop' op has hopper_schedule = {{.*}}; strips are of results that groups of an index add to atomically, in tiles along n{{$}}
+// RUN: sed -e 's/splits = 2/column_blocks = 2/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=STRIPS
+// STRIPS: error: 'pit.mainloop' op has hopper_schedule = {{.*}}; column blocks are of results that groups of an index add to atomically, in tiles along n{{$}}
 
 // RUN: sed -e 's/stages = 3/stages = 5/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=FULL
 // FULL: error: 'pit.mainloop' op has hopper_schedule = {{.*}}; it takes 262272 bytes of shared memory; a block of sm_90a has 232448
 
-// RUN: sed -e 's/parts = 2/shared_bytes = 1/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=SHARED
+// RUN: sed -e 's/splits = 2/shared_bytes = 1/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=SHARED
 // SHARED: error: 'pit.mainloop' op has hopper_schedule = {{.*}}; its shared_bytes have to be 163968
 
 // Of kernels whose rows ids select, and one that fills rows.
@@ -129,8 +129,8 @@
 // RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/swizzles = \[1, 1\]/swizzles = [1, 2]/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=SWIZZLES
 // SWIZZLES: error: 'pit.mainloop' op has schedule = {{.*}}; of a tile body depth is 1, so are the swizzles, and a warp has all columns{{$}}
 
-// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/depth = 1,/parts = 2, depth = 1,/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=BODY
-// BODY: error: 'pit.mainloop' op has schedule = {{.*}}; the steps of a tile body are not shared in parts{{$}}
+// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/depth = 1,/splits = 2, depth = 1,/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=BODY
+// BODY: error: 'pit.mainloop' op has schedule = {{.*}}; the steps of a tile body are not shared in splits{{$}}
 
 // RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/per_worker = \[16, 64\]/per_worker = [16, 32]/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=WIDTH
 // WIDTH: error: 'pit.mainloop' op has schedule = {{.*}}; of a tile body depth is 1, so are the swizzles, and a warp has all columns{{$}}
@@ -172,7 +172,7 @@ module @pit_kernels attributes {pit.kernels} {
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
       pit.mainloop %c0 to %K step [64] extra_maps []
           into %o[%i, %j : index, index] {
-            hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 3, load_a = tma_tile, load_b = tma_tile, parts = 2>,
+            hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 3, load_a = tma_tile, load_b = tma_tile, splits = 2>,
             schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 2, swizzles = [1, 1], shared_bytes = 49152>
           } : memref<4096x4096xf16> load {
       ^bb0(%k: index):
@@ -191,9 +191,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }

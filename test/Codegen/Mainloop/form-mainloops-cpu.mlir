@@ -26,7 +26,7 @@
 // CHECK:   } compute {
 // CHECK:     pit.contract {{.*}} tile [32, 128, 64]
 // CHECK:       arith.extf
-// CHECK:   } finish {
+// CHECK:   } epilogue {
 // CHECK:     arith.maximumf
 // CHECK:   pit.yield %[[R]]
 

@@ -23,10 +23,10 @@
 // CHECK:     pit.contract %[[XT]], %[[YT]], %[[AT]] tile [64, 128, 32]
 // CHECK:     ^bb0(%[[X:.*]]: f16, %[[Y:.*]]: f16, %[[ACC:.*]]: f32):
 // CHECK:     arith.addf
-// CHECK:   } init {
+// CHECK:   } prologue {
 // CHECK:   ^bb0(%[[OLD:.*]]: f32, %{{.*}}: f16):
 // CHECK:     pit.yield %[[OLD]]
-// CHECK:   } finish {
+// CHECK:   } epilogue {
 // CHECK:   ^bb0(%[[SUM:.*]]: f32, %{{.*}}: f32, %[[B16:.*]]: f16):
 // CHECK:     %[[WIDE:.*]] = arith.extf %[[B16]]
 // CHECK:     %[[SHIFTED:.*]] = arith.addf %[[SUM]], %[[WIDE]]
@@ -89,7 +89,7 @@ func.func @epilogue(%index: !pit.index<micro_tile = [1, *], axis = 0>,
 // CHECK:   pit.for
 // CHECK:     pit.mainloop step [] {{.*}} combine(addf) atomic :
 // CHECK:     pit.contract {{.*}} tile [64, 128, 64]
-// CHECK:     } init {
+// CHECK:     } prologue {
 // CHECK-NEXT:  pit.yield %[[ZERO]]
 func.func @atomic(%index: !pit.index<micro_tile = [1, 64], axis = 0>,
                   %a: memref<256x256xf32>, %b: memref<256x256xf32>, %out: memref<256x256xf32>) {

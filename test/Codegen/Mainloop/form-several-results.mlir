@@ -15,10 +15,10 @@
 // computed from what is carried last: sums of rows, and an element-wise op of them.
 // CHECK-LABEL: func.func @sums_of_rows(
 // CHECK: pit.mainloop {{.*}} into %arg3[%{{.*}}, %c0 : index, index] body [64, 64] sums [#[[$TILE]]]
-// CHECK: } finish {
+// CHECK: } epilogue {
 // CHECK: ^bb0(%[[E:.*]]: f32):
 // CHECK: pit.yield %[[E]]
-// CHECK: } also {
+// CHECK: } extra_results {
 // CHECK: ^bb0(%[[LAST:.*]]: vector<64x64xf32>):
 // CHECK: %[[ZERO:.*]] = pit.pointwise() tile [64]
 // CHECK: %[[SUMS:.*]] = pit.pointwise(%[[LAST]]) reduces %[[ZERO]] tile [64, 64] maps [#[[$TILE]], #[[$ROW]]]

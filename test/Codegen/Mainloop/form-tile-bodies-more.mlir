@@ -373,7 +373,7 @@ func.func @pair_of_a_step(%a: memref<512x512xf16>, %out: memref<512x512xf32>) {
 // that reduces,
 
 // CHECK-LABEL: func.func @reduces_to_wider
-// CHECK: pit.mainloop {{.*}} once(%{{.*}} : vector<64xf16>)
+// CHECK: pit.mainloop {{.*}} invariants(%{{.*}} : vector<64xf16>)
 // CHECK: ^bb0(%{{.*}}: vector<64x64xf16>, %{{.*}}: vector<64x64xf16>, %[[B:.*]]: vector<64xf16>, %{{.*}}: vector<64x64xf32>):
 // CHECK:   %[[S:.*]] = pit.contract
 // CHECK:   %[[WIDE:.*]] = pit.pointwise(%[[B]]) {{.*}} : (vector<64xf16>) -> vector<64xf32> {

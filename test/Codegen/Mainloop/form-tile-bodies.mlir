@@ -16,7 +16,7 @@
 // CHECK-DAG: %[[N:.*]] = memref.dim %arg1
 // CHECK: pit.forall (%[[H:.*]], %[[I:.*]]) =
 // CHECK:   %[[ONCE:.*]] = pit.view %arg0[%[[H]], %[[I]], %c0 : index, index, index] : memref<?x?x64xf16> -> vector<1x64x64xf16>
-// CHECK:   pit.mainloop %c0 to %[[N]] step [32] once(%[[ONCE]] : vector<1x64x64xf16>) extra_maps []
+// CHECK:   pit.mainloop %c0 to %[[N]] step [32] invariants(%[[ONCE]] : vector<1x64x64xf16>) extra_maps []
 // CHECK-SAME: into %arg3[%[[H]], %[[I]], %c0 : index, index, index] body [1, 64, 64] sums [#[[$ACC]], #[[$FIRST]], #[[$ROWS]]] : memref<?x?x64xf16> load {
 // CHECK:   ^bb0(%[[J:.*]]: index):
 // CHECK:     %[[K:.*]] = pit.view %arg1[%[[H]], %[[J]], %c0 {{.*}} -> vector<1x32x64xf16>
@@ -44,9 +44,9 @@
 // CHECK:     %[[SCALED:.*]] = pit.pointwise(%[[OLD]], %[[SCALE]]) tile [64, 64]
 // CHECK:     %[[NEW:.*]] = pit.contract %[[P16]], %[[VT]], %[[SCALED]] tile [64, 64, 1, 32]
 // CHECK:     pit.yield %[[NEW]], %[[HIGHER]], %[[ALL]] : vector<64x64xf32>, vector<64xf32>, vector<64xf32>
-// CHECK:   } init {
+// CHECK:   } prologue {
 // CHECK-NEXT: pit.yield %[[ZERO]], %[[LOW]], %[[ZERO]] : f32, f32, f32
-// CHECK:   } finish {
+// CHECK:   } epilogue {
 // CHECK:   ^bb0(%[[SUM:.*]]: f32, %{{.*}}: f32, %[[POWERS:.*]]: f32):
 // CHECK:     arith.divf %[[SUM]], %[[POWERS]]
 // CHECK-NOT: pit.swrite
@@ -163,7 +163,7 @@ func.func @attention(%q: memref<?x?x64xf16>, %k: memref<?x?x64xf16>, %v: memref<
 // CHECK: pit.forall (%[[I:.*]]) =
 // CHECK:   %[[OLD:.*]] = pit.view %arg3[%[[I]], %c0 : index, index] : memref<?x80xf32> -> vector<48x80xf32>
 // CHECK:   %[[X:.*]] = pit.view %arg0[%[[I]], %c0 : index, index] : memref<?x64xf16> -> vector<48x64xf16>
-// CHECK:   pit.mainloop {{.*}} step [32] once(%[[X]] : vector<48x64xf16>) extras(%[[OLD]] : vector<48x80xf32>) extra_maps [#[[ID:[a-z0-9]*]]]
+// CHECK:   pit.mainloop {{.*}} step [32] invariants(%[[X]] : vector<48x64xf16>) extras(%[[OLD]] : vector<48x80xf32>) extra_maps [#[[ID:[a-z0-9]*]]]
 // CHECK-SAME: into %arg4[%[[I]], %c0 : index, index] body [48, 80] sums [#[[ID]]] : memref<?x80xf32> load {
 // CHECK:   ^bb0(%[[J:.*]]: index):
 // CHECK:     %[[W1:.*]] = pit.view %arg1[%c0, %[[J]] : index, index] : memref<64x?xf16> -> vector<64x32xf16>
@@ -179,9 +179,9 @@ func.func @attention(%q: memref<?x?x64xf16>, %k: memref<?x?x64xf16>, %v: memref<
 // CHECK:       arith.truncf
 // CHECK:     %[[NEW:.*]] = pit.contract %[[H16]], %[[B]], %[[ACC]] tile [48, 80, 32]
 // CHECK:     pit.yield %[[NEW]] : vector<48x80xf32>
-// CHECK:   } init {
+// CHECK:   } prologue {
 // CHECK:     pit.yield %[[ZERO]] : f32
-// CHECK:   } finish {
+// CHECK:   } epilogue {
 // CHECK:   ^bb0(%[[SUM:.*]]: f32, %[[ADDED:.*]]: f32):
 // CHECK:     arith.addf %[[SUM]], %[[ADDED]]
 #tile = affine_map<(m, n) -> (m, n)>
@@ -232,7 +232,7 @@ func.func @perceptron(%x: memref<?x64xf16>, %w1: memref<64x?xf16>, %w2: memref<?
 // coordinates are -1. The coordinates are a tile of the step.
 
 // CHECK-LABEL: func.func @selected
-// CHECK: pit.mainloop step [] in %arg2[] chunk 32 {{.*}} once(%{{.*}} : vector<64x64xf16>)
+// CHECK: pit.mainloop step [] in %arg2[] chunk 32 {{.*}} invariants(%{{.*}} : vector<64x64xf16>)
 // CHECK-SAME: body [64] sums [#{{.*}}] : memref<?xf32> load {
 // CHECK:   ^bb0(%[[IDS:.*]]: !pit.ids<32>, %{{.*}}: !pit.ids<32>):
 // CHECK:     %[[K:.*]] = pit.view %arg1[%[[IDS]], %c0 : !pit.ids<32>, index] : memref<?x64xf16> -> vector<32x64xf16>

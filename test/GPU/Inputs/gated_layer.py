@@ -73,7 +73,7 @@ ONE_TYPE_BODY = """^bb0(%w: TYPE, %p: TYPE, %q: TYPE, %o: TYPE):
 
 # Tokens, width, hidden width, experts, type: ragged edges, one token, one expert.
 # Up to two experts a token, or as many as a last number says. The result is f32, or it
-# has the type of the operands; then experts' parts of it may be rounded to that (round-parts).
+# has the type of the operands; then experts' parts of it may be rounded to that (round-partials).
 LAYERS = [(37, 64, 256, 4, "f16"), (150, 128, 192, 2, "f16"), (1, 64, 72, 3, "f16"),
           (70, 96, 130, 1, "f32"), (300, 64, 328, 2, "f16"), (90, 64, 72, 70, "f16"),
           (150, 128, 192, 3, "f16", 1), (140, 200, 64, 5, "all f16", 3),

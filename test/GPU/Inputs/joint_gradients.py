@@ -1,5 +1,5 @@
 """Both gradients of a product behind a ReLU, one program, run on the emulator and compared with numpy
-in float64: what is not wanted is 0, or right. The program looks once for both (pit-share-looks).
+in float64: what is not wanted is 0, or right. The program scans once for both (pit-share-scans).
 
     joint_gradients.py [--one-of=N] PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
 
@@ -35,8 +35,8 @@ def check(pit_run, rng, sizes, tile, part, stored="nk"):
     found, kernels = pit_run.traced(text(joint, {"m": m, "n": n, "k": k}), [dy, x, given], 2)
     if found is None:
         return f"pit-run failed: {kernels}"
-    looks = [kernels.count(f"pit_choose_{what}") for what in ("scan", "begin", "list")]
-    if looks != [1, 0, 2]:
+    scans = [kernels.count(f"pit_choose_{what}") for what in ("scan", "begin", "list")]
+    if scans != [1, 0, 2]:
         return f"looks, looks in parts, and decisions: {looks}"
     dx, dw = (v.astype(np.float64) for v in found)
     dw = dw.T if stored == "kn" else dw

@@ -377,29 +377,29 @@ class Cases:
         made = attention.specialize(*types, D=d, E=e, m=m, n=n, causal=causal)
         return made, [q, k, v], softmax(s) @ vw, 2e-2 if bf16 else 3e-3
 
-    def masked(self, d, m, n, density):
+    def masked(self, d, m, n, live_fraction):
         rows, keys = self.extent(3 * m), self.extent(200)
         (q, qw), (k, kw), (v, vw) = self.f16(rows, d), self.f16(d, keys), self.f16(keys, d)
-        mask = self.draw.random((rows, keys)) < density
+        mask = self.draw.random((rows, keys)) < live_fraction
         bias = self.draw.standard_normal(keys).astype(np.float32)
         s = np.where(mask, qw @ kw + bias, -inf)
         made = masked.specialize(tile.f16["M", d], tile.f16[d, "N"], tile.f16["N", d],
                                  tile.i1["M", "N"], tile.f32["N"], D=d, m=m, n=n)
         return made, [q, k, v, mask, bias], softmax(s) @ vw, 3e-3
 
-    def selected(self, d, m, n, density):
+    def selected(self, d, m, n, live_fraction):
         rows, keys = self.extent(3 * m), self.extent(200)
         (q, qw), (k, kw), (v, vw) = self.f16(rows, d), self.f16(keys, d), self.f16(keys, d)
-        keep = self.draw.random(keys) < density
+        keep = self.draw.random(keys) < live_fraction
         s = np.where(keep, qw @ kw.T, -inf)
         made = selected.specialize(tile.f16["M", d], tile.f16["N", d], tile.f16["N", d],
                                    tile.i1["N"], D=d, m=m, n=n)
         return made, [q, k, v, keep], softmax(s) @ vw, 3e-3
 
-    def by_blocks(self, d, m, n, density):
+    def by_blocks(self, d, m, n, live_fraction):
         rows, keys = self.extent(3 * m), self.extent(5 * n)
         (q, qw), (k, kw), (v, vw) = (self.f16(2, length, d) for length in (rows, keys, keys))
-        blocks = self.draw.random((2, -(-rows // m), -(-keys // n))) < density
+        blocks = self.draw.random((2, -(-rows // m), -(-keys // n))) < live_fraction
         mask = blocks.repeat(m, 1)[:, :rows].repeat(n, 2)[:, :, :keys]
         s = np.where(mask, qw @ kw.transpose(0, 2, 1), -inf)
         made = by_blocks.specialize(tile.f16["H", "M", d], *2 * [tile.f16["H", "N", d]],
@@ -451,12 +451,12 @@ class Cases:
                                      K=k, N=width, m=m, n=n)
         return made, [x, w1, b1, w2, old], h @ w2w * 0.5 + old, 3e-3
 
-    def routed(self, k, width, m, n, density):
+    def routed(self, k, width, m, n, live_fraction):
         rows, hidden = self.extent(3 * m), self.extent(150)
         numbers = [bf16_bits(self.draw.standard_normal(shape))
                    for shape in ((rows, k), (hidden, k), (width, hidden))]
         (x, xw), (w1, w1w), (w2, w2w) = numbers
-        kept = self.draw.random(rows) < density
+        kept = self.draw.random(rows) < live_fraction
         gain = self.draw.standard_normal(rows).astype(np.float32)
         h = (xw @ w1w.T) * (np.arange(rows) + gain)[:, None]
         made = routed.specialize(tile.bf16["M", k], tile.bf16["H", k], tile.bf16[width, "H"],
@@ -473,10 +473,10 @@ class Cases:
                                     D=d, m=m, n=n)
         return made, [q, k, v], (softmax(s) @ vw, logs), 3e-3
 
-    def partial(self, d, m, n, density):
+    def partial(self, d, m, n, live_fraction):
         rows, keys = self.extent(3 * m), self.extent(200)
         (q, qw), (k, kw), (v, vw) = (self.f16(length, d) for length in (rows, keys, keys))
-        keep = self.draw.random(keys) < density
+        keep = self.draw.random(keys) < live_fraction
         s = np.where(keep, qw @ kw.T, -inf)
         most = s.max(-1, initial=-inf)
         base = np.where(most == -inf, 0, most)
@@ -521,10 +521,10 @@ class Cases:
                                 m=m, n=n, k=k)
         return made, [x, w, ends], np.stack(wanted), 3e-3
 
-    def of_rows(self, k, width, m, n, density):
+    def of_rows(self, k, width, m, n, live_fraction):
         rows = self.extent(3 * m)
         (x, xw), (w, ww) = self.f16(rows, k), self.f16(k, width)
-        kept = self.draw.random(rows) < density
+        kept = self.draw.random(rows) < live_fraction
         y = np.where(kept[:, None], xw @ ww, 0)
         made = of_rows.specialize(tile.f16["M", k], tile.f16[k, width], tile.i1["M"],
                                   K=k, N=width, m=m, n=n)

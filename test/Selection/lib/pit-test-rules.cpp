@@ -43,9 +43,10 @@ static LogicalResult report(linalg::LinalgOp op, const RuleSearch &search) {
   for (const LegalRule &legal : *rules) {
     llvm::outs() << "  legal: " << legal.rule << " by " << legal.index;
     if (legal.expected)
-      llvm::outs() << llvm::formatv(
-          ", coverage {0:F4}, {1:F2} of dense", legal.expected->coverage,
-          legal.expected->time / legal.expected->dense);
+      llvm::outs() << llvm::formatv(", live fraction {0:F4}, {1:F2} of dense",
+                                    legal.expected->liveFraction,
+                                    legal.expected->time /
+                                        legal.expected->dense);
     llvm::outs() << "\n";
   }
   for (StringRef why : refused)

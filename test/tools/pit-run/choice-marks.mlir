@@ -2,7 +2,7 @@
 
 // RUN: pit-run %s --entry=mask --arg='random(200x256,f32,seed=1)' --arg='random(256x300,f32,seed=2)' \
 // RUN:   --arg='random(200x256,bool,sparsity=0.95,seed=3)' --stats --check | FileCheck %s --check-prefix=MASK
-// MASK: choice 0: of 200x256 along axis 1 in micro-tiles of 1x1; looked in 3 of 3 calls
+// MASK: choice 0: of 200x256 along axis 1 in micro-tiles of 1x1; scanned in 3 of 3 calls
 // MASK-NEXT: index 0: mask of argument 2, 200x256 along axis 1 in micro-tiles of 1x1
 // MASK: check: result 0: {{.*}}: ok
 // RUN: pit-run %s --entry=mask --arg='random(200x256,f32,seed=1)' --arg='random(256x300,f32,seed=2)' \

@@ -46,7 +46,7 @@
 // RUN:   --arg='zeros(8x8,f32)' --arg='zeros(8x8,f32)' --arg='zeros(8x8,f32)' --stats --explain --pipeline=choice=now 2>&1 | FileCheck %s --check-prefix=STATS
 // STATS: remark: linalg.matmul: {{.*}}#pit.rule<operand = 0
 // STATS: index 0: values of argument 0, 8x8 along axis
-// STATS-NEXT: 0 of {{[0-9]+}} micro-tiles are live: coverage 0.0000, fullest of {{.*}}; built on the GPU
+// STATS-NEXT: 0 of {{[0-9]+}} micro-tiles are live: live fraction 0.0000, fullest of {{.*}}; built on the GPU
 // STATS-NEXT: rule: {{.*}}#pit.rule<operand = 0
 
 // Of so small a product the host knows that it is dense.
@@ -105,8 +105,8 @@
 // RUN: not pit-run %s --device=-1 2>&1 | FileCheck %s --check-prefix=DEVICE
 // DEVICE: pit-run: error: --device=-1: it must be a number from 0
 // RUN: not pit-run %s --target=cuda --cuda-library=%pit_fake_cuda --entry=scale \
-// RUN:   --arg='zeros(2x2,f32)' --arg=2 --coverage-plot=%t.png 2>&1 | FileCheck %s --check-prefix=PLOT
-// PLOT: pit-run: error: --coverage-plot takes indices that are built on the CPU
+// RUN:   --arg='zeros(2x2,f32)' --arg=2 --live-plot=%t.png 2>&1 | FileCheck %s --check-prefix=PLOT
+// PLOT: pit-run: error: --live-plot takes indices that are built on the CPU
 
 func.func @matmul(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %s = pit.sparse %a : tensor<?x?xf32>

@@ -51,8 +51,8 @@
 // SHAPE: pit-run: error: zeros(1y4,f32): the shape must be at most 8 sizes, as 4x128
 // RUN: not pit-run %s --entry=add --arg='full(1x4,f32)' --arg='zeros(1x4,f32)' 2>&1 | FileCheck %s --check-prefix=FULL
 // FULL: pit-run: error: full(1x4,f32): after the element type comes the value, a number
-// RUN: not pit-run %s --entry=add --arg='random(1x4,f32,density=1)' --arg='zeros(1x4,f32)' 2>&1 | FileCheck %s --check-prefix=KEY
-// KEY: pit-run: error: random(1x4,f32,density=1): an option must be sparsity=, micro=, seed=, low= or high=
+// RUN: not pit-run %s --entry=add --arg='random(1x4,f32,live fraction=1)' --arg='zeros(1x4,f32)' 2>&1 | FileCheck %s --check-prefix=KEY
+// KEY: pit-run: error: random(1x4,f32,live fraction=1): an option must be sparsity=, micro=, seed=, low= or high=
 // RUN: not pit-run %s --entry=add --arg='random(1x4,f32,sparsity=2)' --arg='zeros(1x4,f32)' 2>&1 | FileCheck %s --check-prefix=SPARSITY
 // SPARSITY: sparsity must be a number from 0 to 1
 // RUN: not pit-run %s --entry=add --arg='random(1x4,f32,micro=4)' --arg='zeros(1x4,f32)' 2>&1 | FileCheck %s --check-prefix=MICRO
@@ -80,7 +80,7 @@
 // RUN: not pit-run %s --opt-level=7 2>&1 | FileCheck %s --check-prefix=LEVEL
 // LEVEL: pit-run: error: --opt-level=7: it must be 0, 1, 2 or 3
 
-// RUN: not pit-run %s --entry=two --arg=1 --coverage-plot=%t.png 2>&1 | FileCheck %s --check-prefix=PLOT
+// RUN: not pit-run %s --entry=two --arg=1 --live-plot=%t.png 2>&1 | FileCheck %s --check-prefix=PLOT
 // PLOT: pit-run: error: no picture: the program builds 0 indices; there is no index 0
 
 func.func @add(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<?x4xf32> {

@@ -6,13 +6,13 @@
 // RUN: pit-compile %s -o %t.so && pit-compile %s --pipeline=dense=true -o %t.dense.so
 // RUN: pit-run %t.so --entry=matmul --arg='random(40x70,f32,sparsity=0.75,micro=32x1,seed=1)' \
 // RUN:   --arg='random(70x200,f32,seed=2)' --arg='random(40x200,f32,seed=3)' \
-// RUN:   --out=%t.npy --repeat=3 --stats --check=%t.dense.so --coverage-plot=%t.png 2>&1 \
+// RUN:   --out=%t.npy --repeat=3 --stats --check=%t.dense.so --live-plot=%t.png 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=MATMUL --implicit-check-not=rule:
 // RUN: pit-run %t.so --entry=matmul --arg='random(40x70,f32,sparsity=0.75,micro=32x1,seed=1)' \
 // RUN:   --arg='random(70x200,f32,seed=2)' --arg='random(40x200,f32,seed=3)' --check=%s | FileCheck %s --check-prefix=SOURCE
 // MATMUL: time: min {{[0-9.]+}} ms, median {{[0-9.]+}} ms (3 runs)
 // MATMUL: index 0: values of argument 0, 40x70 along axis 1
-// MATMUL-NEXT: micro-tiles are live: coverage 0.{{[0-9]+}}, waste 0.{{[0-9]+}}, {{.*}} ms
+// MATMUL-NEXT: micro-tiles are live: live fraction 0.{{[0-9]+}}, waste 0.{{[0-9]+}}, {{.*}} ms
 // MATMUL: dense program: {{[0-9.]+}} ms
 // MATMUL-NEXT: check: result 0: {{.*}}: ok
 // SOURCE: dense program: {{[0-9.]+}} ms

@@ -15,9 +15,9 @@
 // RUN:   --arg='random(256x256,bool,sparsity=0.5,micro=1x256,seed=3)' --profile=%t.json --explain --check 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=PLAN
 // PLAN-DAG: rules compared by profile '{{.*}}.json' (4 calls) of mark 'f:0': dense takes
-// PLAN-DAG: candidate 8x1 along axis 1 of operand 0: coverage 0.1001
+// PLAN-DAG: candidate 8x1 along axis 1 of operand 0: live fraction 0.1001
 // PLAN-DAG: rules compared by profile '{{.*}}.json' (4 calls) of mark 'wanted': dense takes
-// PLAN-DAG: candidate 1x* along axis 0 of operand 2: coverage 0.5000
+// PLAN-DAG: candidate 1x* along axis 0 of operand 2: live fraction 0.5000
 // PLAN: check: result 0: {{.*}}: ok
 
 // A profile of another program, or none at all.

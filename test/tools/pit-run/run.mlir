@@ -1,6 +1,6 @@
 // RUN: pit-run %s --entry=matmul --arg='random(40x70,f32,sparsity=0.75,micro=32x1,seed=1)' \
 // RUN:   --arg='random(70x9,f32,seed=2)' --arg='random(40x9,f32,seed=3)' \
-// RUN:   --out=%t.npy --repeat=3 --stats --check --pipeline=choice=now --coverage-plot=%t.png 2>&1 \
+// RUN:   --out=%t.npy --repeat=3 --stats --check --pipeline=choice=now --live-plot=%t.png 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=MATMUL
 // RUN: %python %S/Inputs/png_size.py %t.png | FileCheck %s --check-prefix=PNG
 //
@@ -38,7 +38,7 @@
 
 // MATMUL: time: min {{[0-9.]+}} ms, median {{[0-9.]+}} ms (3 runs)
 // MATMUL-NEXT: index 0: values of argument 0, 40x70 along axis 1 in micro-tiles of {{.+}}
-// MATMUL-NEXT: {{[0-9]+}} of {{[0-9]+}} micro-tiles are live: coverage 0.{{[0-9]+}}, waste 0.{{[0-9]+}}, fullest of {{[0-9]+}} group{{.*}}; built in {{[0-9.]+}} ms
+// MATMUL-NEXT: {{[0-9]+}} of {{[0-9]+}} micro-tiles are live: live fraction 0.{{[0-9]+}}, waste 0.{{[0-9]+}}, fullest of {{[0-9]+}} group{{.*}}; built in {{[0-9.]+}} ms
 // MATMUL-NEXT: rule: {{.*}}run.mlir:{{.*}}: remark: linalg.matmul: {{.*}}#pit.rule<operand = 0
 // MATMUL-NOT: rule:
 // MATMUL: dense program: {{[0-9.]+}} ms
@@ -46,7 +46,7 @@
 // KEPT: time:
 // KEPT-NEXT: kept: 2 pieces of 2 constants, {{[0-9]+}} bytes; made 2, used again 8 times
 // KEPT-NEXT: index 0: values of argument 0,
-// KEPT-NEXT: coverage 0.{{[0-9]+}}, waste 0.{{[0-9]+}}, {{.*}}; built in
+// KEPT-NEXT: live fraction 0.{{[0-9]+}}, waste 0.{{[0-9]+}}, {{.*}}; built in
 // KEPT: check: result 0: max abs error {{.*}}: ok
 // NO-TENSOR: pit-run: error: --constant=1: 'scale' has no tensor argument 1
 // PNG: 490 280
@@ -65,7 +65,7 @@
 // WRONG-SHAPE: pit-run: error: result 0: dimension 0 is 4; the computed result has 3
 // NO-SHAPE: pit-run: error: the shape of result 0 (i64 ?) depends on the contents of tensors; give it with --shape=0:SHAPE
 // EMPTY: index 0: {{.*}} 0x5
-// EMPTY-NEXT: 0 of 0 micro-tiles are live: coverage 0.0000, waste 0.0000
+// EMPTY-NEXT: 0 of 0 micro-tiles are live: live fraction 0.0000, waste 0.0000
 // EMPTY: result 0: f32 0x4
 // EMPTY: check: result 0: {{.*}}: ok
 // NONE: indices: none were built

@@ -2,14 +2,14 @@
 // program, and a picture.
 
 // RUN: pit-run %s --entry=mask --arg='random(70x50,f32)' --arg='random(70x50,bool,sparsity=0.9,micro=1x16)' \
-// RUN:   --arg='random(50x33,f32)' --arg='random(70x33,f32)' --stats --check --coverage-plot=%t.png | FileCheck %s --check-prefix=MASK
+// RUN:   --arg='random(50x33,f32)' --arg='random(70x33,f32)' --stats --check --live-plot=%t.png | FileCheck %s --check-prefix=MASK
 // RUN: %python %S/Inputs/png_size.py %t.png | FileCheck %s --check-prefix=MASK-PNG
 // MASK: index 0: mask of argument 1, 70x50
 // MASK: check: result 0: {{.*}}: ok
 // MASK-PNG: 350 490
 
 // RUN: pit-run %s --entry=lengths --arg='random(5x40x30,f16)' --arg='random(5,i32,low=0,high=40)' \
-// RUN:   --arg='random(5x30x20,f16)' --arg='zeros(5x40x20,f16)' --stats --check --coverage-plot=%t.png | FileCheck %s --check-prefix=LENGTHS
+// RUN:   --arg='random(5x30x20,f16)' --arg='zeros(5x40x20,f16)' --stats --check --live-plot=%t.png | FileCheck %s --check-prefix=LENGTHS
 // RUN: %python %S/Inputs/png_size.py %t.png | FileCheck %s --check-prefix=LENGTHS-PNG
 // LENGTHS: index 0: lengths of argument 1, 5x40x30 {{.*}} 1x1x*
 // LENGTHS-NEXT: waste 0.0000
@@ -27,7 +27,7 @@
 
 // RUN: pit-run %s --entry=experts --arg='random(30x8,f32)' --arg='random(30x2,i32,low=-1,high=7)' \
 // RUN:   --arg='random(30x24,bf16)' --arg='random(8x24x32,bf16)' --arg='zeros(30x8x32,f32)' --stats --check \
-// RUN:   --coverage-plot=%t.png | FileCheck %s --check-prefix=EXPERTS
+// RUN:   --live-plot=%t.png | FileCheck %s --check-prefix=EXPERTS
 // RUN: %python %S/Inputs/png_size.py %t.png | FileCheck %s --check-prefix=EXPERTS-PNG
 // EXPERTS: index 0: routing of argument 1, 30x8
 // EXPERTS: check: result 0: {{.*}}: ok
@@ -42,7 +42,7 @@
 
 // Windows overlap.
 // RUN: pit-run %s --entry=conv --arg='random(1x16x20x20,f32,sparsity=0.8,micro=1x1x8x8)' --arg='random(8x16x3x3,f32)' \
-// RUN:   --arg='zeros(1x8x18x18,f32)' --stats --check --coverage-plot=%t.png | FileCheck %s --check-prefix=CONV
+// RUN:   --arg='zeros(1x8x18x18,f32)' --stats --check --live-plot=%t.png | FileCheck %s --check-prefix=CONV
 // RUN: %python %S/Inputs/png_size.py %t.png | FileCheck %s --check-prefix=CONV-PNG
 // CONV: index 0: values of argument 0, 1x16x20x20 along axis 1 in micro-tiles of 1x1x6x{{130|98}} each 1x1x4x{{128|96}}
 // CONV: check: result 0: {{.*}}: ok

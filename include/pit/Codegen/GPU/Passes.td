@@ -169,7 +169,7 @@ def PitPredicateKernels
     number. Runs when the functions are those of the llvm dialect, after
     `pit-gpu-to-nvvm`.
 
-    Kernels that start early (`early_start`) wait for the one before
+    Kernels that start by PDL (`pdl`) wait for the one before
     them first. They let the next one come when all of their blocks have left, or
     are at work: blocks that come while others leave crowd onto the multiprocessors
     that are free by then. Hopper's kernels let it come at once: a block takes a
@@ -185,7 +185,7 @@ def PitPredicateKernels
       llvm.cond_br %conditional, ^ask, ^body
     ^ask:
       // ... loads the word
-      llvm.cond_br %is_turn, ^body, ^leave
+      llvm.cond_br %is_chosen, ^body, ^leave
     ```
   }];
   let dependentDialects = [

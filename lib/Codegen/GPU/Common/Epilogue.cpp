@@ -44,7 +44,7 @@ static constexpr unsigned kPairBits = 32;
 
 void MainloopEpilogue::loadForColumns(ArrayRef<Value> cols) {
   setCols(cols);
-  Region &region = mainloop.getFinish();
+  Region &region = mainloop.getEpilogue();
   int64_t registers = 0;
   for (auto [n, extra] : llvm::enumerate(extras)) {
     BlockArgument argument =
@@ -305,13 +305,14 @@ SmallVector<Value> MainloopEpilogue::extraElements(Region &region, size_t i,
 }
 
 SmallVector<Value> MainloopEpilogue::initial() {
-  loadExtras(mainloop.getInit(), 0);
+  loadExtras(mainloop.getPrologue(), 0);
   size_t columns = fragment.cols.size(), size = fragment.rows.size() * columns;
   SmallVector<Value> elements(mainloop.getNumAccumulators() * size);
   for (size_t i = 0; i < fragment.rows.size(); ++i)
     for (size_t j = 0; j < columns; ++j) {
-      SmallVector<Value> values = runRegion(
-          mainloop.getInit(), extraElements(mainloop.getInit(), i, j, 0));
+      SmallVector<Value> values =
+          runRegion(mainloop.getPrologue(),
+                    extraElements(mainloop.getPrologue(), i, j, 0));
       for (auto [accumulator, value] : llvm::enumerate(values))
         elements[accumulator * size + i * columns + j] = value;
     }
@@ -328,8 +329,8 @@ Value MainloopEpilogue::result(ArrayRef<Value> elements, size_t i, size_t j) {
   for (size_t first = 0; first < elements.size(); first += size)
     arguments.push_back(elements[first + i * columns + j]);
   llvm::append_range(
-      arguments, extraElements(mainloop.getFinish(), i, j, arguments.size()));
-  return runRegion(mainloop.getFinish(), arguments).front();
+      arguments, extraElements(mainloop.getEpilogue(), i, j, arguments.size()));
+  return runRegion(mainloop.getEpilogue(), arguments).front();
 }
 
 /// How many neighbouring columns are neighbours in memory, too, and are
@@ -530,7 +531,7 @@ void MainloopEpilogue::storeAll(function_ref<Value(size_t, size_t)> element) {
 
 SmallVector<unsigned> MainloopEpilogue::extrasByChunks() {
   SmallVector<unsigned> found;
-  Region &region = mainloop.getFinish();
+  Region &region = mainloop.getEpilogue();
   for (auto [n, extra] : llvm::enumerate(extras)) {
     APInt stride;
     if (!extra.alongM || !extra.alongN ||

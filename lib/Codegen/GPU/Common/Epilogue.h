@@ -69,7 +69,7 @@ public:
   /// need, all at once: loads that wait for one another take longer than the
   /// store.
   void loadForResults() {
-    loadExtras(mainloop.getFinish(), mainloop.getNumAccumulators());
+    loadExtras(mainloop.getEpilogue(), mainloop.getNumAccumulators());
   }
   /// What is stored for element (i, j) of the thread's, before it is converted.
   Value result(ArrayRef<Value> elements, size_t i, size_t j);

@@ -3,7 +3,7 @@
 //   acc = init(extras)
 //   pit.for steps { tiles = pit.sread; acc += linalg.generic(tiles) }
 //   result = finish(acc, extras)
-//   pit.swrite result, and pit.look at it
+//   pit.swrite result, and pit.scan at it
 //
 //===----------------------------------------------------------------------===//
 
@@ -105,21 +105,21 @@ void Expansion::computeElements(Region &region, ValueRange ins, Value out,
 /// An accumulator with its first values: the tile of an extra, if these are its
 /// elements and nothing else takes them.
 Value Expansion::start(unsigned number) {
-  Block &init = mainloop.getInit().front();
+  Block &init = mainloop.getPrologue().front();
   auto element =
       dyn_cast<BlockArgument>(init.getTerminator()->getOperand(number));
   ArrayRef<int64_t> shape = mainloop.getAccumulatorShape();
   if (element && element.getOwner() == &init && element.hasOneUse()) {
     unsigned extra = element.getArgNumber();
     auto map = cast<AffineMapAttr>(mainloop.getExtraMaps()[extra]).getValue();
-    BlockArgument last =
-        mainloop.getFinish().getArgument(mainloop.getNumAccumulators() + extra);
+    BlockArgument last = mainloop.getEpilogue().getArgument(
+        mainloop.getNumAccumulators() + extra);
     if (map.isIdentity() && last.use_empty() &&
         cast<MemRefType>(extras[extra].getType()).getShape() == shape)
       return extras[extra];
   }
   Value sum = allocate(shape, mainloop.getAccumulatorType());
-  computeElements(mainloop.getInit(), extras, sum, number);
+  computeElements(mainloop.getPrologue(), extras, sum, number);
   return sum;
 }
 
@@ -207,18 +207,18 @@ void Expansion::run() {
   for (unsigned i = 0; i < mainloop.getNumAccumulators(); ++i)
     sums.push_back(start(i));
   loopOverSteps();
-  Block &finish = mainloop.getFinish().front();
+  Block &finish = mainloop.getEpilogue().front();
   Value element = finish.getTerminator()->getOperand(0), result = sums.front();
   if (element != finish.getArgument(0)) {
     result = allocate(shape, element.getType());
     SmallVector<Value> ins = sums;
     llvm::append_range(ins, extras);
-    computeElements(mainloop.getFinish(), ins, result, 0);
+    computeElements(mainloop.getEpilogue(), ins, result, 0);
   }
   SWriteOp::create(b, loc, result, mainloop.getDest(), mainloop.getSubscripts(),
                    mainloop.getCombine());
-  if (Value bits = mainloop.getBits())
-    LookOp::create(b, loc, /*result=*/Type(), mainloop.getDest(), bits,
+  if (Value bits = mainloop.getBitmap())
+    ScanOp::create(b, loc, /*result=*/Type(), mainloop.getDest(), bits,
                    mainloop.getSubscripts(), shape,
                    mainloop.getBackgroundAttr());
   eraseMainloop(b, mainloop);

@@ -226,7 +226,7 @@ bool cuda::dependsOn(ForallOp loop, Value value, Value variable) {
           }));
 }
 
-bool cuda::readRowsApart(ForallOp loop) {
+bool cuda::readDisjointRows(ForallOp loop) {
   auto variables = loop.getInductionVars();
   if (variables.size() < 2 || loop.getIndex())
     return false;

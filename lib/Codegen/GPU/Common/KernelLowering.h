@@ -70,7 +70,7 @@ bool stepsDiffer(ForallOp loop);
 /// Do the steps of tiles read other things in each row of tiles, numbered by
 /// the last variable but one, as those of an attention do of each head? Then
 /// blocks should go through a row before they begin the next one.
-bool readRowsApart(ForallOp loop);
+bool readDisjointRows(ForallOp loop);
 
 /// Does `value`, of the loop's body, depend on `variable`?
 bool dependsOn(ForallOp loop, Value value, Value variable);

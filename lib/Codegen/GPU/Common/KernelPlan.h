@@ -22,7 +22,7 @@ struct KernelPlan {
   int64_t producers = 0; ///< warps of these that only load; 0: all load
   int64_t stages = 0;    ///< in shared memory
   int64_t blocks = 1;    ///< that a multiprocessor is to run at once
-  int64_t parts = 1;     ///< of a tile's steps at most, each of a block
+  int64_t splits = 1;    ///< of a tile's steps at most, each of a block
 
   /// Threads that load.
   int64_t loaders() const { return producers ? 32 * producers : threads; }

@@ -120,16 +120,16 @@ void lowerSWrite(OpBuilder &builder, SWriteOp op, const ChunkMap &chunks,
                  const Workers &workers, bool atomic);
 void lowerCoords(OpBuilder &builder, CoordsOp op, const ChunkMap &chunks,
                  const Workers &workers);
-/// What a look is at (pit.look, or a mainloop's bits), and where its bits go.
-struct LookedAt {
+/// What a scan is at (pit.scan, or a mainloop's bits), and where its bits go.
+struct ScannedTile {
   Value source, bits;
   SmallVector<TileDimension> dims; ///< of the tile, or of a part of it
   TypedAttr background;
 };
-LookedAt describeLook(OpBuilder &b, LookOp look, const ChunkMap &chunks);
-LookedAt describeLook(OpBuilder &b, MainloopOp mainloop,
-                      const ChunkMap &chunks);
-void lowerLook(OpBuilder &b, Location loc, const LookedAt &looked,
+ScannedTile describeScan(OpBuilder &b, ScanOp scan, const ChunkMap &chunks);
+ScannedTile describeScan(OpBuilder &b, MainloopOp mainloop,
+                         const ChunkMap &chunks);
+void lowerScan(OpBuilder &b, Location loc, const ScannedTile &scanned,
                const Workers &workers);
 void lowerCopy(RewriterBase &builder, memref::CopyOp op,
                const Workers &workers);

@@ -117,7 +117,7 @@ TileAccess MainloopSteps::accessLoaded(ViewOp view) {
 
 void cuda::eraseMainloop(RewriterBase &rewriter, MainloopOp mainloop) {
   SmallVector<Operation *> views;
-  for (ValueRange tiles : {mainloop.getExtras(), mainloop.getOnce()})
+  for (ValueRange tiles : {mainloop.getExtras(), mainloop.getInvariants()})
     for (Value tile : tiles)
       views.push_back(tile.getDefiningOp());
   rewriter.eraseOp(mainloop);

@@ -8,19 +8,19 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-scf::ForOp
-cuda::addParts(Emitter &e, Value parts, SumsAtOnce atOnce, ValueRange zeros,
-               function_ref<SmallVector<Value>(Value, int64_t, int64_t)> load,
-               function_ref<Value(Value, Value)> add) {
+scf::ForOp cuda::addPartials(
+    Emitter &e, Value splits, SumsAtOnce atOnce, ValueRange zeros,
+    function_ref<SmallVector<Value>(Value, int64_t, int64_t)> load,
+    function_ref<Value(Value, Value)> add) {
   auto number = [&](int64_t value) {
-    return parts.getType().isIndex() ? e.index(value) : e.i32(value);
+    return splits.getType().isIndex() ? e.index(value) : e.i32(value);
   };
   auto addSome = [&](Value first, ValueRange before) {
-    Value last = e.sub(parts, number(1));
+    Value last = e.sub(splits, number(1));
     SmallVector<Value> numbers, exist;
-    for (int64_t i = 0; i < atOnce.parts; ++i) {
+    for (int64_t i = 0; i < atOnce.splits; ++i) {
       Value part = e.add(first, i);
-      exist.push_back(e.lessThan(part, parts));
+      exist.push_back(e.lessThan(part, splits));
       numbers.push_back(e.min(part, last));
     }
     SmallVector<Value> sums(before);
@@ -39,13 +39,13 @@ cuda::addParts(Emitter &e, Value parts, SumsAtOnce atOnce, ValueRange zeros,
     }
     return sums;
   };
-  return e.loop(number(0), parts, number(atOnce.parts), zeros, addSome);
+  return e.loop(number(0), splits, number(atOnce.splits), zeros, addSome);
 }
 
-Value cuda::isLastPart(Emitter &e, Value counters, Value parts, Value thread,
-                       function_ref<void(Value)> keep,
-                       function_ref<Value()> kept) {
-  Value last = e.sub(parts, e.i32(1));
+Value cuda::isLastSplit(Emitter &e, Value counters, Value splits, Value thread,
+                        function_ref<void(Value)> keep,
+                        function_ref<Value()> kept) {
+  Value last = e.sub(splits, e.i32(1));
   e.deviceFence();
   e.barrier();
   e.ifThen(e.lessThan(thread, e.i32(1)), [&] {

@@ -1,8 +1,8 @@
 //===- PartialSums.h - Sums of blocks that share a tile ---------*- C++ -*-===//
 //
 // Blocks that share a tile, or the rows of a sum, write what they have to
-// memory. Those that add it up do so in the order of the parts, whichever block
-// it is: the same bits every time.
+// memory. Those that add it up do so in the order of the splits, whichever
+// block it is: the same bits every time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,15 +13,15 @@
 
 namespace mlir::pit::cuda {
 
-/// How many parts a thread reads at once, and how many sums of each.
+/// How many splits a thread reads at once, and how many sums of each.
 struct SumsAtOnce {
-  int64_t parts, sums;
+  int64_t splits, sums;
 };
 
-/// Adds the sums of all parts to `zeros`. `load` gives so many sums of a part
+/// Adds the sums of all splits to `zeros`. `load` gives so many sums of a part
 /// from one on, `add` adds two. Compilers may unroll the loop.
-scf::ForOp addParts(
-    Emitter &e, Value parts, SumsAtOnce atOnce, ValueRange zeros,
+scf::ForOp addPartials(
+    Emitter &e, Value splits, SumsAtOnce atOnce, ValueRange zeros,
     function_ref<SmallVector<Value>(Value part, int64_t first, int64_t count)>
         load,
     function_ref<Value(Value, Value)> add);
@@ -29,8 +29,8 @@ scf::ForOp addParts(
 /// Counts this block's part of its tile in, of so many (i32). Is it the last
 /// one? `keep` leaves a number to all threads of the block, and `kept` gives
 /// it. `thread` is of the block (i32).
-Value isLastPart(Emitter &e, Value counters, Value parts, Value thread,
-                 function_ref<void(Value)> keep, function_ref<Value()> kept);
+Value isLastSplit(Emitter &e, Value counters, Value splits, Value thread,
+                  function_ref<void(Value)> keep, function_ref<Value()> kept);
 
 } // namespace mlir::pit::cuda
 

@@ -110,7 +110,7 @@ static Value createSpace(RewriterBase &rewriter, ForallOp loop,
     rows = rewriter.getI64IntegerAttr(rank - 2);
     cols = rewriter.getI64IntegerAttr(rank - 1);
     bool isJoined = joinsRows(loop, areTaken);
-    bool isApart = readRowsApart(loop) && !isJoined;
+    bool isApart = readDisjointRows(loop) && !isJoined;
     bool bySize = areTaken && isJoined;
     bool isOneBand =
         (bySteps || later == LaterSteps::Fewer) && !isApart && !bySize;

@@ -39,7 +39,7 @@ static bool isSameView(Value one, Value other) {
 }
 
 /// Are two parts of one memref known to have no element in common?
-static bool areApart(memref::SubViewOp one, memref::SubViewOp other) {
+static bool areDisjoint(memref::SubViewOp one, memref::SubViewOp other) {
   if (one.getSource() != other.getSource())
     return false;
   auto isKnown = [](int64_t number) { return !ShapedType::isDynamic(number); };
@@ -108,7 +108,7 @@ bool CopyForwarding::isTouched(Value memref) {
     if (isa<memref::DimOp, memref::DeallocOp>(user) || user == copy)
       continue;
     if (auto view = dyn_cast<memref::SubViewOp>(user);
-        view && areApart(view, target))
+        view && areDisjoint(view, target))
       continue;
     if (auto view = dyn_cast<ViewLikeOpInterface>(user)) {
       if (isTouched(view->getResult(0)))

@@ -250,12 +250,11 @@ void LaunchLowering::start(gpu::GPUFuncOp kernel, Value blocks, Value split,
   StringRef name = kernel.getName();
   Value kernelName =
       constantText(builder, loc, ("pit_kernel_name_" + name).str(), name);
-  callRuntime(builder, loc,
-              info.earlyStart ? "pit_rt_launch_early" : "pit_rt_launch", i32,
-              {getFrame(function), image, kernelName, blocks, split,
-               constant(i32, info.threads), constant(i32, info.sharedBytes),
-               addresses},
-              /*status=*/true);
+  callRuntime(
+      builder, loc, info.pdl ? "pit_rt_launch_pdl" : "pit_rt_launch", i32,
+      {getFrame(function), image, kernelName, blocks, split,
+       constant(i32, info.threads), constant(i32, info.sharedBytes), addresses},
+      /*status=*/true);
 }
 
 /// Starts the kernel that fills an output before.
@@ -320,12 +319,12 @@ void LaunchLowering::startPortable(gpu::GPUFuncOp kernel,
                                    apply<arith::MaxSIOp>(blocks, 1));
     split = apply<arith::MaxSIOp>(split, 1);
   }
-  if (info.hasParts()) {
+  if (info.hasSplits()) {
     split = partsOfTiles(info, blocks);
     Value isShared = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::sgt, split, constant(i64, 1));
     Value bytes = arith::MulIOp::create(builder, loc, blocks, split);
-    bytes = apply<arith::MulIOp>(bytes, info.partBytes);
+    bytes = apply<arith::MulIOp>(bytes, info.partialBytes);
     bytes = arith::SelectOp::create(builder, loc, isShared, bytes,
                                     constant(i64, 0));
     llvm::append_range(words, partialSums(bytes));
@@ -333,17 +332,17 @@ void LaunchLowering::startPortable(gpu::GPUFuncOp kernel,
   start(kernel, blocks, split, words);
 }
 
-/// In how many parts blocks share tiles, of which there are so many: as many
+/// In how many splits blocks share tiles, of which there are so many: as many
 /// blocks as fill the machine.
 Value LaunchLowering::partsOfTiles(const LaunchInfo &info, Value tiles) {
   int64_t blocks = info.grid == LaunchGrid::Rows
                        ? kBlocksOfRows
                        : blocksThatShare(info.threads);
   Value most = apply<arith::MulIOp>(multiprocessors(), blocks);
-  Value parts = arith::DivSIOp::create(builder, loc, most,
-                                       apply<arith::MaxSIOp>(tiles, 1));
-  parts = apply<arith::MinSIOp>(parts, info.parts);
-  return apply<arith::MaxSIOp>(parts, 1);
+  Value splits = arith::DivSIOp::create(builder, loc, most,
+                                        apply<arith::MaxSIOp>(tiles, 1));
+  splits = apply<arith::MinSIOp>(splits, info.splits);
+  return apply<arith::MaxSIOp>(splits, 1);
 }
 
 /// So many bytes for the partial sums of blocks that share tiles, and counters:
@@ -466,7 +465,7 @@ static SymbolRefAttr getHopperName(LaunchOp launch, gpu::GPUFuncOp kernel) {
 }
 
 /// Can kernels of this module start while the one before them still runs?
-static bool canLaunchEarly(gpu::GPUFuncOp kernel) {
+static bool canUsePdl(gpu::GPUFuncOp kernel) {
   ArrayAttr targets =
       kernel->getParentOfType<gpu::GPUModuleOp>().getTargetsAttr();
   return targets && llvm::all_of(targets, [](Attribute attr) {
@@ -482,7 +481,7 @@ static bool canLaunchEarly(gpu::GPUFuncOp kernel) {
 void LaunchLowering::predicateKernel(gpu::GPUFuncOp kernel) {
   LaunchInfo info = *LaunchInfo::of(kernel);
   info.predicated = true;
-  info.earlyStart |= canLaunchEarly(kernel);
+  info.pdl |= canUsePdl(kernel);
   info.setOn(kernel);
 }
 

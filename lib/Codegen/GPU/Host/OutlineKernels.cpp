@@ -124,7 +124,7 @@ private:
 
 /// Only the device knows these.
 static bool readsDevice(Operation *op) {
-  return isa<CountOp, ExtentOp, CoverageOp>(op);
+  return isa<CountOp, ExtentOp, LiveFractionOp>(op);
 }
 
 bool Outliner::belongsInside(Value value) {

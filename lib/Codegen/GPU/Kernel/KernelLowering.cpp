@@ -86,7 +86,7 @@ private:
   std::unique_ptr<RowSumsLowering> rowSums;
   std::optional<RowsInPlace> rowsInPlace;
   TransposedTiles transposed;
-  int64_t partsOfRows = 1; ///< at most, that blocks share
+  int64_t splitsOfRows = 1; ///< at most, that blocks share
   /// Of the mainloops' shared memory: they run one after another.
   int64_t mainloopOffset = 0;
   int64_t alignment = kAlignment; ///< of shared memory
@@ -112,8 +112,8 @@ void KernelLowering::createKernel() {
   SmallVector<Type> more;
   if (plan.scratchBytes)
     more.push_back(MemRefType::get(ShapedType::kDynamic, rewriter.getI8Type()));
-  bool hasParts = shared || partsOfRows > 1;
-  if (hasParts)
+  bool hasSplits = shared || splitsOfRows > 1;
+  if (hasSplits)
     more.append(2, rewriter.getI64Type());
   kernel = createGpuFunc(rewriter, function, device,
                          {function.getName().str(), threads, more});
@@ -126,7 +126,7 @@ void KernelLowering::createKernel() {
       gpu::ThreadIdOp::create(rewriter, loc, dimension);
   blocks.block = gpu::BlockIdOp::create(rewriter, loc, dimension);
   blocks.blocks = gpu::GridDimOp::create(rewriter, loc, dimension);
-  if (hasParts) {
+  if (hasSplits) {
     partials = entry->getArguments().take_back(2)[0];
     counters = entry->getArguments().take_back(2)[1];
   }
@@ -247,8 +247,8 @@ LogicalResult KernelLowering::share(Operation *op) {
     lowerSWrite(rewriter, write, chunks, workers, atomics.contains(op));
   } else if (auto coords = dyn_cast<CoordsOp>(op)) {
     lowerCoords(rewriter, coords, chunks, workers);
-  } else if (auto look = dyn_cast<LookOp>(op)) {
-    lowerLook(rewriter, op->getLoc(), describeLook(rewriter, look, chunks),
+  } else if (auto scan = dyn_cast<ScanOp>(op)) {
+    lowerScan(rewriter, op->getLoc(), describeScan(rewriter, scan, chunks),
               workers);
   } else if (auto copy = dyn_cast<memref::CopyOp>(op)) {
     lowerCopy(rewriter, copy, workers);
@@ -278,7 +278,7 @@ LogicalResult KernelLowering::lower(Operation *op) {
   auto coords = dyn_cast<CoordsOp>(op);
   if (isa<ViewOp>(op) || (coords && !coords.getDest()))
     return success(); // goes with its mainloop
-  if (isa<SReadOp, SWriteOp, LookOp, CoordsOp, memref::CopyOp,
+  if (isa<SReadOp, SWriteOp, ScanOp, CoordsOp, memref::CopyOp,
           linalg::LinalgOp>(op))
     return share(op);
   if (Value value = readFromIndex(rewriter, op, indices)) {
@@ -447,7 +447,7 @@ LogicalResult KernelLowering::readPlans() {
     if (failed(planned))
       return failure();
     mainloopPlans[mainloop] = *planned;
-    if (planned->parts > 1) {
+    if (planned->splits > 1) {
       if (Refused refused = checkSplit(function, mainloop))
         return mainloop.emitOpError()
                << "has schedule = " << mainloop.getScheduleAttr() << "; "
@@ -491,22 +491,22 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
       rewriter, loc, memory,
       arith::ConstantIntOp::create(rewriter, loc, mainloopOffset, 32));
   Emitter e(rewriter, loc);
-  auto lookAtResult = [&] {
-    if (!mainloop.getBits())
+  auto scanResult = [&] {
+    if (!mainloop.getBitmap())
       return;
     // Threads look at what others have stored.
     gpu::BarrierOp::create(rewriter, loc);
-    barriers.access(rewriter, loc, mainloop.getDest(), mainloop.getBits());
-    lowerLook(rewriter, loc, describeLook(rewriter, mainloop, chunks), block);
+    barriers.access(rewriter, loc, mainloop.getDest(), mainloop.getBitmap());
+    lowerScan(rewriter, loc, describeScan(rewriter, mainloop, chunks), block);
   };
   if (!mainloop.isProduct()) {
     const BodyPlan &plan = bodyPlans.at(mainloop);
     lowerTileBody({e, plan, thread, memory}, plan, mainloop, {chunks, indices});
-    lookAtResult();
+    scanResult();
   } else {
     const PortablePlan &plan = mainloopPlans.at(mainloop);
     cuda::lowerMainloop({{e, plan, thread, memory}, plan, partials, counters},
-                        mainloop, {chunks, indices}, lookAtResult);
+                        mainloop, {chunks, indices}, scanResult);
   }
   eraseMainloop(rewriter, mainloop);
   return success();
@@ -521,16 +521,16 @@ LaunchInfo KernelLowering::describeLaunch() {
   info.threads = options.threads;
   info.sharedBytes = plan.sharedBytes + stagingBytes;
   info.scratchBytes = plan.scratchBytes;
-  assert((!grid.oneBlock || (!shared && partsOfRows == 1)) &&
-         "a kernel whose tiles have parts is one loop without conflicts");
-  if (partsOfRows > 1) {
+  assert((!grid.oneBlock || (!shared && splitsOfRows == 1)) &&
+         "a kernel whose tiles have splits is one loop without conflicts");
+  if (splitsOfRows > 1) {
     info.grid = LaunchGrid::Rows;
-    info.parts = partsOfRows;
-    info.partBytes = rowSums->partialBytes();
+    info.splits = splitsOfRows;
+    info.partialBytes = rowSums->partialBytes();
   } else if (shared) {
     info.grid = LaunchGrid::Steps;
-    info.parts = shared->parts;
-    info.partBytes = shared->partialBytes();
+    info.splits = shared->splits;
+    info.partialBytes = shared->partialBytes();
   } else if (grid.oneBlock) {
     info.grid = LaunchGrid::OneBlock;
   } else if (grid.split && !plan.scratchBytes) {
@@ -549,7 +549,7 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
   if (std::optional<RowSums> found = matchRowSums(function, options.threads)) {
     rowSums = std::make_unique<RowSumsLowering>(rewriter, *found);
     if (planned && planned->grid == LaunchGrid::Rows)
-      partsOfRows = planned->parts;
+      splitsOfRows = planned->splits;
   } else if (planned && planned->grid == LaunchGrid::Rows) {
     return function.emitOpError()
            << "has " << kLaunchInfoAttrName << " = "
@@ -566,7 +566,7 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
       failed(readPlans()))
     return failure();
   if (plan.scratchBytes)
-    partsOfRows = 1; // blocks that share a scratch have tiles of their own
+    splitsOfRows = 1; // blocks that share a scratch have tiles of their own
   createKernel();
   placeBuffers();
   if (failed(lowerBlock(kernel.getBody().front())))

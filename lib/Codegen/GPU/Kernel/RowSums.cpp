@@ -22,11 +22,11 @@ using namespace mlir::pit::cuda;
 static constexpr int64_t kAccessBytes = 16;
 /// Rows that a thread reads before it adds the first of them.
 static constexpr int64_t kRowsAtOnce = 8;
-/// The fewest rows of a part, and the most parts: the last block reads the sums
-/// of all.
-static constexpr int64_t kLeastRows = 64, kMostParts = 128;
+/// The fewest rows of a part, and the most splits: the last block reads the
+/// sums of all.
+static constexpr int64_t kLeastRows = 64, kMostSplits = 128;
 /// Partial sums that a thread reads at once.
-static constexpr int64_t kPartsAtOnce = 16;
+static constexpr int64_t kPartialsAtOnce = 16;
 
 //===----------------------------------------------------------------------===//
 // What is such a loop
@@ -177,13 +177,13 @@ std::optional<RowSums> cuda::matchRowSums(func::FuncOp function,
   return found;
 }
 
-int64_t cuda::choosePartsOfRows(const RowSums &sums) {
+int64_t cuda::chooseSplitsOfRows(const RowSums &sums) {
   ForOp rows = sums.rows;
   if (rows.getIndex())
-    return kMostParts;
+    return kMostSplits;
   int64_t trips = tripsOf(rows.getLower()[0], rows.getUpper()[0], 1);
-  return trips < 0 ? kMostParts
-                   : std::clamp<int64_t>(trips / kLeastRows, 1, kMostParts);
+  return trips < 0 ? kMostSplits
+                   : std::clamp<int64_t>(trips / kLeastRows, 1, kMostSplits);
 }
 
 RowSumsLowering::RowSumsLowering(RewriterBase &rewriter, const RowSums &found)
@@ -265,7 +265,7 @@ private:
   }
   void shareColumns(function_ref<void(Value column)> each);
   void addTo(Value acc, Value column, Value sum);
-  Value placeOfPart(Value part, Value column);
+  Value placeOfPartial(Value part, Value column);
   Value isLast();
   Value stageParts(int64_t &groups);
 
@@ -277,12 +277,12 @@ private:
   Value source;
   Type element;
   int64_t lanes, threadsOfRow, rowsOfBlock;
-  Value total;       ///< rows of the tile
-  Value first;       ///< coordinate or, with ids, position of the first one
-  Value ids;         ///< memref<?xi32>, null if coordinates are consecutive
-  Value part, parts; ///< this block's, and how many the tile has
-  Value begin, end;  ///< rows of this block, from the tile's first one
-  Value row, column; ///< of this thread, in those, and in the tensor
+  Value total;        ///< rows of the tile
+  Value first;        ///< coordinate or, with ids, position of the first one
+  Value ids;          ///< memref<?xi32>, null if coordinates are consecutive
+  Value part, splits; ///< this block's, and how many the tile has
+  Value begin, end;   ///< rows of this block, from the tile's first one
+  Value row, column;  ///< of this thread, in those, and in the tensor
   Value numRows, numColumns; ///< of the tensor
 };
 } // namespace
@@ -321,15 +321,15 @@ void RowSumsEmitter::findRows(const IndexMap &indices) {
 void RowSumsEmitter::findPart() {
   if (!block.partials) {
     begin = part = e.index(0);
-    parts = e.index(1);
+    splits = e.index(1);
     end = total;
     return;
   }
   auto y = gpu::Dimension::y;
   part = gpu::BlockIdOp::create(rewriter, loc, y);
-  parts = gpu::GridDimOp::create(rewriter, loc, y);
-  parts = e.min(parts, e.max(e.div(total, kLeastRows), e.index(1)));
-  auto own = pitgpu::StepsOfPartOp::create(rewriter, loc, part, parts, total);
+  splits = gpu::GridDimOp::create(rewriter, loc, y);
+  splits = e.min(splits, e.max(e.div(total, kLeastRows), e.index(1)));
+  auto own = pitgpu::StepsOfSplitOp::create(rewriter, loc, part, splits, total);
   begin = e.min(own.getBegin(), total); // a block may have no part
   end = e.min(own.getEnd(), total);
 }
@@ -415,7 +415,7 @@ SmallVector<Value> RowSumsEmitter::addRows(bool asVectors) {
 }
 
 //===----------------------------------------------------------------------===//
-// Sums of the block, and of all parts
+// Sums of the block, and of all splits
 //===----------------------------------------------------------------------===//
 
 Value RowSumsEmitter::stage(ArrayRef<Value> own) {
@@ -458,7 +458,7 @@ void RowSumsEmitter::addTo(Value acc, Value at, Value sum) {
   memref::StoreOp::create(rewriter, loc, combine(before, sum), acc, place);
 }
 
-Value RowSumsEmitter::placeOfPart(Value number, Value at) {
+Value RowSumsEmitter::placeOfPartial(Value number, Value at) {
   Value tile = gpu::BlockIdOp::create(rewriter, loc, gpu::Dimension::x);
   Value all = gpu::GridDimOp::create(rewriter, loc, gpu::Dimension::y);
   Value place = e.add(e.mul(tile, all), number);
@@ -472,8 +472,8 @@ Value RowSumsEmitter::isLast() {
   Value word = block.staging(rewriter, loc, 0,
                              MemRefType::get(1, rewriter.getI32Type()));
   Value zero = e.index(0);
-  return isLastPart(
-      e, block.counters, e.toI32(parts), e.toI32(block.thread),
+  return isLastSplit(
+      e, block.counters, e.toI32(splits), e.toI32(block.thread),
       [&](Value before) {
         memref::StoreOp::create(rewriter, loc, before, word, zero);
       },
@@ -482,8 +482,8 @@ Value RowSumsEmitter::isLast() {
       });
 }
 
-/// Leaves the sums of all parts in shared memory, a row for each group of
-/// threads: together they read whole parts, 16 bytes each, and a group every
+/// Leaves the sums of all splits in shared memory, a row for each group of
+/// threads: together they read whole splits, 16 bytes each, and a group every
 /// `groups`-th of them. Volatile: what this multiprocessor may have in its
 /// cache is old.
 Value RowSumsEmitter::stageParts(int64_t &groups) {
@@ -494,7 +494,7 @@ Value RowSumsEmitter::stageParts(int64_t &groups) {
   int64_t threads = std::min(columns / count, block.threads);
   groups = block.threads / threads;
   Value group = e.div(block.thread, threads);
-  Value own = e.sub(e.add(parts, groups - 1), group);
+  Value own = e.sub(e.add(splits, groups - 1), group);
   own = e.div(e.max(own, e.index(0)), groups);
   auto stored = VectorType::get(count, Emitter::storedType(type));
   Value staged =
@@ -505,7 +505,7 @@ Value RowSumsEmitter::stageParts(int64_t &groups) {
     auto load = [&](Value number, int64_t, int64_t) {
       Value part = e.add(e.mul(number, groups), group);
       Value vector =
-          LLVM::LoadOp::create(rewriter, loc, stored, placeOfPart(part, at),
+          LLVM::LoadOp::create(rewriter, loc, stored, placeOfPartial(part, at),
                                static_cast<unsigned>(count * bytes),
                                /*isVolatile=*/true);
       SmallVector<Value> values;
@@ -515,8 +515,9 @@ Value RowSumsEmitter::stageParts(int64_t &groups) {
       return values;
     };
     SmallVector<Value> starts(count, start());
-    auto loop = addParts(e, own, {kPartsAtOnce, /*sums=*/count}, starts, load,
-                         [&](Value x, Value y) { return combine(x, y); });
+    auto loop =
+        addPartials(e, own, {kPartialsAtOnce, /*sums=*/count}, starts, load,
+                    [&](Value x, Value y) { return combine(x, y); });
     for (auto [i, value] : llvm::enumerate(loop.getResults()))
       memref::StoreOp::create(rewriter, loc, value, staged,
                               ValueRange{group, e.add(at, i)});
@@ -553,11 +554,11 @@ Value RowSumsEmitter::run(Value acc, const IndexMap &indices) {
     addOwn();
     return e.constant(rewriter.getBoolAttr(true));
   }
-  Value isShared = e.lessThan(e.index(1), parts);
-  Value hasPart = e.lessThan(part, parts);
+  Value isShared = e.lessThan(e.index(1), splits);
+  Value hasSplit = e.lessThan(part, splits);
   auto share = [&] {
     shareColumns([&](Value at) {
-      e.store(sumOfBlock(staged, at), placeOfPart(part, at),
+      e.store(sumOfBlock(staged, at), placeOfPartial(part, at),
               elementBytes(identity.getType()));
     });
     Value last = isLast();
@@ -570,10 +571,10 @@ Value RowSumsEmitter::run(Value acc, const IndexMap &indices) {
     return last;
   };
   auto keep = [&] {
-    e.ifThen(hasPart, addOwn);
-    return hasPart;
+    e.ifThen(hasSplit, addOwn);
+    return hasSplit;
   };
-  return e.choose(e.logicalAnd(isShared, hasPart), share, keep);
+  return e.choose(e.logicalAnd(isShared, hasSplit), share, keep);
 }
 
 void RowSumsLowering::lower(RewriterBase &rewriter, const RowSumsBlock &block,

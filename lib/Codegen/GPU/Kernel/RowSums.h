@@ -11,8 +11,8 @@
 //
 // No tile is made. Neighbouring threads read neighbouring columns, 16 bytes at
 // once, and each warp takes rows of its own, several at a time. Sums stay in
-// registers. Blocks share the rows of a tile in parts: each writes its sums,
-// and the one that comes last combines them in the order of the parts, so that
+// registers. Blocks share the rows of a tile in splits: each writes its sums,
+// and the one that comes last combines them in the order of the splits, so that
 // the bits are the same every time, and does what comes after.
 //
 //===----------------------------------------------------------------------===//
@@ -42,9 +42,9 @@ struct RowSums {
 /// threads.
 std::optional<RowSums> matchRowSums(func::FuncOp function, int64_t threads);
 
-/// Decides in how many parts at most blocks share the rows of a tile; 1, if
+/// Decides in how many splits at most blocks share the rows of a tile; 1, if
 /// they share none.
-int64_t choosePartsOfRows(const RowSums &sums);
+int64_t chooseSplitsOfRows(const RowSums &sums);
 
 /// What a block has for such a loop.
 struct RowSumsBlock {

@@ -134,7 +134,7 @@ struct ConvertPitGPUToNVVMPass
                         PipelineContext &context) {
     // Kernels without roles have an order of tiles, too.
     lowerLists(rewriter, kernel);
-    lowerParts(rewriter, kernel);
+    lowerSplits(rewriter, kernel);
     lowerTileOrder(rewriter, kernel);
     WalkResult found = kernel.walk([](Operation *op) {
       return isa_and_nonnull<PitGPUDialect>(op->getDialect())

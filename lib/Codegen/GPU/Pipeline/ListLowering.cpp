@@ -77,9 +77,9 @@ static void lower(RewriterBase &rewriter, ListTilesOp op) {
   Value from = batches.getRegionIterArgs()[0];
   auto loop = scf::ForOp::create(rewriter, loc, from, total, workers,
                                  batches.getRegionIterArgs().drop_front());
-  Value turns = rewriter.createOrFold<arith::CeilDivUIOp>(
+  Value waves = rewriter.createOrFold<arith::CeilDivUIOp>(
       loc, e.max(e.sub(total, from), e.i32(0)), workers);
-  SmallVector<Value> next = {e.sub(e.add(from, e.mul(turns, workers)), total)};
+  SmallVector<Value> next = {e.sub(e.add(from, e.mul(waves, workers)), total)};
   llvm::append_range(next, loop.getResults());
   scf::YieldOp::create(rewriter, loc, next);
 

@@ -84,7 +84,7 @@ void lowerTileOrder(RewriterBase &rewriter, gpu::GPUFuncOp kernel);
 /// Makes loops of scf of `list_tiles`.
 void lowerLists(RewriterBase &rewriter, gpu::GPUFuncOp kernel);
 /// Makes arithmetic of parts of tiles.
-void lowerParts(RewriterBase &rewriter, gpu::GPUFuncOp kernel);
+void lowerSplits(RewriterBase &rewriter, gpu::GPUFuncOp kernel);
 
 /// Makes branches of roles.
 LogicalResult lowerRoles(RewriterBase &rewriter, gpu::GPUFuncOp kernel,

@@ -55,7 +55,7 @@ static int64_t registersAtEntry(RolesOp roles) {
 namespace {
 /// The turns of a role's warpgroups: a named barrier for each, at which it and
 /// the one before it meet. Barrier 0 is that of all threads.
-struct Turns {
+struct HandOvers {
   int64_t first; ///< barrier
   int64_t groups;
   Value group; ///< of this thread
@@ -83,31 +83,32 @@ struct Turns {
 
 /// Lowers what the warpgroups of a role do in turn. The last one gives the
 /// first one its first turn, and the turn after the last is nobody's.
-static void lowerTurns(RewriterBase &rewriter, Region &body,
-                       const Turns &turns) {
-  SmallVector<InTurnOp> ops;
-  body.walk([&](InTurnOp op) { ops.push_back(op); });
+static void lowerHandOvers(RewriterBase &rewriter, Region &body,
+                           const HandOvers &handOvers) {
+  SmallVector<HandOverOp> ops;
+  body.walk([&](HandOverOp op) { ops.push_back(op); });
   if (ops.empty())
     return;
-  for (InTurnOp op : ops) {
+  for (HandOverOp op : ops) {
     rewriter.setInsertionPoint(op);
     Emitter e(rewriter, op.getLoc());
-    turns.take(e);
+    handOvers.take(e);
     Block *block = &op.getBody().front();
     Operation *yield = block->getTerminator();
     SmallVector<Value> values(yield->getOperands());
     rewriter.eraseOp(yield);
     rewriter.inlineBlockBefore(block, op);
-    turns.pass(e);
+    handOvers.pass(e);
     rewriter.replaceOp(op, values);
   }
-  if (turns.groups == 1)
+  if (handOvers.groups == 1)
     return;
   Emitter e(rewriter, body.getLoc());
   rewriter.setInsertionPointToStart(&body.front());
-  e.ifThen(turns.isGroup(e, turns.groups - 1), [&] { turns.pass(e); });
+  e.ifThen(handOvers.isGroup(e, handOvers.groups - 1),
+           [&] { handOvers.pass(e); });
   rewriter.setInsertionPointToEnd(&body.front());
-  e.ifThen(turns.isGroup(e, 0), [&] { turns.take(e); });
+  e.ifThen(handOvers.isGroup(e, 0), [&] { handOvers.take(e); });
 }
 
 /// Named barriers of those that wait for each other.
@@ -187,7 +188,8 @@ static void lowerRole(RewriterBase &rewriter, RolesOp roles, unsigned number,
   self.warpgroup = e.sub(self.warpgroup, e.i32(first / 4));
   Region &body = roles.getBodies()[number];
   lowerNumbers(rewriter, body, self);
-  lowerTurns(rewriter, body, {barriers.turns, self.warps / 4, self.warpgroup});
+  lowerHandOvers(rewriter, body,
+                 {barriers.handOvers, self.warps / 4, self.warpgroup});
   lowerSyncs(rewriter, body, barriers, self);
   body.walk([&](Operation *op) {
     auto leader = op->getParentOfType<LeaderOp>();

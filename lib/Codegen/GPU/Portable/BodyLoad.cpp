@@ -8,14 +8,14 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-void BodyLoader::loadOnce() {
+void BodyLoader::loadInvariants() {
   Emitter &e = body.e;
   for (const StagedTile &staged : body.plan.staged)
-    if (staged.once)
-      loadTileOnce(staged, e.add(self.shared, staged.offset));
+    if (staged.isInvariant)
+      loadInvariant(staged, e.add(self.shared, staged.offset));
 }
 
-void BodyLoader::loadTileOnce(const StagedTile &staged, Value to) {
+void BodyLoader::loadInvariant(const StagedTile &staged, Value to) {
   loadStage(self, staged.operand, accessView(body.e, staged.view, body.chunks),
             {}, to);
 }

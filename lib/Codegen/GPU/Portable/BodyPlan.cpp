@@ -46,7 +46,7 @@ static Type elementOf(Value tile) {
 
 /// The ids of a step that select the rows of a tile, or null.
 static Value idsOf(const StagedTile &staged, MainloopOp mainloop) {
-  if (staged.once)
+  if (staged.isInvariant)
     return {};
   ViewOp view = staged.view;
   Value ids = view.getSubscripts()[staged.operand.rowDim];
@@ -126,11 +126,11 @@ static int64_t longestLine(const StagedTile &tile) {
 }
 
 void BodyPlan::layOutTiles() {
-  onceBytes = stageBytes = 0;
+  invariantBytes = stageBytes = 0;
   for (StagedTile &tile : staged) {
     tile.operand.tile.hasLines = wgmma;
     tile.operand.tile.lineBytes = longestLine(tile);
-    int64_t &bytes = tile.once ? onceBytes : stageBytes;
+    int64_t &bytes = tile.isInvariant ? invariantBytes : stageBytes;
     tile.offset = bytes;
     bytes += tile.operand.tile.bytes();
   }
@@ -162,8 +162,8 @@ public:
                                 ? describe(cast<ContractOp>(op))
                                 : describe(cast<PointwiseOp>(op)))
         return *refused;
-    if (!mainloop.getAlso().empty())
-      for (auto op : mainloop.getAlso().getOps<PointwiseOp>())
+    if (!mainloop.getExtraResults().empty())
+      for (auto op : mainloop.getExtraResults().getOps<PointwiseOp>())
         if (Refused refused = describe(op))
           return *refused;
     for (Value carried : mainloop.getCarriedTiles())
@@ -213,17 +213,17 @@ private:
   }
 
   /// Where a tile of the compute region comes from.
-  Operation *sourceOf(BlockArgument tile, bool &once) {
+  Operation *sourceOf(BlockArgument tile, bool &isInvariant) {
     unsigned number = tile.getArgNumber(), loaded = mainloop.getNumLoaded();
-    once = number >= loaded;
-    if (!once)
+    isInvariant = number >= loaded;
+    if (!isInvariant)
       return mainloop.getLoad()
           .front()
           .getTerminator()
           ->getOperand(number)
           .getDefiningOp();
-    return number - loaded < mainloop.getOnce().size()
-               ? mainloop.getOnce()[number - loaded].getDefiningOp()
+    return number - loaded < mainloop.getInvariants().size()
+               ? mainloop.getInvariants()[number - loaded].getDefiningOp()
                : nullptr;
   }
 
@@ -233,7 +233,7 @@ private:
       return {};
     StagedTile staged;
     staged.tile = tile;
-    staged.view = dyn_cast_or_null<ViewOp>(sourceOf(tile, staged.once));
+    staged.view = dyn_cast_or_null<ViewOp>(sourceOf(tile, staged.isInvariant));
     if (!staged.view)
       return refuse("a contraction multiplies coordinates");
     ArrayRef<int64_t> shape = shapeOf(tile);
@@ -265,8 +265,8 @@ private:
   Refused describe(PointwiseOp op) {
     for (Value input : op.getInputs()) {
       auto tile = dyn_cast<BlockArgument>(input);
-      bool once, isSource = tile && !isCarried(tile) && !isLast(tile);
-      Operation *source = isSource ? sourceOf(tile, once) : nullptr;
+      bool isInvariant, isSource = tile && !isCarried(tile) && !isLast(tile);
+      Operation *source = isSource ? sourceOf(tile, isInvariant) : nullptr;
       if (isa_and_nonnull<ViewOp>(source) && !elementOf(tile).isIntOrFloat())
         return refuse("it reads elements that are no integers or floats");
     }
@@ -383,7 +383,7 @@ static void findLate(MainloopOp mainloop, BodyPlan &plan) {
   }
   // Its second factor stays in shared memory for it alone.
   if (!last || first == last || isa<BlockArgument>(last.getLhs()) ||
-      plan.stagedOf(last.getRhs()).once || !last.getRhs().hasOneUse())
+      plan.stagedOf(last.getRhs()).isInvariant || !last.getRhs().hasOneUse())
     return;
   Value result = last.getResult();
   while (result.hasOneUse()) {
@@ -559,7 +559,7 @@ PortableScheduleAttr BodyPlan::toAttribute(MLIRContext *context) const {
   return PortableScheduleAttr::get(
       context, BoolAttr::get(context, true), pair(workers(), 1),
       pair(rowsPerWarp, coveredColumns(*this)), /*depth=*/1, stages, pair(1, 1),
-      blocks, parts, wgmma ? BoolAttr::get(context, true) : BoolAttr(),
+      blocks, splits, wgmma ? BoolAttr::get(context, true) : BoolAttr(),
       producers, sharedBytes());
 }
 
@@ -569,8 +569,8 @@ OrRefusal<BodyPlan> BodyPlan::from(PortableScheduleAttr schedule,
   OrRefusal<BodyPlan> plan = BodyDescriber(mainloop, target).run();
   if (!plan)
     return plan;
-  if (schedule.getParts() > 1)
-    return refuse("the steps of a tile body are not shared in parts");
+  if (schedule.getSplits() > 1)
+    return refuse("the steps of a tile body are not shared in splits");
   bool warps =
       schedule.getTensorCores() && schedule.getTensorCores().getValue();
   plan->wgmma = schedule.getWgmma() && schedule.getWgmma().getValue();

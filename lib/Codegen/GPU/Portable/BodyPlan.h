@@ -18,11 +18,11 @@ namespace mlir::pit::cuda {
 
 /// A tile that contractions read from shared memory.
 struct StagedTile {
-  BlockArgument tile;      ///< of the compute region
-  ViewOp view;             ///< where it comes from
-  PortableOperand operand; ///< how it lies, without what k is
-  bool once = false;       ///< loaded before the first step
-  int64_t offset = 0;      ///< in a stage, or in what is loaded once (bytes)
+  BlockArgument tile;       ///< of the compute region
+  ViewOp view;              ///< where it comes from
+  PortableOperand operand;  ///< how it lies, without what k is
+  bool isInvariant = false; ///< loaded before the first step
+  int64_t offset = 0;       ///< in a stage, or in what is loaded once (bytes)
 
   /// Is it a box of an argument of the kernel? Then TMA can copy it.
   bool isBox() const;
@@ -44,7 +44,7 @@ struct BodyPlan : KernelPlan {
   bool wgmma = false;      ///< warps multiply in groups of four
   bool takesWgmma = false; ///< mma.sync does not take what it multiplies
   int64_t columns = 0;     ///< of the result's tile
-  int64_t stageBytes = 0, onceBytes = 0;
+  int64_t stageBytes = 0, invariantBytes = 0;
   /// A contraction that runs a step late, while the next step's tiles are
   /// computed, and what it is carried as; null if none does.
   ContractOp late;
@@ -56,11 +56,11 @@ struct BodyPlan : KernelPlan {
   int64_t barriers() const {
     int64_t count = 0;
     for (const StagedTile &tile : staged)
-      count += 2 * (tile.once ? 1 : stages);
+      count += 2 * (tile.isInvariant ? 1 : stages);
     return producers ? count : 0;
   }
   int64_t sharedBytes() const {
-    return onceBytes + stages * stageBytes + 8 * barriers();
+    return invariantBytes + stages * stageBytes + 8 * barriers();
   }
   /// Registers of a thread, after the roles are known.
   int64_t producerRegisters() const;

@@ -69,7 +69,7 @@ RegisterTile BodyTiles::readDirectly(BlockArgument tile) {
   Value source =
       number < loaded
           ? mainloop.getLoad().front().getTerminator()->getOperand(number)
-          : mainloop.getOnce()[number - loaded];
+          : mainloop.getInvariants()[number - loaded];
   if (auto coords = source.getDefiningOp<CoordsOp>())
     return readCoords(tile, coords.getIds());
   auto view = source.getDefiningOp<ViewOp>();
@@ -160,7 +160,7 @@ RegisterTile BodyTiles::readElements(BlockArgument tile,
 
 SmallVector<Value> BodyTiles::initial() {
   SmallVector<Value> values;
-  Block &init = mainloop.getInit().front();
+  Block &init = mainloop.getPrologue().front();
   IRMapping mapping;
   for (Operation &op : init.without_terminator())
     e.b.clone(op, mapping);
@@ -170,9 +170,9 @@ SmallVector<Value> BodyTiles::initial() {
   return values;
 }
 
-void BodyTiles::readOnce() {
+void BodyTiles::readInvariants() {
   findBases();
-  for (BlockArgument tile : mainloop.getOnceTiles())
+  for (BlockArgument tile : mainloop.getInvariantTiles())
     if (plan.info.has(tile))
       tiles[tile] = readDirectly(tile);
 }
@@ -259,12 +259,12 @@ void BodyTiles::store(StoreOp op) {
                           [&](size_t i, size_t j) { return tile.at(i, j); });
 }
 
-void BodyTiles::storeAlso(ValueRange carried) {
-  if (mainloop.getAlso().empty())
+void BodyTiles::storeExtraResults(ValueRange carried) {
+  if (mainloop.getExtraResults().empty())
     return;
   for (BlockArgument tile : mainloop.getLastTiles())
     tiles[tile] = take(tile, carried);
-  for (Operation &op : mainloop.getAlso().front().without_terminator())
+  for (Operation &op : mainloop.getExtraResults().front().without_terminator())
     if (auto pointwise = dyn_cast<PointwiseOp>(op))
       compute(pointwise);
     else
@@ -274,7 +274,7 @@ void BodyTiles::storeAlso(ValueRange carried) {
 void BodyTiles::finish(MainloopEpilogue &epilogue, Value number,
                        ValueRange carried) {
   locate(e.hideFromOptimizer(number));
-  storeAlso(carried);
+  storeExtraResults(carried);
   epilogue.exchangeInQuads(lane);
   Fragment all{rows, colsOf(plan.columns)};
   epilogue.setRows(all.rows, /*withDest=*/true);
@@ -282,8 +282,8 @@ void BodyTiles::finish(MainloopEpilogue &epilogue, Value number,
   // Elements of each row and column of the result; of tiles that are not used
   // there any element.
   SmallVector<Value> elements;
-  for (auto [tile, element] : llvm::zip(mainloop.getCarriedTiles(),
-                                        mainloop.getFinish().getArguments())) {
+  for (auto [tile, element] : llvm::zip(
+           mainloop.getCarriedTiles(), mainloop.getEpilogue().getArguments())) {
     RegisterTile registers = take(tile, carried);
     for (size_t i = 0; i < all.rows.size(); ++i)
       for (size_t j = 0; j < all.cols.size(); ++j)

@@ -22,12 +22,12 @@ public:
       : self(self), e(body.e), plan(body.plan), body(body),
         loader(body, this->self), tiles(body),
         ring(e, plan.stages, plan.stageBytes,
-             e.add(self.shared, plan.onceBytes), body.steps.total(),
+             e.add(self.shared, plan.invariantBytes), body.steps.total(),
              plan.wgmma) {}
 
   void run() {
     self.number = e.hideFromOptimizer(self.number);
-    loader.loadOnce();
+    loader.loadInvariants();
     ring.start([&](Value s, Value to) {
       loader.takeAhead(loader.readAhead(s));
       loadStep(s, to);
@@ -38,7 +38,7 @@ public:
     SmallVector<Value> carried = tiles.initial();
     size_t elements = carried.size();
     llvm::append_range(carried, loader.readAhead(e.i32(plan.stages - 1)));
-    tiles.readOnce();
+    tiles.readInvariants();
     carried = ring.loop(carried, [&](Value s, Value stage, ValueRange values) {
       ring.wait();
       loader.takeAhead(values.drop_front(elements));
@@ -57,7 +57,7 @@ public:
 private:
   void loadStep(Value s, Value to) {
     for (const StagedTile &staged : plan.staged)
-      if (!staged.once)
+      if (!staged.isInvariant)
         loader.loadTile(staged, s, to);
   }
 
@@ -84,7 +84,8 @@ private:
         group = e.div(e.fromLane(e.div(self.number, 32), e.i32(0)),
                       kWarpgroup / 32);
       auto tileOf = [&](const StagedTile &staged) -> Value {
-        Value at = e.add(staged.once ? self.shared : stage, staged.offset);
+        Value at =
+            e.add(staged.isInvariant ? self.shared : stage, staged.offset);
         return pitgpu::TileAtOp::create(e.b, e.loc,
                                         BodyProducts::typeOf(staged), at);
       };

@@ -45,8 +45,8 @@ public:
       : self(self), body(body) {}
 
   /// Copies what is loaded once, and one tile of it to `to` (i32, bytes).
-  void loadOnce();
-  void loadTileOnce(const StagedTile &staged, Value to);
+  void loadInvariants();
+  void loadInvariant(const StagedTile &staged, Value to);
   /// Copies a tile of step `s` to the stage that lies at `to` (i32, bytes).
   void loadTile(const StagedTile &staged, Value s, Value to);
   /// What says where the tiles of a step are: the ids (i32) of the rows that
@@ -92,7 +92,7 @@ public:
   /// First values of what is carried, all in a row.
   SmallVector<Value> initial();
   /// Reads elements that all steps read alike.
-  void readOnce();
+  void readInvariants();
   /// Reads what a step's ops take element by element, and takes what is
   /// carried to it. `ahead` is what readAhead() gave for it, or nothing.
   void enter(Value s, ValueRange carried, ValueRange ahead = {});
@@ -143,7 +143,7 @@ private:
   bool canAskAll() const;
   Value allCompare(PointwiseOp op, int64_t columns);
   void reduce(PointwiseOp op, const Elements &elements, RegisterTile &result);
-  void storeAlso(ValueRange carried);
+  void storeExtraResults(ValueRange carried);
   void store(StoreOp op);
 
   Emitter &e;

@@ -59,7 +59,7 @@ public:
   }
 
   void run() {
-    if (operand.isTurned)
+    if (operand.isTransposed)
       return turned();
     bool zero = matchPattern(Value(e.constant(access.pad)), m_AnyZeroFloat()) ||
                 matchPattern(Value(e.constant(access.pad)), m_Zero());
@@ -332,8 +332,8 @@ LocatedRows cuda::locateRows(const PortableThread &self,
                              const TileDim &row) {
   Emitter &e = self.e;
   const SharedTile &tile = operand.tile;
-  int64_t perRow = operand.isTurned ? tile.rows : tile.chunks(),
-          rowsOfTile = operand.isTurned ? tile.cols : tile.rows,
+  int64_t perRow = operand.isTransposed ? tile.rows : tile.chunks(),
+          rowsOfTile = operand.isTransposed ? tile.cols : tile.rows,
           threads = self.common.loaders();
   int64_t rounds = llvm::divideCeil(rowsOfTile * perRow, threads);
   LocatedRows rows;

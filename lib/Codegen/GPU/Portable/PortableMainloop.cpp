@@ -34,7 +34,7 @@ public:
 
   void run() {
     if (splitK)
-      e.ifThen(splitK->hasPart(), [&] { runSteps(); });
+      e.ifThen(splitK->hasSplit(), [&] { runSteps(); });
     else
       runSteps();
   }
@@ -43,7 +43,7 @@ private:
   static std::optional<SplitK> splitSteps(const ProductThread &self,
                                           MainloopOp mainloop,
                                           MainloopSteps &steps) {
-    if (self.plan.parts == 1)
+    if (self.plan.splits == 1)
       return std::nullopt;
     return SplitK(self, mainloop, steps.total());
   }

@@ -183,8 +183,8 @@ static bool isPaddedWithZeros(ViewOp view) {
 
 /// Can an operand, whose rows run along k, be turned on its way to shared
 /// memory? Its elements are copied one by one then.
-static bool canTurn(MainloopOp mainloop, const PortablePlan &plan,
-                    const PortableOperand &operand) {
+static bool canTranspose(MainloopOp mainloop, const PortablePlan &plan,
+                         const PortableOperand &operand) {
   int64_t bytes = operand.tile.elementBytes;
   return !plan.tensorCores && !plan.hasScales && operand.kIsCol &&
          operand.colDim >= 0 && operand.rowDim >= 0 &&
@@ -210,18 +210,18 @@ static constexpr int64_t kProductsOfCopy = 200;
 /// Operands are turned, so that a thread holds its elements of one step along k
 /// in registers, and not those of a chunk of steps; unless copies take too
 /// long.
-static void turnOperands(MainloopOp mainloop, PortablePlan &plan) {
+static void transposeOperands(MainloopOp mainloop, PortablePlan &plan) {
   int64_t copied = 0;
   for (auto [operand, outer] :
        {std::pair(&plan.a, plan.m), {&plan.b, plan.n}}) {
-    operand->isTurned = canTurn(mainloop, plan, *operand);
-    if (operand->isTurned && !isGathered(mainloop, *operand))
+    operand->isTransposed = canTranspose(mainloop, plan, *operand);
+    if (operand->isTransposed && !isGathered(mainloop, *operand))
       copied += outer;
   }
   if (copied * kProductsOfCopy <= plan.m * plan.n)
     return;
   for (PortableOperand *operand : {&plan.a, &plan.b})
-    operand->isTurned &= isGathered(mainloop, *operand);
+    operand->isTransposed &= isGathered(mainloop, *operand);
 }
 
 /// What is known before anything is decided.
@@ -243,7 +243,7 @@ static OrRefusal<PortablePlan> describe(MainloopOp mainloop,
       !plan.hasScales && fitsTensorCores(*info, mainloop.getTf32());
   if (Refused refused = checkScales(mainloop, plan.mDim, plan.nDim))
     return *refused;
-  turnOperands(mainloop, plan);
+  transposeOperands(mainloop, plan);
   return plan;
 }
 
@@ -326,7 +326,7 @@ PortableScheduleAttr PortablePlan::toAttribute(MLIRContext *context) const {
       tensorCores ? pair(warpsM, warpsN) : pair(threadsM, threadsN),
       tensorCores ? pair(perWarpM, perWarpN) : pair(perThreadM, perThreadN),
       depth, stages, pair(a.tile.swizzleStep, b.tile.swizzleStep), blocks,
-      parts, /*wgmma=*/BoolAttr(), /*producers=*/0, sharedBytes());
+      splits, /*wgmma=*/BoolAttr(), /*producers=*/0, sharedBytes());
 }
 
 /// Do the workers compute the tile, within the registers that they have?
@@ -385,7 +385,7 @@ OrRefusal<PortablePlan> PortablePlan::from(PortableScheduleAttr schedule,
   plan->subSteps = llvm::divideCeil(plan->k, plan->depth);
   plan->stages = schedule.getStages();
   plan->blocks = schedule.getBlocks();
-  plan->parts = schedule.getParts();
+  plan->splits = schedule.getSplits();
   layOutTiles(*plan);
   plan->a.tile.swizzleStep = schedule.getSwizzles()[0];
   plan->b.tile.swizzleStep = schedule.getSwizzles()[1];

@@ -66,10 +66,10 @@ struct PortableOperand : ContractionOperand {
   SharedTile tile; ///< of one stage, and of one of the operand's views
   /// Do rows of memory run along k, and those of shared memory along m or n?
   /// Elements are copied one by one then.
-  bool isTurned = false;
+  bool isTransposed = false;
 
   /// Do rows of shared memory run along k?
-  bool runsAlongK() const { return kIsCol && !isTurned; }
+  bool runsAlongK() const { return kIsCol && !isTransposed; }
 
   /// Where the tile of one of the views lies among those of all, and their
   /// size.

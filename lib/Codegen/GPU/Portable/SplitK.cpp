@@ -19,11 +19,11 @@ using namespace mlir::pit::cuda;
 /// The fewest stages of a part that are worth it to share a tile; what ids
 /// select takes longer to load.
 static constexpr int64_t kLeastStages = 8, kLeastStagesOfList = 2;
-/// The most parts: the last block reads the sums of all.
-static constexpr int64_t kMostParts = 32;
+/// The most splits: the last block reads the sums of all.
+static constexpr int64_t kMostSplits = 32;
 /// Blocks of two warps of scalar code that a multiprocessor is to run: their
 /// threads have 168 registers each, enough for 64 sums. Without this, adding up
-/// the parts would decide how many they have.
+/// the splits would decide how many they have.
 static constexpr int64_t kBlocksOfTwoWarps = 6;
 /// Sums that a thread reads at once.
 static constexpr int64_t kSumsAtOnce = 16;
@@ -33,11 +33,11 @@ Refused cuda::checkSplit(func::FuncOp function, MainloopOp mainloop) {
   if (!nest)
     return refuse(kNoNest);
   if (nest->chunks || nest->forall.getIndex())
-    return refuse("tiles of an index's chunks are not shared in parts");
+    return refuse("tiles of an index's chunks are not shared in splits");
   if (mainloop.getAtomic())
-    return refuse("tiles that are added atomically are not shared in parts");
+    return refuse("tiles that are added atomically are not shared in splits");
   if (!mainloop.isProduct() || !isMultiplyAdd(mainloop))
-    return refuse("only sums of products are shared in parts");
+    return refuse("only sums of products are shared in splits");
   return {};
 }
 
@@ -55,8 +55,8 @@ void cuda::chooseSplitK(func::FuncOp function, MainloopOp mainloop,
       2 * tiles <= target.multiprocessors * blocksThatShare(plan.threads);
   if (!areFew || (stages >= 0 && stages < 2 * kLeastStages))
     return;
-  plan.parts =
-      stages < 0 ? kMostParts : std::min(stages / kLeastStages, kMostParts);
+  plan.splits =
+      stages < 0 ? kMostSplits : std::min(stages / kLeastStages, kMostSplits);
   if (!plan.tensorCores && plan.threads == 2 * kWarp)
     plan.blocks = std::max(plan.blocks, kBlocksOfTwoWarps);
 }
@@ -65,10 +65,10 @@ SplitK::SplitK(const ProductThread &self, MainloopOp mainloop, Value steps)
     : self(self), e(self.e) {
   auto y = gpu::Dimension::y;
   part = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, y));
-  parts = e.toI32(gpu::GridDimOp::create(e.b, e.loc, y));
+  splits = e.toI32(gpu::GridDimOp::create(e.b, e.loc, y));
   int64_t least = mainloop.getIndex() ? kLeastStagesOfList : kLeastStages;
-  parts = e.min(parts, e.max(e.div(steps, least), e.i32(1)));
-  auto own = pitgpu::StepsOfPartOp::create(e.b, e.loc, part, parts, steps);
+  splits = e.min(splits, e.max(e.div(steps, least), e.i32(1)));
+  auto own = pitgpu::StepsOfSplitOp::create(e.b, e.loc, part, splits, steps);
   begin = own.getBegin();
   end = own.getEnd();
 }
@@ -79,7 +79,7 @@ Value SplitK::stepOfTile(Value s, Value total) const {
                                           e.sub(total, e.i32(1)));
 }
 
-Value SplitK::hasPart() { return e.lessThan(part, parts); }
+Value SplitK::hasSplit() { return e.lessThan(part, splits); }
 
 SmallVector<Value> SplitK::startOf(ArrayRef<Value> initial) {
   Value isFirst = e.lessThan(part, e.i32(1));
@@ -98,8 +98,8 @@ SmallVector<Value> SplitK::startOf(ArrayRef<Value> initial) {
 /// Neighbouring threads are neighbours in memory.
 Value SplitK::firstOf(Value part) {
   Value tile = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, gpu::Dimension::x));
-  Value parts = e.toI32(gpu::GridDimOp::create(e.b, e.loc, gpu::Dimension::y));
-  Value block = e.add(e.mul(tile, parts), part);
+  Value splits = e.toI32(gpu::GridDimOp::create(e.b, e.loc, gpu::Dimension::y));
+  Value block = e.add(e.mul(tile, splits), part);
   Value byte = e.add(e.mul(block, self.plan.partialBytes()),
                      e.mul(self.number, self.plan.accumulatorBytes));
   return e.globalPointer(self.partials, byte);
@@ -121,8 +121,8 @@ void SplitK::write(ArrayRef<Value> sums) {
 /// Is this block the last one of the tile? (i1, in all threads)
 Value SplitK::isLast() {
   Value shared = e.sharedPointer(self.shared);
-  return isLastPart(
-      e, self.counters, parts, self.number,
+  return isLastSplit(
+      e, self.counters, splits, self.number,
       [&](Value before) { e.store(before, shared, 4); },
       [&] {
         Value before = e.load(e.b.getI32Type(), shared, 4);
@@ -145,15 +145,15 @@ Value SplitK::add(Value x, Value y) {
   return arith::AddIOp::create(e.b, e.loc, x, y);
 }
 
-/// The sums of all parts.
-SmallVector<Value> SplitK::addParts(ArrayRef<Type> types) {
+/// The sums of all splits.
+SmallVector<Value> SplitK::addPartials(ArrayRef<Type> types) {
   int64_t count = types.size();
   int64_t atOnce = std::max<int64_t>(1, kSumsAtOnce / count);
   SmallVector<Value> zeros;
   for (Type type : types)
     zeros.push_back(e.constant(cast<TypedAttr>(e.b.getZeroAttr(type))));
-  scf::ForOp loop = cuda::addParts(
-      e, parts, {atOnce, kSumsAtOnce}, zeros,
+  scf::ForOp loop = cuda::addPartials(
+      e, splits, {atOnce, kSumsAtOnce}, zeros,
       [&](Value part, int64_t first, int64_t count) {
         Value from = firstOf(part);
         SmallVector<Value> sums;
@@ -174,7 +174,7 @@ void SplitK::finish(ArrayRef<Value> sums,
     write(sums);
     Value last = isLast();
     SmallVector<Value> values = e.choose(
-        last, [&] { return addParts(types); },
+        last, [&] { return addPartials(types); },
         [&] { return SmallVector<Value>(sums); });
     values.push_back(last);
     return values;
@@ -184,7 +184,7 @@ void SplitK::finish(ArrayRef<Value> sums,
     values.push_back(e.constant(e.b.getBoolAttr(true)));
     return values;
   };
-  SmallVector<Value> all = e.choose(e.lessThan(e.i32(1), parts), share, keep);
+  SmallVector<Value> all = e.choose(e.lessThan(e.i32(1), splits), share, keep);
   Value finishes = all.pop_back_val();
   e.ifThen(finishes, [&] { finish(all); });
 }

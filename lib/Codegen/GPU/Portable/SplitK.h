@@ -1,12 +1,12 @@
 //===- SplitK.h - Tiles whose steps blocks share ----------------*- C++ -*-===//
 //
 // A product of few rows has fewer tiles than the machine has room for. Then
-// several blocks go through parts of a tile's steps. Each writes its sums to
-// memory, and the one that comes last adds them up, in the order of the parts:
+// several blocks go through splits of a tile's steps. Each writes its sums to
+// memory, and the one that comes last adds them up, in the order of the splits:
 // the same bits every time. No block waits for another one.
 //
-// The launch says in how many parts (blocks along y of the grid); a tile of few
-// steps, as one of a short list of ids, has fewer.
+// The launch says in how many splits (blocks along y of the grid); a tile of
+// few steps, as one of a short list of ids, has fewer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ namespace mlir::pit::cuda {
 /// May blocks share the steps of a kernel's mainloop?
 Refused checkSplit(func::FuncOp function, MainloopOp mainloop);
 
-/// Decides in how many parts at most a tile's steps are shared.
+/// Decides in how many splits at most a tile's steps are shared.
 void chooseSplitK(func::FuncOp function, MainloopOp mainloop,
                   const GpuTarget &target, PortablePlan &plan);
 
@@ -31,21 +31,21 @@ public:
   SplitK(const ProductThread &self, MainloopOp mainloop, Value steps);
 
   /// Has this block a part of the tile? (i1)
-  Value hasPart();
+  Value hasSplit();
   /// How many steps it has (i32).
   Value steps() const { return e.sub(end, begin); }
   /// Its step `s` (i32) among the tile's, `total`.
   Value stepOfTile(Value s, Value total) const;
-  /// What sums start from: zeros in all parts but the first.
+  /// What sums start from: zeros in all splits but the first.
   SmallVector<Value> startOf(ArrayRef<Value> initial);
-  /// Runs `finish` with the sums of all parts in the block that comes last, if
+  /// Runs `finish` with the sums of all splits in the block that comes last, if
   /// blocks share the tile, or else with those that the block has.
   void finish(ArrayRef<Value> sums, function_ref<void(ArrayRef<Value>)> finish);
 
 private:
   void write(ArrayRef<Value> sums);
   Value isLast();
-  SmallVector<Value> addParts(ArrayRef<Type> types);
+  SmallVector<Value> addPartials(ArrayRef<Type> types);
   Value firstOf(Value part);
   Value place(Value first, int64_t number);
   Value load(Value from, Type type);
@@ -53,8 +53,8 @@ private:
 
   ProductThread self;
   Emitter &e;
-  Value part, parts; ///< this block's, and how many the tile has (i32)
-  Value begin, end;  ///< of the tile's steps, those of this block (i32)
+  Value part, splits; ///< this block's, and how many the tile has (i32)
+  Value begin, end;   ///< of the tile's steps, those of this block (i32)
 };
 
 } // namespace mlir::pit::cuda

@@ -23,7 +23,7 @@ public:
     // Ids of two steps would take too many registers.
     if (plan.late && areBoxes)
       return loadAsNeeded(tile);
-    loadOnce(tile);
+    loadInvariants(tile);
     auto loadStep = [&](Value s, ValueRange ahead) {
       SmallVector<Value> later = loader.readAhead(e.add(s, 1));
       loadTiles(s, ahead, [](const StagedTile &) { return true; });
@@ -47,7 +47,7 @@ private:
     Value hasSteps = e.lessThan(e.i32(0), total);
     SmallVector<Value> first = loader.readAhead(e.i32(0));
     e.ifThen(hasSteps, [&] { loadTiles(e.i32(0), first, isEarly); });
-    loadOnce(tile);
+    loadInvariants(tile);
     size_t count = first.size();
     SmallVector<Value> carried = first;
     llvm::append_range(carried, loader.readAhead(one));
@@ -65,11 +65,11 @@ private:
     });
   }
 
-  void loadOnce(Value tile) {
+  void loadInvariants(Value tile) {
     for (const StagedTile &staged : plan.staged)
-      if (staged.once)
+      if (staged.isInvariant)
         load(staged, tile, accessView(e, staged.view, body.chunks),
-             [&](Value to) { loader.loadTileOnce(staged, to); });
+             [&](Value to) { loader.loadInvariant(staged, to); });
   }
 
   /// Loads those tiles of step `s` that `isWanted`; `ahead` was read for it.
@@ -77,7 +77,7 @@ private:
                  function_ref<bool(const StagedTile &)> isWanted) {
     loader.takeAhead(ahead);
     for (const StagedTile &staged : plan.staged) {
-      if (staged.once || !isWanted(staged))
+      if (staged.isInvariant || !isWanted(staged))
         continue;
       loader.enter(s);
       load(staged, e.add(used, s),

@@ -45,7 +45,7 @@ public:
     info.grid = areTaken           ? LaunchGrid::Taken
                 : plan.blocks == 1 ? LaunchGrid::Tiles
                                    : LaunchGrid::Iterations;
-    info.earlyStart = true;
+    info.pdl = true;
     SmallVector<Type> counters(areTaken, rewriter.getI64Type());
     createKernel(info, counters);
     createRings();
@@ -83,7 +83,7 @@ private:
             rewriter, loc, type, kernel.getArgument(source.getArgNumber()),
             IntegerAttr(), DenseI64ArrayAttr());
       }
-      int64_t stages = staged.once ? 1 : plan.stages;
+      int64_t stages = staged.isInvariant ? 1 : plan.stages;
       auto type = pitgpu::RingType::get(context, stages, ring.tile);
       int64_t full = ring.map ? 1 : 2 * plan.loaders();
       ring.ring =

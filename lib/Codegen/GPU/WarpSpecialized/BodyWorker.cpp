@@ -46,9 +46,9 @@ public:
     SmallVector<Value> initial = tiles.initial();
     elements = initial.size();
     llvm::append_range(initial, tiles.readAhead(e.i32(0)));
-    tiles.readOnce();
+    tiles.readInvariants();
     for (const StagedTile &staged : plan.staged)
-      if (staged.once)
+      if (staged.isInvariant)
         wait(staged, tile);
     SmallVector<Value> carried =
         late ? stepsWithLate(initial)
@@ -83,7 +83,7 @@ private:
   }
   void releaseOnce() {
     for (const StagedTile &staged : plan.staged)
-      if (staged.once)
+      if (staged.isInvariant)
         release(staged);
   }
   Value tileOf(const StagedTile &staged) {
@@ -96,7 +96,7 @@ private:
   /// Waits for the tiles of step `s` that a contraction is the first to read.
   void waitForTiles(Value s, ContractOp op) {
     for (const StagedTile &tile : plan.staged)
-      if (!tile.once && reads(op, tile) && !readers.contains(&tile)) {
+      if (!tile.isInvariant && reads(op, tile) && !readers.contains(&tile)) {
         wait(tile, e.add(used, s));
         readers[&tile] =
             llvm::count_if(op->getBlock()->getOps<ContractOp>(),
@@ -106,7 +106,7 @@ private:
   /// Releases the tiles that nothing reads any more.
   void releaseTiles(ContractOp done) {
     for (const StagedTile &tile : plan.staged)
-      if (!tile.once && reads(done, tile) && --readers[&tile] == 0) {
+      if (!tile.isInvariant && reads(done, tile) && --readers[&tile] == 0) {
         release(tile);
         readers.erase(&tile);
       }
@@ -159,7 +159,8 @@ private:
     bool startsLate = pending && !isRunning(late);
     if (startsLate)
       waitForTiles(pending, late);
-    bool hasTurn = late && op == *op->getBlock()->getOps<ContractOp>().begin();
+    bool handsOver =
+        late && op == *op->getBlock()->getOps<ContractOp>().begin();
     SmallVector<Value> started;
     auto startAll = [&] {
       started.push_back(products.start(op, tiles.of(op.getAcc()), lhs));
@@ -167,8 +168,8 @@ private:
         started.push_back(
             products.start(late, tiles.of(plan.lateSums), factor));
     };
-    if (hasTurn)
-      inTurn(op, startsLate, started, startAll);
+    if (handsOver)
+      handOver(op, startsLate, started, startAll);
     else
       startAll();
     running.push_back({op, started[0]});
@@ -177,12 +178,12 @@ private:
   }
 
   /// Runs `body` when it is this warpgroup's turn.
-  void inTurn(ContractOp op, bool startsLate, SmallVectorImpl<Value> &started,
-              function_ref<void()> body) {
+  void handOver(ContractOp op, bool startsLate, SmallVectorImpl<Value> &started,
+                function_ref<void()> body) {
     SmallVector<Type> types = {BodyProducts::sumsOf(op)};
     if (startsLate)
       types.push_back(BodyProducts::sumsOf(late));
-    auto turn = pitgpu::InTurnOp::create(e.b, e.loc, types);
+    auto turn = pitgpu::HandOverOp::create(e.b, e.loc, types);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.createBlock(&turn.getBody());
     body();

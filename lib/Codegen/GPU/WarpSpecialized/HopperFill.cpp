@@ -380,25 +380,25 @@ void HopperFill::start(Value steps) {
       e.b, e.loc, e.b.getI64Type(),
       memref::ExtractAlignedPointerAsIndexOp::create(e.b, e.loc, dest));
   // Each warp has as many, the next row is the next one's.
-  turns = e.mul(e.div(e.add(count, warps - 1), warps), copiesOfRow());
+  copies = e.mul(e.div(e.add(count, warps - 1), warps), copiesOfRow());
   // Those of the first steps are for the consumers to find out what is listed,
   // and for what they wait for to come first.
-  spread = e.max(e.sub(steps ? steps : turns, e.i32(plan.stages)), e.i32(1));
-  rate = e.add(divide(e, e.mul(turns, 1 << kFraction), spread), 1);
+  spread = e.max(e.sub(steps ? steps : copies, e.i32(plan.stages)), e.i32(1));
+  rate = e.add(divide(e, e.mul(copies, 1 << kFraction), spread), 1);
 }
 
-Value HopperFill::turnsAfter(Value steps) {
+Value HopperFill::copiesAfter(Value steps) {
   Value counted = e.max(e.sub(steps, e.i32(plan.stages)), e.i32(0));
   counted = e.min(counted, spread);
   // Warps take turns: loads wait behind copies that come together.
   Value early = e.mul(warp, (1 << kFraction) / warps);
   Value due = e.add(e.mul(counted, rate), early);
-  return e.min(e.div(due, 1 << kFraction), turns);
+  return e.min(e.div(due, 1 << kFraction), copies);
 }
 
 void HopperFill::afterStep(Value number) {
   auto fillShare = [&] {
-    fill(turnsAfter(number), turnsAfter(e.add(number, 1)));
+    fill(copiesAfter(number), copiesAfter(e.add(number, 1)));
   };
   // Where threads copy chunks or scales, all are here.
   if (plan.copiesByLanes())
@@ -417,7 +417,7 @@ static void awaitCopies(Emitter &e, int32_t left, UnitAttr read) {
 
 void HopperFill::finish(Value steps) {
   inLeader(e, /*ofWarps=*/true, [&] {
-    fill(turnsAfter(steps), turns);
+    fill(copiesAfter(steps), copies);
     awaitCopies(e, 0, e.b.getUnitAttr());
   });
 }
@@ -426,8 +426,8 @@ void HopperFill::fillAlone() {
   e.ifThen(e.lessThan(e.i32(0), self.warp), [&] {
     inLeader(e, /*ofWarps=*/true, [&] {
       start(Value());
-      forEach(e, e.i32(0), turns, 1, [&](Value turn) {
-        fill(turn, e.add(turn, 1));
+      forEach(e, e.i32(0), copies, 1, [&](Value number) {
+        fill(number, e.add(number, 1));
         awaitCopies(e, kCopiesOfWarp - 1, /*read=*/UnitAttr());
       });
       awaitCopies(e, 0, e.b.getUnitAttr());
@@ -440,14 +440,14 @@ int64_t HopperFill::copiesOfRow() const {
 }
 
 void HopperFill::fill(Value from, Value to) {
-  forEach(e, from, to, 1, [&](Value turn) {
-    Value row = e.add(e.mul(e.div(turn, copiesOfRow()), warps), warp);
+  forEach(e, from, to, 1, [&](Value number) {
+    Value row = e.add(e.mul(e.div(number, copiesOfRow()), warps), warp);
     e.ifThen(e.lessThan(row, count), [&] {
       pitgpu::WaitOp::create(e.b, e.loc, self.shared.listed, e.i32(0));
       Value word = LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(),
                                         wordAt(e, self.shared.rows, row));
       Value isOther = e.equal(e.logicalAnd(word, bitOf(e, row)), e.i32(0));
-      e.ifThen(isOther, [&] { copy(row, e.rem(turn, copiesOfRow())); });
+      e.ifThen(isOther, [&] { copy(row, e.rem(number, copiesOfRow())); });
     });
   });
 }

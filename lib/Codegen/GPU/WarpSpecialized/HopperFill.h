@@ -72,7 +72,7 @@ private:
   Value extent(unsigned dim);
   void markList(Value ids, Value offset, Value listed, Value origin);
   void arrive();
-  Value turnsAfter(Value steps);
+  Value copiesAfter(Value steps);
   void fill(Value from, Value to);
   void copy(Value row, Value number);
   int64_t copiesOfRow() const;
@@ -87,8 +87,8 @@ private:
   Value warp;         ///< this one's number of them (i32)
   Value first, count; ///< the block's rows (i32)
   Value base;         ///< address of the output's first row (i64)
-  Value turns;        ///< so many copies a warp has at most (i32)
-  Value spread, rate; ///< steps to spread them over, turns a step (i32)
+  Value copies;       ///< so many copies a warp has at most (i32)
+  Value spread, rate; ///< steps to spread them over, copies a step (i32)
 };
 
 } // namespace mlir::pit::cuda

@@ -62,11 +62,11 @@ LaunchInfo HopperLowering::describeLaunch() {
   LaunchInfo info;
   info.threads = hopper.threads;
   info.sharedBytes = hopper.sharedBytes();
-  info.grid =
-      nest.chunks || hopper.parts > 1 ? LaunchGrid::Machine : LaunchGrid::Tiles;
-  if (hopper.parts > 1)
+  info.grid = nest.chunks || hopper.splits > 1 ? LaunchGrid::Machine
+                                               : LaunchGrid::Tiles;
+  if (hopper.splits > 1)
     info.streamBytes = hopper.m * hopper.n * 4;
-  info.earlyStart = true;
+  info.pdl = true;
   if (before) {
     info.fills = before->argument;
     info.fillsAtMost = elementsToFill(nest, hopper.rows);
@@ -84,7 +84,7 @@ void HopperLowering::describeBlock(Emitter &e) {
     std::tie(worker, self.rank) = e.divRem(worker, e.i32(hopper.cluster));
     workers = e.div(workers, hopper.cluster);
   }
-  if (hopper.parts > 1) {
+  if (hopper.splits > 1) {
     unsigned count = kernel.getNumArguments();
     self.streamK.partials = kernel.getArgument(count - 2);
     self.streamK.counters = kernel.getArgument(count - 1);
@@ -98,7 +98,7 @@ void HopperLowering::describeBlock(Emitter &e) {
 }
 
 gpu::GPUFuncOp HopperLowering::lower() {
-  createKernel(describeLaunch(), SmallVector<Type>(hopper.parts > 1 ? 2 : 0,
+  createKernel(describeLaunch(), SmallVector<Type>(hopper.splits > 1 ? 2 : 0,
                                                    rewriter.getI64Type()));
   Emitter e(rewriter, loc);
   describeBlock(e);

@@ -32,12 +32,12 @@ void cuda::inProducers(Emitter &e, const HopperPlan &plan,
   inLeader(e, /*ofWarps=*/false, body);
 }
 
-std::pair<Value, Value> cuda::stepsOfPart(Emitter &e, const StreamKWork &parts,
-                                          Value steps) {
-  if (!parts.count || parts.ofList)
+std::pair<Value, Value>
+cuda::stepsOfSplit(Emitter &e, const StreamKWork &splits, Value steps) {
+  if (!splits.count || splits.ofList)
     return {e.i32(0), steps};
-  auto own =
-      pitgpu::StepsOfPartOp::create(e.b, e.loc, parts.part, parts.count, steps);
+  auto own = pitgpu::StepsOfSplitOp::create(e.b, e.loc, splits.part,
+                                            splits.count, steps);
   return {own.getBegin(), own.getEnd()};
 }
 
@@ -49,7 +49,7 @@ public:
       : e(e), plan(tile.plan), self(tile.self), done(tile.done),
         between(between),
         steps(e, tile.mainloop, plan.subSteps, tile.values, tile.now) {
-    std::tie(begin, end) = stepsOfPart(e, self.streamK, steps.total());
+    std::tie(begin, end) = stepsOfSplit(e, self.streamK, steps.total());
     for (unsigned i = 0; i < 2; ++i)
       if (operand(i).loader == Loader::CpAsyncGather)
         threads[i] = HopperThreadPlace(e, operand(i), self.thread);

@@ -42,10 +42,10 @@ SmallVector<Value> makeTensorMaps(Emitter &e, MainloopOp mainloop,
 /// Where blocks share a tile along k: each goes through a part of its steps,
 /// and the one that comes last adds up what the others wrote.
 struct StreamKWork {
-  Value count;    ///< parts of a tile (i32); null: tiles are not shared
+  Value count;    ///< splits of a tile (i32); null: tiles are not shared
   Value part;     ///< this block's (i32)
   Value partials; ///< memory for the sums of all blocks' threads (i64)
-  Value counters; ///< memory for the numbers of parts that arrived (i64)
+  Value counters; ///< memory for the numbers of splits that arrived (i64)
   Value first;    ///< number of the block that has the tile's first part (i32)
   Value distance; ///< from its number to the next part's (i32)
   bool ofList = false; ///< the tile's ids are those of the part alone
@@ -68,8 +68,8 @@ struct HopperThread {
 };
 
 /// The steps of a tile that are this block's: first and last + 1 (i32).
-std::pair<Value, Value> stepsOfPart(Emitter &e, const StreamKWork &parts,
-                                    Value steps);
+std::pair<Value, Value> stepsOfSplit(Emitter &e, const StreamKWork &splits,
+                                     Value steps);
 
 /// Runs `body` in the producer's threads that have something to do.
 void inProducers(Emitter &e, const HopperPlan &plan, const HopperThread &self,
@@ -99,7 +99,7 @@ struct HopperTile {
   const HopperThread &self;
   KernelValues values;
   Value done;            ///< stages that had gone through the ring before (i32)
-  Value turn = {};       ///< tiles of the block before (i32)
+  Value wave = {};       ///< tiles of the block before (i32)
   GroupOfTile now = {};  ///< null: not known yet
   GroupOfTile next = {}; ///< of the block's next tile; null: not known
 };

@@ -27,7 +27,7 @@ public:
         done(tile.done),
         steps(e, mainloop, plan.subSteps, tile.values, tile.now),
         store(e, mainloop, plan, self, tile.values.chunks) {
-    std::tie(begin, end) = stepsOfPart(e, self.streamK, steps.total());
+    std::tie(begin, end) = stepsOfSplit(e, self.streamK, steps.total());
   }
 
   Value run() {
@@ -289,7 +289,7 @@ private:
                                               plan.wgmmas());
     forPieces([&](int64_t i, int64_t column, int64_t count) {
       SmallVector<Value> values = store.initial(rows[i], e.i32(column), count);
-      // One of the parts has the first values.
+      // One of the splits has the first values.
       if (self.streamK.count)
         for (Value &value : values)
           value = e.select(e.lessThan(self.streamK.part, e.i32(1)), value,

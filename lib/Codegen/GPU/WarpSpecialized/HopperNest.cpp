@@ -14,13 +14,14 @@ static constexpr int64_t kLeastSteps = 8;
 /// Elements of the wider operand that take a block as long to read as the sums
 /// of a shared tile take to go through memory (docs/performance/few-rows.md).
 static constexpr int64_t kElementsOfSharing = 192 * 1024;
-/// Steps that blocks save at least where they share the tiles of a last turn.
+/// Steps that blocks save at least where they share the tiles of a last wave.
 static constexpr int64_t kLeastGain = 24;
-/// Strips of a result that are enough for any of which a strip fits the cache.
-static constexpr int64_t kMostStrips = 16;
-/// How many times what a strip loads again it has to save: measured with down
-/// projections of experts, which lose 5 % where it is eight times.
-static constexpr int64_t kStripGain = 16;
+/// Column blocks of a result that are enough for any of which a column block
+/// fits the cache.
+static constexpr int64_t kMostColumnBlocks = 16;
+/// How many times what a column block loads again it has to save: measured with
+/// down projections of experts, which lose 5 % where it is eight times.
+static constexpr int64_t kColumnBlockGain = 16;
 /// Of a sum that groups add to.
 static constexpr int64_t kSumBytes = 4;
 
@@ -154,23 +155,23 @@ int64_t cuda::leastStepsOfList(const HopperPlan &plan) {
   return std::max<int64_t>(1, kElementsOfSharing / perStep);
 }
 
-bool cuda::canHaveStrips(MainloopNest nest, const HopperPlan &plan) {
-  if (!nest.chunks || !nest.mainloop.getAtomic() || plan.isNarrow)
+bool cuda::canHaveColumnBlocks(MainloopNest nest, const HopperPlan &plan) {
+  if (!nest.chunks || !nest.mainloop.getAtomic() || plan.isSkinny)
     return false;
   int nDim = tileDim(nest, plan.b);
   if (nDim < 0 || nDim == tileDim(nest, plan.a) ||
       nDim == static_cast<int>(nest.forall.getSteps().size()))
     return false;
-  // A group has the same tiles in each strip, but for their columns.
+  // A group has the same tiles in each column block, but for their columns.
   return !llvm::is_contained(nest.chunks.getGroup(),
                              nest.forall.getInductionVars()[nDim]);
 }
 
-int64_t cuda::chooseStrips(MainloopNest nest, const HopperPlan &plan) {
-  if (!canHaveStrips(nest, plan))
+int64_t cuda::chooseColumnBlocks(MainloopNest nest, const HopperPlan &plan) {
+  if (!canHaveColumnBlocks(nest, plan))
     return 1;
-  // What a strip costs for a row that is gathered, and what all of them save:
-  // sums that go from memory and back.
+  // What a column block costs for a row that is gathered, and what all of them
+  // save: sums that go from memory and back.
   int64_t steps = stagesOfTile(nest.mainloop, plan.subSteps);
   int64_t nDim = tileDim(nest, plan.b);
   std::optional<int64_t> lower =
@@ -178,14 +179,15 @@ int64_t cuda::chooseStrips(MainloopNest nest, const HopperPlan &plan) {
   std::optional<int64_t> upper =
       getConstantIntValue(nest.forall.getUpper()[nDim]);
   if (steps < 0 || !lower || !upper)
-    return kMostStrips;
+    return kMostColumnBlocks;
   int64_t read = std::max<int64_t>(1, steps * plan.depth * plan.a.elementBytes);
   int64_t saved = 2 * (*upper - *lower) * kSumBytes;
-  return std::clamp<int64_t>(saved / kStripGain / read, 1, kMostStrips);
+  return std::clamp<int64_t>(saved / kColumnBlockGain / read, 1,
+                             kMostColumnBlocks);
 }
 
-int64_t cuda::chooseParts(MainloopNest nest, const HopperPlan &plan,
-                          const GpuTarget &target) {
+int64_t cuda::chooseSplits(MainloopNest nest, const HopperPlan &plan,
+                           const GpuTarget &target) {
   if (!canShareTiles(nest, plan))
     return 1;
   // How long a list is, only the device knows.
@@ -220,12 +222,12 @@ int64_t cuda::chooseParts(MainloopNest nest, const HopperPlan &plan,
     return 1;
   if (nest.forall.getIndex() || tiles < 0)
     return most;
-  // Here all is known. After whole turns, sharing has to gain more than the
+  // Here all is known. After whole waves, sharing has to gain more than the
   // sums cost that go through memory.
   int64_t clusters = target.multiprocessors / plan.cluster;
   int64_t rest = tiles % clusters;
-  int64_t parts = rest ? std::min(clusters / rest, most) : 1;
-  if (tiles > clusters && (steps < 0 || steps - steps / parts < kLeastGain))
+  int64_t splits = rest ? std::min(clusters / rest, most) : 1;
+  if (tiles > clusters && (steps < 0 || steps - steps / splits < kLeastGain))
     return 1;
-  return parts;
+  return splits;
 }

@@ -35,14 +35,14 @@ bool canPairAlongN(MainloopNest nest, const HopperPlan &plan);
 /// Are the groups of the steps' ids known by the numbers of tiles?
 bool knowsGroups(MainloopNest nest);
 
-/// May blocks share a tile along k, in parts of its steps, or of its list of
+/// May blocks share a tile along k, in splits of its steps, or of its list of
 /// ids?
 bool canShareTiles(MainloopNest nest, const HopperPlan &plan);
 
-/// In how many parts blocks share a tile along k at most: there may be too few
-/// tiles, or too few in the last turn.
-int64_t chooseParts(MainloopNest nest, const HopperPlan &plan,
-                    const GpuTarget &target);
+/// In how many splits blocks share a tile along k at most: there may be too few
+/// tiles, or too few in the last wave.
+int64_t chooseSplits(MainloopNest nest, const HopperPlan &plan,
+                     const GpuTarget &target);
 
 /// One processor of so many with a list reads nearly as fast as memory is:
 /// where more have one, they do not share tiles. Elements take longer to gather
@@ -54,12 +54,12 @@ int64_t blocksOfMemory(const HopperPlan &plan);
 int64_t leastStepsOfList(const HopperPlan &plan);
 
 /// Do groups of an index add to the result atomically, so that they may all go
-/// through a strip of its columns before the next one?
-bool canHaveStrips(MainloopNest nest, const HopperPlan &plan);
+/// through one of its column blocks before the next one?
+bool canHaveColumnBlocks(MainloopNest nest, const HopperPlan &plan);
 
-/// The most strips that are worth it: for each, a group's rows are loaded
-/// again.
-int64_t chooseStrips(MainloopNest nest, const HopperPlan &plan);
+/// The most column blocks that are worth it: for each, a group's rows are
+/// loaded again.
+int64_t chooseColumnBlocks(MainloopNest nest, const HopperPlan &plan);
 
 } // namespace mlir::pit::cuda
 

@@ -131,7 +131,7 @@ static void swapOperands(HopperPlan &plan) {
 
 /// Has a tile fewer columns than wgmma has rows, or as many, and enough rows
 /// for both consumers?
-static bool isNarrowTile(int64_t rows, int64_t columns) {
+static bool isSkinnyTile(int64_t rows, int64_t columns) {
   return columns <= kWgmmaRows && rows >= kConsumers * kWgmmaRows;
 }
 
@@ -180,10 +180,10 @@ describe(const MainloopNest &nest, const GpuTarget &target, bool transposed) {
     }
   if (Refused refused = describeRows(mainloop, /*takesElements=*/false, plan.a))
     return *refused;
-  plan.isNarrow = transposed || (plan.a.kIsGathered && !nest.chunks &&
-                                 isNarrowTile(plan.tileM, plan.tileN));
+  plan.isSkinny = transposed || (plan.a.kIsGathered && !nest.chunks &&
+                                 isSkinnyTile(plan.tileM, plan.tileN));
   // Elements of n rows are few enough.
-  bool takesElements = plan.isNarrow && plan.b.elementBytes == 2;
+  bool takesElements = plan.isSkinny && plan.b.elementBytes == 2;
   if (Refused refused = describeRows(mainloop, takesElements, plan.b))
     return *refused;
   auto isByStep = [](const HopperOperand &operand) {
@@ -213,7 +213,7 @@ static bool coversK(MainloopOp mainloop, const HopperOperand &operand,
 static int64_t unitN(const HopperPlan &plan) {
   if (plan.b.kIsCol)
     return 8;
-  return (plan.isNarrow ? kShortestLine : kLineBytes) / plan.b.elementBytes;
+  return (plan.isSkinny ? kShortestLine : kLineBytes) / plan.b.elementBytes;
 }
 
 /// May rows that ids select be loaded one by one?
@@ -228,7 +228,7 @@ static bool takesRowGather(const HopperOperand &operand) {
 static bool canShareLoads(const MainloopNest &nest, const HopperPlan &plan,
                           int64_t cluster) {
   const HopperOperand &b = plan.b;
-  return !plan.isNarrow && !MainloopNest(nest).mainloop.getIndex() &&
+  return !plan.isSkinny && !MainloopNest(nest).mainloop.getIndex() &&
          !loadsDependOn(nest, b, tileDim(nest, plan.a)) &&
          b.loader == Loader::TmaTile &&
          (b.kIsCol ? b.rows % (cluster * kSwizzleLines) == 0
@@ -237,9 +237,9 @@ static bool canShareLoads(const MainloopNest &nest, const HopperPlan &plan,
 
 /// Do stages make up the steps, and the consumers' wgmmas the tile?
 static Refused checkTile(const HopperPlan &plan, MainloopOp mainloop) {
-  // Of a narrow tile, lines along n may be shorter.
+  // Of a skinny tile, lines along n may be shorter.
   int64_t line = kLineBytes / plan.a.elementBytes, k = plan.tileK;
-  bool isLine = plan.a.kIsCol || (plan.b.kIsCol && !plan.isNarrow);
+  bool isLine = plan.a.kIsCol || (plan.b.kIsCol && !plan.isSkinny);
   int64_t unit = isLine ? line : plan.wgmmaDepth();
   if (plan.depth % unit || plan.depth > line)
     return refuse("its depth has to be a multiple of ", unit, " up to ", line);
@@ -313,16 +313,17 @@ static Refused checkBlocks(const HopperPlan &plan, const MainloopNest &nest,
     return refuse("clusters of ", plan.cluster,
                   " blocks have no tiles along m for which each "
                   "loads a part of the other operand");
-  if (plan.parts > 1 && !canShareTiles(nest, plan))
-    return refuse("blocks share tiles in parts only if the number of "
+  if (plan.splits > 1 && !canShareTiles(nest, plan))
+    return refuse("blocks share tiles in splits only if the number of "
                   "steps is known or tiles of few rows or columns say "
                   "which ids there are, no index gives chunks, no sum "
                   "is atomic and there is one accumulator");
   int64_t steps = stagesOfTile(nest.mainloop, plan.subSteps);
-  if (plan.parts > 1 && steps >= 0 && plan.parts > steps)
-    return refuse("a tile of ", steps, " steps has no ", plan.parts, " parts");
-  if (plan.strips > 1 && !canHaveStrips(nest, plan))
-    return refuse("strips are of results that groups of an index add to "
+  if (plan.splits > 1 && steps >= 0 && plan.splits > steps)
+    return refuse("a tile of ", steps, " steps has no ", plan.splits,
+                  " splits");
+  if (plan.columnBlocks > 1 && !canHaveColumnBlocks(nest, plan))
+    return refuse("column blocks are of results that groups of an index add to "
                   "atomically, in tiles along n");
   if (plan.sharedBytes() > target.blockSharedBytes)
     return refuse("it takes ", plan.sharedBytes(),
@@ -369,7 +370,7 @@ static void layOut(HopperPlan &plan, MainloopOp mainloop) {
     int64_t bytes =
         (operand->kIsCol ? plan.depth : operand->outer) * operand->elementBytes;
     operand->lineBytes = kLineBytes;
-    if (operand == &plan.b && plan.isNarrow)
+    if (operand == &plan.b && plan.isSkinny)
       while (operand->lineBytes > kShortestLine &&
              bytes % operand->lineBytes != 0)
         operand->lineBytes /= 2;
@@ -382,9 +383,9 @@ static void layOut(HopperPlan &plan, MainloopOp mainloop) {
 /// The fewest stages that keep as many bytes on their way as memory wants.
 static constexpr int64_t kWantedStages = 4;
 
-/// A narrow tile: what lies along m fills wgmma's 64 rows, and what lies along
+/// A skinny tile: what lies along m fills wgmma's 64 rows, and what lies along
 /// n is as wide as it is.
-static void chooseNarrowTile(HopperPlan &plan, MainloopOp mainloop,
+static void chooseSkinnyTile(HopperPlan &plan, MainloopOp mainloop,
                              const GpuTarget &target) {
   plan.m = llvm::alignTo(plan.tileM, kConsumers * kWgmmaRows);
   plan.n = llvm::alignTo(plan.tileN, unitN(plan));
@@ -449,8 +450,8 @@ static OrRefusal<HopperPlan> planTile(const MainloopNest &nest, int64_t rows,
   OrRefusal<HopperPlan> plan = describe(nest, target, transposed);
   if (!plan)
     return plan.refusal();
-  if (plan->isNarrow)
-    chooseNarrowTile(*plan, nest.mainloop, target);
+  if (plan->isSkinny)
+    chooseSkinnyTile(*plan, nest.mainloop, target);
   else
     chooseTile(*plan, nest.mainloop);
   if (Refused refused = checkTile(*plan, nest.mainloop))
@@ -464,11 +465,11 @@ static OrRefusal<HopperPlan> planTile(const MainloopNest &nest, int64_t rows,
   }
   int64_t cluster = chooseCluster(nest, plan->a);
   plan->cluster = canShareLoads(nest, *plan, cluster) ? cluster : 1;
-  plan->rows = plan->isNarrow ? 0 : rows;
+  plan->rows = plan->isSkinny ? 0 : rows;
   if (Refused refused = chooseStages(*plan, target))
     return *refused;
-  plan->parts = chooseParts(nest, *plan, target);
-  plan->strips = chooseStrips(nest, *plan);
+  plan->splits = chooseSplits(nest, *plan, target);
+  plan->columnBlocks = chooseColumnBlocks(nest, *plan);
   return plan;
 }
 
@@ -486,7 +487,7 @@ static SmallVector<bool> ordersOf(const MainloopNest &nest) {
     return {false};
   int64_t rows = info->mDim < info->nDim ? info->m : info->n;
   int64_t cols = info->mDim < info->nDim ? info->n : info->m;
-  if (!isNarrowTile(cols, rows))
+  if (!isSkinnyTile(cols, rows))
     return {false};
   return {rows < kWgmmaRows, rows == kWgmmaRows};
 }
@@ -508,11 +509,11 @@ OrRefusal<HopperPlan> cuda::planHopper(const MainloopNest &nest, int64_t rows,
 //===----------------------------------------------------------------------===//
 
 HopperScheduleAttr HopperPlan::toAttribute(MLIRContext *context) const {
-  return HopperScheduleAttr::get(context, a.number, m, n,
-                                 splitN ? BoolAttr::get(context, true)
-                                        : BoolAttr(),
-                                 depth, stages, a.loader, b.loader, cluster,
-                                 parts, strips, rows, fillBytes, sharedBytes());
+  return HopperScheduleAttr::get(
+      context, a.number, m, n,
+      splitN ? BoolAttr::get(context, true) : BoolAttr(), depth, stages,
+      a.loader, b.loader, cluster, splits, columnBlocks, rows, fillBytes,
+      sharedBytes());
 }
 
 OrRefusal<HopperPlan> HopperPlan::from(HopperScheduleAttr schedule,
@@ -534,8 +535,8 @@ OrRefusal<HopperPlan> HopperPlan::from(HopperScheduleAttr schedule,
   plan->a.loader = schedule.getLoadA();
   plan->b.loader = schedule.getLoadB();
   plan->cluster = schedule.getCluster();
-  plan->parts = schedule.getParts();
-  plan->strips = schedule.getStrips();
+  plan->splits = schedule.getSplits();
+  plan->columnBlocks = schedule.getColumnBlocks();
   plan->rows = schedule.getFillRows();
   plan->fillBytes = schedule.getFillBytes();
   layOut(*plan, nest.mainloop);

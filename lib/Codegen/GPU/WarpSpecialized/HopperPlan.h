@@ -110,8 +110,8 @@ struct HopperPlan : KernelPlan {
   SmallVector<HopperScales> scales;
   int64_t depth = 0; ///< of a stage along k
   int64_t subSteps = 1;
-  int64_t cluster = 1;   ///< blocks that share what they load of b
-  int64_t strips = 1;    ///< of the result, that groups add to, at most
+  int64_t cluster = 1;      ///< blocks that share what they load of b
+  int64_t columnBlocks = 1; ///< of the result, that groups add to, at most
   int64_t rows = 0;      ///< of the result, of which a block keeps a bit each
   int64_t fillBytes = 0; ///< of what is copied to rows that no tile writes
   /// Are the sums of a stage added to the others in f32? Those that wgmma makes
@@ -121,7 +121,7 @@ struct HopperPlan : KernelPlan {
   /// Is the tile one of few columns along n, those of a group of micro-tiles,
   /// and of as many along m as a stage has room for? Lines along n may be
   /// shorter then.
-  bool isNarrow = false;
+  bool isSkinny = false;
 
   /// The consumers share the tile along m, or along n.
   bool splitN = false;
@@ -149,7 +149,7 @@ struct HopperPlan : KernelPlan {
 
   /// Are ids of the steps, and elements that they select, loaded so far ahead
   /// that they do not wait behind copies? Then they lie in shared memory.
-  bool streamsIds() const { return isNarrow && a.kIsGathered; }
+  bool streamsIds() const { return isSkinny && a.kIsGathered; }
   /// Steps that elements come ahead; their ids come twice as far.
   int64_t stepsAhead() const { return stages; }
   /// Places for the ids of a step. While one is written, the ids of the steps

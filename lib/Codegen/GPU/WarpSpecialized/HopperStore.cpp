@@ -21,11 +21,12 @@ HopperStore::HopperStore(Emitter &e, MainloopOp mainloop,
   dest = accessTile(e, {mainloop.getDest(), mainloop.getSubscripts(), extents},
                     TypedAttr(), chunks);
   staged = canStage();
-  if (!looks())
+  if (!scans())
     return;
-  bits = accessTile(e, {mainloop.getBits(), mainloop.getSubscripts(), extents},
-                    TypedAttr(), chunks);
-  bitsBytes = memref::DimOp::create(e.b, e.loc, mainloop.getBits(),
+  bits =
+      accessTile(e, {mainloop.getBitmap(), mainloop.getSubscripts(), extents},
+                 TypedAttr(), chunks);
+  bitsBytes = memref::DimOp::create(e.b, e.loc, mainloop.getBitmap(),
                                     e.index(dest.dims.size() - 1));
 }
 
@@ -97,7 +98,7 @@ HopperRows HopperStore::locateRows(Value wgmma) {
   if (!staged)
     return rows;
   rows.results = locateLines(dest, lineDim(), otherDim(), wgmma);
-  if (looks())
+  if (scans())
     locateBitsLines(rows);
   if (plan.isTransposed() || plan.perN() % kStoreColumns != 0)
     return rows;
@@ -143,7 +144,7 @@ void HopperStore::store(HopperRows &rows, ArrayRef<Value> elements,
     return storeStaged(rows, values, column);
   }
   rows.epilogue.finish(values);
-  if (looks())
+  if (scans())
     lookAt(rows.wgmma, column, count);
 }
 
@@ -152,10 +153,10 @@ void HopperStore::store(HopperRows &rows, ArrayRef<Value> elements,
 //===----------------------------------------------------------------------===//
 
 /// Is a line of the tile shorter than what a warp stores together, and does it
-/// make up whole matrices of stmatrix? Of narrow tiles, which no two consumers
+/// make up whole matrices of stmatrix? Of skinny tiles, which no two consumers
 /// share along n, and no blocks along k: there is nothing behind the line.
 static bool hasShortLine(const HopperPlan &plan) {
-  return plan.isNarrow && plan.perN() < kStoreColumns && plan.perN() % 16 == 0;
+  return plan.isSkinny && plan.perN() < kStoreColumns && plan.perN() % 16 == 0;
 }
 
 /// Can results go to memory 16 bytes at a time?
@@ -167,11 +168,11 @@ bool HopperStore::canStage() {
     isTaken = *kind == arith::AtomicRMWKind::addf && mainloop.getAtomic() &&
               dest.element.isF32() && plan.vectorAtomics;
   // Lines of bits are those of results.
-  if (looks() && lineDim() + 1 != static_cast<int>(dest.dims.size()))
+  if (scans() && lineDim() + 1 != static_cast<int>(dest.dims.size()))
     return false;
   bool fits = plan.isTransposed() ? bytes == 2 && !mainloop.getCombine()
                                   : plan.perN() % kStoreColumns == 0 ||
-                                        (hasShortLine(plan) && !looks());
+                                        (hasShortLine(plan) && !scans());
   return isTaken && fits && plan.nDim >= 0 && plan.mDim >= 0 &&
          !dest.dims[lineDim()].ids &&
          matchPattern(dest.dims[lineDim()].stride, m_ConstantInt(&stride)) &&
@@ -316,8 +317,8 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
     Value whole =
         e.logicalAnd(rows.results.aligned,
                      e.lessThan(e.add(col, perChunk - 1), colDim.limit));
-    HopperBitsColumn bitsColumn;
-    if (looks())
+    HopperBitmapColumn bitsColumn;
+    if (scans())
       bitsColumn = locateBits(col);
     for (int64_t r = 0; r < kWarpRows; r += 4) {
       Value from =
@@ -330,7 +331,7 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
       if (hasIds)
         storePart(chunk, rows.results.offsets[r / 4], rows.results.exist[r / 4],
                   col, whole);
-      if (looks())
+      if (scans())
         storeBits(chunk, rows.bitsOffsets[r / 4], rows.results.exist[r / 4],
                   bitsColumn);
     }
@@ -394,8 +395,8 @@ void HopperStore::storeTransposed(HopperRows &rows, ArrayRef<Value> values,
   Value at = e.toIndex(e.add(firstRow(rows.wgmma), e.mul(laneChunk, perChunk)));
   Value whole = e.logicalAnd(rows.results.aligned,
                              e.lessThan(e.add(at, perChunk - 1), along.limit));
-  HopperBitsColumn bitsColumn;
-  if (looks())
+  HopperBitmapColumn bitsColumn;
+  if (scans())
     bitsColumn = locateBits(at);
   for (int64_t first = 0; first < columns; first += 16) {
     Value line = e.add(e.div(lane(), 2), first);
@@ -412,7 +413,7 @@ void HopperStore::storeTransposed(HopperRows &rows, ArrayRef<Value> values,
                  there, at, whole);
       storePart(chunk, e.add(rows.results.fixed, e.mul(number, across.stride)),
                 there, at, whole);
-      if (looks())
+      if (scans())
         storeBits(
             chunk,
             e.add(rows.bitsFixed, e.mul(number, bits.dims[otherDim()].stride)),

@@ -45,7 +45,7 @@ struct HopperRows {
 };
 
 /// What bits a chunk of results has, by its place in its line.
-struct HopperBitsColumn {
+struct HopperBitmapColumn {
   Value byte;   ///< of the line's bits (index)
   Value exists; ///< has the line such a byte?
   Value mask;   ///< of the chunk's elements that the line has (i32)
@@ -124,11 +124,11 @@ private:
                  Value whole);
   void storeElements(HopperRows &rows, Value first, int64_t columns);
   /// Are there bits to write?
-  bool looks() { return static_cast<bool>(mainloop.getBits()); }
+  bool scans() { return static_cast<bool>(mainloop.getBitmap()); }
   /// Of the chunk at `col` of the tile.
-  HopperBitsColumn locateBits(Value col);
+  HopperBitmapColumn locateBits(Value col);
   void storeBits(Value chunk, Value rowOffset, Value exists,
-                 const HopperBitsColumn &column);
+                 const HopperBitmapColumn &column);
   Value packBits(Value chunk);
   /// Reads back what the warp stored of these columns, and writes its bits.
   void lookAt(Value wgmma, Value column, int64_t count);

@@ -27,15 +27,15 @@ HopperThreadPlace::HopperThreadPlace(Emitter &e, const HopperOperand &operand,
 HopperStream::HopperStream(Emitter &e, const HopperTile &tile,
                            MainloopSteps &steps)
     : e(e), tile(tile), plan(tile.plan), self(tile.self), steps(steps),
-      turn(tile.turn) {
+      wave(tile.wave) {
   if (hasElements())
     place = HopperThreadPlace(e, plan.b, self.thread);
 }
 
 /// Ids of first steps have places of their own.
-Value HopperStream::idPlace(Value s, Value number, Value turn) {
+Value HopperStream::idPlace(Value s, Value number, Value wave) {
   Value later = e.bitAnd(s, plan.idSlots() - 1);
-  Value first = e.add(e.mul(e.rem(turn, 2), plan.firstIdSlots()), s);
+  Value first = e.add(e.mul(e.rem(wave, 2), plan.firstIdSlots()), s);
   Value slot = e.select(e.lessThan(s, e.i32(plan.firstIdSlots())),
                         e.add(first, plan.idSlots()), later);
   Value byte = e.add(e.mul(slot, plan.idSlotBytes()), e.mul(number, kIdBytes));
@@ -44,15 +44,15 @@ Value HopperStream::idPlace(Value s, Value number, Value turn) {
 
 Value HopperStream::id(Value s, Value number) {
   return LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(),
-                              e.sharedPointer(idPlace(s, number, turn)),
+                              e.sharedPointer(idPlace(s, number, wave)),
                               kIdBytes,
                               /*isVolatile=*/true);
 }
 
-/// Copies an id of step `s` of the block's tile number `turn`: 0 if there is no
+/// Copies an id of step `s` of the block's tile number `wave`: 0 if there is no
 /// such id in the step, which exists.
 void HopperStream::copyId(MainloopSteps &steps, Value s, Value number,
-                          Value turn) {
+                          Value wave) {
   steps.enter(s);
   TileDim dim = steps.access(plan.a.views.front()).dims[plan.a.rowDim];
   Value at = e.toIndex(e.add(number, firstOf(s)));
@@ -63,12 +63,12 @@ void HopperStream::copyId(MainloopSteps &steps, Value s, Value number,
   from = LLVM::IntToPtrOp::create(
       e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 1), from);
   pitgpu::CopyOp::create(e.b, e.loc, from, e.lessThan(at, dim.limit),
-                         idPlace(s, number, turn), kWordBytes);
+                         idPlace(s, number, wave), kWordBytes);
 }
 
 /// Copies the ids of a tile's first steps, and has its barrier say when they
 /// have come.
-void HopperStream::copyFirstIds(MainloopSteps &steps, Value turn) {
+void HopperStream::copyFirstIds(MainloopSteps &steps, Value wave) {
   int64_t ids = plan.firstIdSlots() * plan.depth;
   for (int64_t i = 0; i < ids; i += kWarpgroup) {
     Value number = e.add(self.thread, i);
@@ -77,10 +77,10 @@ void HopperStream::copyFirstIds(MainloopSteps &steps, Value turn) {
     if (i + kWarpgroup > ids)
       exists = e.logicalAnd(exists, e.lessThan(number, e.i32(ids)));
     e.ifThen(exists,
-             [&] { copyId(steps, s, e.rem(number, plan.depth), turn); });
+             [&] { copyId(steps, s, e.rem(number, plan.depth), wave); });
   }
   Value stage =
-      pitgpu::AcquireOp::create(e.b, e.loc, self.shared.firstIds, turn);
+      pitgpu::AcquireOp::create(e.b, e.loc, self.shared.firstIds, wave);
   pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Copies);
 }
 
@@ -129,16 +129,16 @@ void HopperStream::copyElements(Value s) {
 void HopperStream::start() {
   // The ids of the tile before have been read.
   pitgpu::SyncOp::create(e.b, e.loc, pitgpu::SyncScope::Role);
-  auto copyOwn = [&] { copyFirstIds(steps, turn); };
+  auto copyOwn = [&] { copyFirstIds(steps, wave); };
   if (tile.next.first) {
-    e.ifThen(e.lessThan(turn, e.i32(1)), copyOwn);
+    e.ifThen(e.lessThan(wave, e.i32(1)), copyOwn);
     MainloopSteps following(e, tile.mainloop, plan.subSteps, tile.values,
                             tile.next);
-    copyFirstIds(following, e.add(turn, 1));
+    copyFirstIds(following, e.add(wave, 1));
   } else {
     copyOwn();
   }
-  pitgpu::WaitOp::create(e.b, e.loc, self.shared.firstIds, turn);
+  pitgpu::WaitOp::create(e.b, e.loc, self.shared.firstIds, wave);
   if (!hasElements())
     return;
   // Rows are the same in all steps; of one that does not exist, another is
@@ -171,7 +171,7 @@ void HopperStream::copyAhead(Value s) {
   Value later = e.add(s, 2 * plan.stepsAhead());
   Value copies = e.logicalAnd(e.lessThan(later, total),
                               e.lessThan(self.thread, e.i32(plan.depth)));
-  e.ifThen(copies, [&] { copyId(steps, later, self.thread, turn); });
+  e.ifThen(copies, [&] { copyId(steps, later, self.thread, wave); });
 }
 
 void HopperStream::storeElements(Value s, Value tile) {

@@ -53,11 +53,11 @@ public:
   void storeElements(Value s, Value tile);
 
 private:
-  Value idPlace(Value s, Value number, Value turn);
+  Value idPlace(Value s, Value number, Value wave);
   Value elementPlace(Value s);
   Value firstOf(Value s) { return e.mul(e.rem(s, plan.subSteps), plan.depth); }
-  void copyId(MainloopSteps &steps, Value s, Value number, Value turn);
-  void copyFirstIds(MainloopSteps &steps, Value turn);
+  void copyId(MainloopSteps &steps, Value s, Value number, Value wave);
+  void copyFirstIds(MainloopSteps &steps, Value wave);
   void copyElements(Value s);
 
   Emitter &e;
@@ -65,7 +65,7 @@ private:
   const HopperPlan &plan;
   const HopperThread &self;
   MainloopSteps &steps;
-  Value turn;
+  Value wave;
   HopperThreadPlace place; ///< of b
   SmallVector<Value> rows; ///< of this thread's elements (index)
 };

@@ -19,12 +19,12 @@ using namespace mlir::pit::cuda;
 
 /// Rows of a band of tiles.
 static constexpr int64_t kRasterRows = 16;
-/// The part of the L2 cache that holds the sums of a strip: the rest is for
-/// what is loaded.
+/// The part of the L2 cache that holds the sums of a column block: the rest is
+/// for what is loaded.
 static constexpr int64_t kSumsOfCache = 3;
 
 /// Parts that a tile may have: no machine runs so many blocks at once.
-static constexpr int64_t kMostParts = 1024;
+static constexpr int64_t kMostSplits = 1024;
 
 /// A block's next tile is so many after its last one as there are blocks.
 void HopperLowering::lowerTiles(MainloopNest nest, Role role) {
@@ -48,15 +48,15 @@ void HopperLowering::lowerTiles(MainloopNest nest, Role role) {
 Value HopperLowering::extentOf(Emitter &e, const TileSpace &space, int dim) {
   if (dim == kNoDim)
     return e.i32(1);
-  if (dim == nDim && space.stripCols)
-    return space.stripCols;
+  if (dim == nDim && space.blockCols)
+    return space.blockCols;
   return dim == kChunkDim ? space.chunkCount : space.extents[dim];
 }
 
 /// The operand that tiles with other ids of the steps read the same part of,
 /// but for these: one along which no group of the index lies, where groups lie
 /// along the other one. All such tiles are gone through at once, so that the
-/// part stays in the L2 cache. Narrow tiles without such ids share
+/// part stays in the L2 cache. Skinny tiles without such ids share
 /// a, of which each reads far more than of b. Null if there is none.
 const HopperOperand *HopperLowering::sharedByIds(MainloopNest nest) const {
   ValueRange group = nest.mainloop.getGroup();
@@ -68,11 +68,11 @@ const HopperOperand *HopperLowering::sharedByIds(MainloopNest nest) const {
   };
   bool alongM = isOfGroup(mDim), alongN = isOfGroup(nDim);
   if (hopper.cluster > 1 || !nest.mainloop.getIndex() || alongM == alongN)
-    return hopper.isNarrow ? &hopper.a : nullptr;
+    return hopper.isSkinny ? &hopper.a : nullptr;
   return alongM ? &hopper.b : &hopper.a;
 }
 
-/// Finds out in how many parts tiles of lists are shared, by the mean list.
+/// Finds out in how many splits tiles of lists are shared, by the mean list.
 /// Where there are many tiles they are not, and no block waits for the number
 /// of ids, or divides.
 void HopperLowering::shareLists(Emitter &e, TileSpace &space) {
@@ -84,18 +84,18 @@ void HopperLowering::shareLists(Emitter &e, TileSpace &space) {
     Value ids = e.toI32(e.min(index.total, e.index(INT32_MAX)));
     Value lists = e.max(e.toI32(index.groups), e.i32(1));
     Value steps = e.div(ids, leastStepsOfList(hopper) * hopper.depth);
-    Value parts = e.divRem(steps, lists).first;
+    Value splits = e.divRem(steps, lists).first;
     Value most = e.divRem(workers, e.max(tiles, e.i32(1))).first;
-    parts = e.min(parts, e.min(most, e.i32(hopper.parts)));
-    parts = e.max(parts, e.i32(1));
+    splits = e.min(splits, e.min(most, e.i32(hopper.splits)));
+    splits = e.max(splits, e.i32(1));
     // All blocks that fit were started, but few may have something to do.
     // These lie apart: neighbours share a way to memory, and took 1.3 times as
     // long.
-    Value total = e.mul(tiles, parts);
+    Value total = e.mul(tiles, splits);
     Value apart = e.divRem(workers, e.max(total, e.i32(1))).first;
     auto [first, rest] = e.divRem(worker, e.max(apart, e.i32(1)));
     first = e.select(e.lessThan(rest, e.i32(1)), first, total);
-    return {parts, first, total};
+    return {splits, first, total};
   };
   SmallVector<Value> shared = e.choose(
       areMany, [&] { return SmallVector<Value>{e.i32(1), worker, tiles}; },
@@ -149,14 +149,15 @@ void HopperLowering::countTiles(Emitter &e, TileSpace &space, Value ids) {
   space.total = pitgpu::CountTilesOp::create(
       rewriter, loc, rewriter.getI32Type(), space.order);
   space.first = worker;
-  if (hopper.parts == 1)
+  if (hopper.splits == 1)
     return;
   if (space.nest.mainloop.getIndex())
     return shareLists(e, space);
-  auto share = pitgpu::ShareTilesOp::create(rewriter, loc, space.total, workers,
-                                            std::min(hopper.parts, kMostParts));
+  auto share =
+      pitgpu::ShareTilesOp::create(rewriter, loc, space.total, workers,
+                                   std::min(hopper.splits, kMostSplits));
   space.whole = share.getWhole();
-  space.shared = share.getParts();
+  space.shared = share.getSplits();
   space.total = share.getNumbers();
 }
 
@@ -181,15 +182,15 @@ void HopperLowering::markFilled(Emitter &e, const TileSpace &space) {
   fill.markGroups(indices.at(nest.chunks.getIndex()), upTo);
 }
 
-/// Spreads what the producers fill over the steps of so many turns.
-void HopperLowering::startFill(Emitter &e, const TileSpace &space, Value turns,
+/// Spreads what the producers fill over the steps of so many waves.
+void HopperLowering::startFill(Emitter &e, const TileSpace &space, Value waves,
                                HopperFill &fill) {
   int64_t perTile = stagesOfTile(space.nest.mainloop, hopper.subSteps);
-  Value steps = e.mul(turns, perTile);
+  Value steps = e.mul(waves, perTile);
   if (space.shared) {
     Value wholes =
         rewriter.createOrFold<arith::DivUIOp>(loc, space.whole, workers);
-    steps = e.select(e.lessThan(wholes, turns),
+    steps = e.select(e.lessThan(wholes, waves),
                      ceilDiv(e.i32(perTile), space.shared), e.i32(0));
     steps = e.add(e.mul(wholes, perTile), steps);
   }
@@ -203,11 +204,11 @@ void HopperLowering::lowerAllTiles(TileSpace space, Role role) {
   Value first = space.first;
   std::optional<HopperFill> fill;
   if (before && role == Role::Producer && hopper.fillsBetweenSteps()) {
-    Value turns = ceilDiv(e.max(e.sub(space.total, first), e.i32(0)), workers);
+    Value waves = ceilDiv(e.max(e.sub(space.total, first), e.i32(0)), workers);
     fill.emplace(fillOf(e, space.nest));
-    startFill(e, space, turns, *fill);
+    startFill(e, space, waves, *fill);
   }
-  // Beside the stages, the turn and the groups of this tile and the next one.
+  // Beside the stages, the wave and the groups of this tile and the next one.
   SmallVector<Value> carried = {e.i32(0)};
   bool ahead = hopper.streamsIds() && knowsGroups(space.nest);
   if (hopper.streamsIds())
@@ -227,7 +228,7 @@ void HopperLowering::lowerAllTiles(TileSpace space, Role role) {
       space.nest.mainloop, hopper, self, {chunks, indices}, args[0]};
   SmallVector<Value> following;
   if (hopper.streamsIds()) {
-    tile.turn = args[1];
+    tile.wave = args[1];
     following.push_back(e.add(args[1], 1));
   }
   if (ahead) {
@@ -252,7 +253,7 @@ GroupOfTile HopperLowering::listOf(Emitter &e, const TileSpace &space,
                                    Value number) {
   MainloopOp mainloop = space.nest.mainloop;
   ForallOp forall = space.nest.forall;
-  pitgpu::PartOfOp part = partOf(space, number);
+  pitgpu::SplitOfOp part = partOf(space, number);
   SmallVector<Value> ivs =
       tileAt(e, space, part ? part.getTile() : number).first;
   SmallVector<Value> group;
@@ -271,8 +272,8 @@ GroupOfTile HopperLowering::listOf(Emitter &e, const TileSpace &space,
     Value ids = e.toI32(count), depth = e.i32(hopper.depth);
     StreamKWork work;
     work.count = part.getCount();
-    work.part = part.getPart();
-    auto [begin, end] = stepsOfPart(e, work, ceilDiv(ids, depth));
+    work.part = part.getSplit();
+    auto [begin, end] = stepsOfSplit(e, work, ceilDiv(ids, depth));
     Value first = e.mul(begin, depth);
     Value own = e.sub(e.min(ids, e.mul(end, depth)), first);
     return {e.toIndex(own), e.add(offset, e.toIndex(first))};
@@ -317,10 +318,10 @@ SmallVector<Value> HopperLowering::setGroup(Emitter &e, TileSpace &space,
   return group;
 }
 
-/// Tiles along n of a strip of the result: as many as have sums that stay in
-/// the L2 cache while all groups add to them. All, if that took too many
-/// strips.
-Value HopperLowering::columnsOfStrip(Emitter &e, const TileSpace &space) {
+/// Tiles along n of a column block of the result: as many as have sums that
+/// stay in the L2 cache while all groups add to them. All, if that took too
+/// many column blocks.
+Value HopperLowering::columnsOfBlock(Emitter &e, const TileSpace &space) {
   MainloopOp mainloop = space.nest.mainloop;
   Value dest = mainloop.getDest();
   auto type = cast<MemRefType>(dest.getType());
@@ -328,17 +329,18 @@ Value HopperLowering::columnsOfStrip(Emitter &e, const TileSpace &space) {
   for (int64_t d = 0; d < type.getRank(); ++d)
     bytes =
         e.mul(bytes, memref::DimOp::create(rewriter, loc, dest, e.index(d)));
-  Value strips =
+  Value columnBlocks =
       e.max(ceilDiv(bytes, e.index(target.l2Bytes / kSumsOfCache)), e.index(1));
-  Value isWorthIt = e.lessThan(strips, e.index(hopper.strips + 1));
-  strips = e.toI32(e.select(isWorthIt, strips, e.index(1)));
+  Value isWorthIt = e.lessThan(columnBlocks, e.index(hopper.columnBlocks + 1));
+  columnBlocks = e.toI32(e.select(isWorthIt, columnBlocks, e.index(1)));
   // Clusters may have pairs of tiles along n.
-  Value pairs = ceilDiv(space.extents[nDim], e.mul(strips, hopper.cluster));
+  Value pairs =
+      ceilDiv(space.extents[nDim], e.mul(columnBlocks, hopper.cluster));
   return e.mul(e.max(pairs, e.i32(1)), hopper.cluster);
 }
 
-/// The tiles of all groups; where groups add to the result, those of one strip
-/// of it before those of the next one.
+/// The tiles of all groups; where groups add to the result, those of one column
+/// block of it before those of the next one.
 void HopperLowering::lowerGroups(TileSpace space, Role role) {
   Emitter e(rewriter, loc);
   MainloopNest nest = space.nest;
@@ -352,20 +354,20 @@ void HopperLowering::lowerGroups(TileSpace space, Role role) {
   SmallVector<Value> carried = {worker, e.i32(0)};
   HopperFill *between = fill ? &*fill : nullptr;
   ValueRange after;
-  if (hopper.strips == 1) {
+  if (hopper.columnBlocks == 1) {
     after = lowerBatches(space, role, carried, between);
   } else {
-    Value columns = columnsOfStrip(e, space);
-    auto strips = scf::ForOp::create(rewriter, loc, e.i32(0),
-                                     space.extents[nDim], columns, carried);
-    after = strips.getResults();
+    Value columns = columnsOfBlock(e, space);
+    auto columnBlocks = scf::ForOp::create(
+        rewriter, loc, e.i32(0), space.extents[nDim], columns, carried);
+    after = columnBlocks.getResults();
     OpBuilder::InsertionGuard guard(rewriter);
-    rewriter.setInsertionPointToStart(strips.getBody());
-    space.firstCol = strips.getInductionVar();
-    space.stripCols =
+    rewriter.setInsertionPointToStart(columnBlocks.getBody());
+    space.firstCol = columnBlocks.getInductionVar();
+    space.blockCols =
         e.min(columns, e.sub(space.extents[nDim], space.firstCol));
     ValueRange next =
-        lowerBatches(space, role, strips.getRegionIterArgs(), between);
+        lowerBatches(space, role, columnBlocks.getRegionIterArgs(), between);
     scf::YieldOp::create(rewriter, loc, next);
   }
   if (fill)
@@ -452,12 +454,12 @@ HopperLowering::tileAt(Emitter &e, const TileSpace &space, Value number) {
 /// mainloop to the end of `body`.
 void HopperLowering::enterTile(Emitter &e, TileSpace &space, Value number,
                                Block *body) {
-  if (pitgpu::PartOfOp part = partOf(space, number)) {
-    // Neighbouring clusters have the parts of a tile. Each of their blocks
+  if (pitgpu::SplitOfOp part = partOf(space, number)) {
+    // Neighbouring clusters have the splits of a tile. Each of their blocks
     // shares with those of its rank.
     number = part.getTile();
     self.streamK.count = part.getCount();
-    self.streamK.part = part.getPart();
+    self.streamK.part = part.getSplit();
     self.streamK.distance = e.i32(hopper.cluster);
     self.streamK.first = e.add(
         e.mul(e.mul(part.getLater(), space.shared), hopper.cluster), self.rank);
@@ -478,12 +480,12 @@ void HopperLowering::enterTile(Emitter &e, TileSpace &space, Value number,
 }
 
 /// What number `number` of the loop is; null: a tile.
-pitgpu::PartOfOp HopperLowering::partOf(const TileSpace &space, Value number) {
+pitgpu::SplitOfOp HopperLowering::partOf(const TileSpace &space, Value number) {
   if (!space.shared)
     return {};
   // Most tiles of lists are whole ones.
   MainloopOp mainloop = space.nest.mainloop;
-  return pitgpu::PartOfOp::create(rewriter, loc, number, space.whole,
-                                  space.shared,
-                                  static_cast<bool>(mainloop.getIndex()));
+  return pitgpu::SplitOfOp::create(rewriter, loc, number, space.whole,
+                                   space.shared,
+                                   static_cast<bool>(mainloop.getIndex()));
 }

@@ -21,12 +21,14 @@ struct TileSpace {
   SmallVector<Value> extents = {};         ///< of the loop's dimensions
   SmallVector<Value> ivs = {};             ///< known for the group's dimensions
   Value chunkCount = {};
-  Value firstCol = {}, stripCols = {}; ///< of the strip; null: it is all of n
-  SmallVector<int> dims = {};          ///< of `order`: of the forall, chunks
-  Value order = {};                    ///< !pit_gpu.tile_space
+  Value firstCol = {},
+        blockCols = {};       ///< of the column block; null: it is all of n
+  SmallVector<int> dims = {}; ///< of `order`: of the forall, chunks
+  Value order = {};           ///< !pit_gpu.tile_space
   Value total = {};
-  Value first = {};              ///< of the numbers of this block's cluster
-  Value whole = {}, shared = {}; ///< tiles of whole turns; parts of a later one
+  Value first = {}; ///< of the numbers of this block's cluster
+  Value whole = {},
+        shared = {}; ///< tiles of whole waves; splits of a later one
 };
 
 /// Makes the kernel of a function. How it goes through tiles is in
@@ -57,19 +59,19 @@ private:
   void countTiles(Emitter &e, TileSpace &space, Value ids = {});
   HopperFill fillOf(Emitter &e, MainloopNest nest);
   void markFilled(Emitter &e, const TileSpace &space);
-  void startFill(Emitter &e, const TileSpace &space, Value turns,
+  void startFill(Emitter &e, const TileSpace &space, Value waves,
                  HopperFill &fill);
   void lowerAllTiles(TileSpace space, Role role);
   SmallVector<Value> setGroup(Emitter &e, TileSpace &space, Value number);
   void lowerGroups(TileSpace space, Role role);
   ValueRange lowerBatches(TileSpace space, Role role, ValueRange carried,
                           HopperFill *fill);
-  Value columnsOfStrip(Emitter &e, const TileSpace &space);
+  Value columnsOfBlock(Emitter &e, const TileSpace &space);
   /// Variables of the forall (index), and the number of a group's chunk (i32).
   using TileIvs = std::pair<SmallVector<Value>, Value>;
   TileIvs tileAt(Emitter &e, const TileSpace &space, Value number);
   void enterTile(Emitter &e, TileSpace &space, Value number, Block *body);
-  pitgpu::PartOfOp partOf(const TileSpace &space, Value number);
+  pitgpu::SplitOfOp partOf(const TileSpace &space, Value number);
   GroupOfTile listOf(Emitter &e, const TileSpace &space, Value number);
   GroupOfTile groupOf(Emitter &e, const TileSpace &space, Value number);
   Value lowerMainloop(HopperTile tile, Role role, HopperFill *fill);

@@ -14,7 +14,7 @@ using namespace mlir::pit::cuda;
 /// Sums that a thread writes and reads at once.
 static constexpr int64_t kSumsAtOnce = kChunkBytes / 4;
 /// Parts whose sums it reads at once.
-static constexpr int64_t kPartsAtOnce = 2;
+static constexpr int64_t kPartialsAtOnce = 2;
 /// How often a warp looks for the others: each time takes half a microsecond.
 static constexpr int64_t kPolls = 1000;
 static constexpr int64_t kAllWarps = kConsumers * kWarps;
@@ -69,7 +69,7 @@ void StreamKFixup::write(ArrayRef<Value> sums) {
 }
 
 //===----------------------------------------------------------------------===//
-// The other parts
+// The other splits
 //===----------------------------------------------------------------------===//
 
 /// Looks again until all have come or it has been long.
@@ -199,8 +199,8 @@ SmallVector<Value> StreamKFixup::add(Value piece) {
     return arith::AddFOp::create(e.b, e.loc, x, y);
   };
   SmallVector<Value> zeros(count, e.constant(e.b.getF32FloatAttr(0)));
-  scf::ForOp loop =
-      addParts(e, self.streamK.count, {kPartsAtOnce, count}, zeros, load, add);
+  scf::ForOp loop = addPartials(e, self.streamK.count, {kPartialsAtOnce, count},
+                                zeros, load, add);
   e.keepLoop(loop);
   return SmallVector<Value>(loop.getResults());
 }

@@ -27,8 +27,8 @@ public:
 
   /// Writes the sums of this block's part; of rows that do not exist, nothing.
   void write(ArrayRef<Value> sums);
-  /// Waits for the other parts, then adds up and stores this block's pieces of
-  /// the tile: the parts in their order, whichever block does it, and so the
+  /// Waits for the other splits, then adds up and stores this block's pieces of
+  /// the tile: the splits in their order, whichever block does it, and so the
   /// same bits every time.
   void addPieces();
 

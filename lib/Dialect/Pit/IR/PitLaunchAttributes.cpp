@@ -49,7 +49,7 @@ LogicalResult TensorMapAttr::verify(EmitError emitError, int64_t argument,
 
 LogicalResult LaunchInfoAttr::verify(
     EmitError emitError, int64_t threads, int64_t sharedBytes,
-    int64_t scratchBytes, LaunchGrid grid, int64_t parts, int64_t partBytes,
+    int64_t scratchBytes, LaunchGrid grid, int64_t splits, int64_t partialBytes,
     int64_t streamBytes, int64_t cluster, BoolAttr, BoolAttr, int64_t fills,
     int64_t fillsAtMost, FlatSymbolRefAttr, ArrayRef<TensorMapAttr>) {
   if (threads < kWarp || threads > kMaxThreads || threads % kWarp)
@@ -58,23 +58,23 @@ LogicalResult LaunchInfoAttr::verify(
                        << kMaxThreads;
   std::pair<StringRef, int64_t> sizes[] = {{"shared_bytes", sharedBytes},
                                            {"scratch_bytes", scratchBytes},
-                                           {"part_bytes", partBytes},
+                                           {"partial_bytes", partialBytes},
                                            {"stream_bytes", streamBytes}};
   for (auto [name, bytes] : sizes)
     if (bytes < 0)
       return emitError() << name << " is " << bytes
                          << "; it has to be 0 or more bytes";
-  bool hasParts = grid == LaunchGrid::Steps || grid == LaunchGrid::Rows;
-  if (hasParts ? parts < 2 : parts != 1)
-    return emitError() << "parts is " << parts << " and grid is "
+  bool hasSplits = grid == LaunchGrid::Steps || grid == LaunchGrid::Rows;
+  if (hasSplits ? splits < 2 : splits != 1)
+    return emitError() << "splits is " << splits << " and grid is "
                        << stringifyLaunchGrid(grid)
-                       << (hasParts ? "; it has to be 2 or more"
-                                    : "; tiles of steps or rows alone have "
-                                      "parts");
-  if (partBytes && !hasParts)
-    return emitError() << "part_bytes is " << partBytes << " and grid is "
+                       << (hasSplits ? "; it has to be 2 or more"
+                                     : "; tiles of steps or rows alone have "
+                                       "splits");
+  if (partialBytes && !hasSplits)
+    return emitError() << "partial_bytes is " << partialBytes << " and grid is "
                        << stringifyLaunchGrid(grid)
-                       << "; tiles of steps or rows alone have parts";
+                       << "; tiles of steps or rows alone have splits";
   if (streamBytes && grid != LaunchGrid::Machine)
     return emitError() << "stream_bytes is " << streamBytes << " and grid is "
                        << stringifyLaunchGrid(grid)
@@ -109,11 +109,11 @@ std::optional<LaunchInfo> LaunchInfo::of(Operation *kernel) {
   info.sharedBytes = attr.getSharedBytes();
   info.scratchBytes = attr.getScratchBytes();
   info.grid = attr.getGrid();
-  info.parts = attr.getParts();
-  info.partBytes = attr.getPartBytes();
+  info.splits = attr.getSplits();
+  info.partialBytes = attr.getPartialBytes();
   info.streamBytes = attr.getStreamBytes();
   info.cluster = attr.getCluster();
-  info.earlyStart = isTrue(attr.getEarlyStart());
+  info.pdl = isTrue(attr.getPdl());
   info.predicated = isTrue(attr.getPredicated());
   if (attr.getFills() >= 0)
     info.fills = attr.getFills();
@@ -130,8 +130,8 @@ void LaunchInfo::setOn(Operation *kernel) const {
   };
   kernel->setAttr(kLaunchInfoAttrName,
                   LaunchInfoAttr::get(context, threads, sharedBytes,
-                                      scratchBytes, grid, parts, partBytes,
-                                      streamBytes, cluster, flag(earlyStart),
+                                      scratchBytes, grid, splits, partialBytes,
+                                      streamBytes, cluster, flag(pdl),
                                       flag(predicated), fills.value_or(-1),
                                       fillsAtMost, preferred, tensorMaps));
 }

@@ -302,15 +302,15 @@ template <typename LoopTy> static LogicalResult verifyLoop(LoopTy loop) {
   return success();
 }
 
-/// Is `value` the iter_arg `arg` updated by one SWrite, mainloop or look, or by
+/// Is `value` the iter_arg `arg` updated by one SWrite, mainloop or scan, or by
 /// loops, one after another, that carry it and do the same?
 static bool isUpdateOf(Value value, Value arg) {
   if (auto write = value.getDefiningOp<SWriteOp>())
     return write.getDest() == arg;
   if (auto mainloop = value.getDefiningOp<MainloopOp>())
     return mainloop.getDest() == arg;
-  if (auto look = value.getDefiningOp<LookOp>())
-    return look.getBits() == arg;
+  if (auto scan = value.getDefiningOp<ScanOp>())
+    return scan.getBitmap() == arg;
   if (auto loop = value.getDefiningOp<ForOp>()) {
     unsigned i = cast<OpResult>(value).getResultNumber();
     Value init = loop.getInitArgs()[i];
@@ -332,7 +332,7 @@ LogicalResult ForallOp::verifyRegions() {
       return violates(*this, "forall 1")
              << "iter_arg " << i
              << " has to be yielded updated by one pit.swrite, "
-                "pit.mainloop or pit.look into it, or by a pit.for that does "
+                "pit.mainloop or pit.scan into it, or by a pit.for that does "
                 "so";
   return success();
 }

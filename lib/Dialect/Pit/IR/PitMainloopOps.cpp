@@ -119,7 +119,7 @@ bool mlir::pit::takesDimsOnce(AffineMap map) {
 LogicalResult PointwiseOp::verify() {
   auto mainloop = cast<MainloopOp>((*this)->getParentOp());
   Region *region = getOperation()->getParentRegion();
-  if (region != &mainloop.getCompute() && region != &mainloop.getAlso())
+  if (region != &mainloop.getCompute() && region != &mainloop.getExtraResults())
     return violates(*this, "pointwise 7")
            << "stands elsewhere than in 'compute' or 'also' of a mainloop";
   if (getMaps().size() != getInputs().size() + 1)
@@ -188,7 +188,7 @@ static std::string whyNoProduct(MainloopOp op) {
     if (!op.getLoaded(i))
       return "load has to yield views alone";
   if (block.getNumArguments() != loaded + results.size() ||
-      !op.getAlso().empty())
+      !op.getExtraResults().empty())
     return "compute takes more than loaded tiles and accumulators, or there "
            "are further results";
   auto isLoaded = [&](Value tile) {
@@ -229,7 +229,7 @@ bool MainloopOp::isProduct() { return whyNoProduct(*this).empty(); }
 
 /// Checks the shape of the tile that is written, and what stands with it.
 static LogicalResult verifyBody(MainloopOp op) {
-  for (Value tile : op.getOnce())
+  for (Value tile : op.getInvariants())
     if (!tile.getDefiningOp<ViewOp>() && !tile.getDefiningOp<CoordsOp>())
       return violates(op, "mainloop 15")
              << "has a tile for all steps that is no pit.view or pit.coords";
@@ -285,7 +285,7 @@ static LogicalResult verifyCompute(MainloopOp op) {
   SmallVector<Type> arguments(
       op.getLoad().front().getTerminator()->getOperandTypes());
   auto *numbers = llvm::find_if_not(arguments, llvm::IsaPred<VectorType>);
-  auto once = op.getOnce().getTypes();
+  auto once = op.getInvariants().getTypes();
   arguments.insert(numbers, once.begin(), once.end());
   llvm::append_range(arguments, yield.getOperandTypes());
   if (block.getArgumentTypes() != TypeRange(arguments))
@@ -340,13 +340,14 @@ static LogicalResult verifyGroups(MainloopOp op) {
 }
 
 /// Checks the region of further results.
-static LogicalResult verifyAlso(MainloopOp op) {
-  if (op.getAlso().empty())
+static LogicalResult verifyExtraResults(MainloopOp op) {
+  if (op.getExtraResults().empty())
     return success();
   auto carried = op.getCompute().front().getTerminator()->getOperandTypes();
-  if (failed(verifyRegion(op, "also", op.getAlso(), carried, {})))
+  if (failed(
+          verifyRegion(op, "extra_results", op.getExtraResults(), carried, {})))
     return failure();
-  for (Operation &inner : op.getAlso().front().without_terminator())
+  for (Operation &inner : op.getExtraResults().front().without_terminator())
     if (!isa<PointwiseOp, StoreOp>(inner))
       return violates(op, "mainloop 17")
              << "has " << inner.getName()
@@ -361,8 +362,8 @@ static LogicalResult verifyScalars(MainloopOp op) {
     elements.push_back(cast<VectorType>(type).getElementType());
   for (Value sum : op.getCompute().front().getTerminator()->getOperands())
     accumulators.push_back(elementOf(sum));
-  Operation *init = op.getInit().front().getTerminator();
-  Operation *finish = op.getFinish().front().getTerminator();
+  Operation *init = op.getPrologue().front().getTerminator();
+  Operation *finish = op.getEpilogue().front().getTerminator();
   if (init->getNumOperands() != accumulators.size() ||
       finish->getNumOperands() != 1)
     return violates(op, "mainloop 11")
@@ -371,30 +372,31 @@ static LogicalResult verifyScalars(MainloopOp op) {
            << init->getNumOperands() << " and " << finish->getNumOperands();
   SmallVector<Type> finishing(accumulators);
   llvm::append_range(finishing, elements);
-  if (failed(verifyRegion(op, "init", op.getInit(), elements, accumulators)))
+  if (failed(verifyRegion(op, "prologue", op.getPrologue(), elements,
+                          accumulators)))
     return failure();
-  return verifyRegion(op, "finish", op.getFinish(), finishing,
+  return verifyRegion(op, "epilogue", op.getEpilogue(), finishing,
                       finish->getOperandTypes());
 }
 
-/// Checks what a look at the tile takes.
-static LogicalResult verifyLook(MainloopOp op) {
+/// Checks what a scan of the tile takes.
+static LogicalResult verifyScan(MainloopOp op) {
   auto dest = cast<ShapedType>(op.getDest().getType());
-  if (!op.getBits())
+  if (!op.getBitmap())
     return success();
   int64_t columns = op.getAccumulatorShape().back();
   if (!isa<MemRefType>(dest) || op.getCombine() || columns % kWordBits != 0)
     return violates(op, "mainloop 14")
-           << "looks at " << (op.getCombine() ? "sums" : "tiles") << " of "
+           << "scans " << (op.getCombine() ? "sums" : "tiles") << " of "
            << columns << " columns in " << dest
-           << "; it looks at tiles of memrefs, which are final, and have a "
+           << "; it scans tiles of memrefs, which are final, and have a "
               "multiple of "
            << kWordBits << " columns";
   if (failed(verifyElement(op, dest.getElementType())) ||
       failed(verifyNumber(op, "background", op.getBackgroundAttr(),
                           dest.getElementType())))
     return failure();
-  return verifyBits(op, cast<ShapedType>(op.getBits().getType()), dest);
+  return verifyBitmap(op, cast<ShapedType>(op.getBitmap().getType()), dest);
 }
 
 LogicalResult MainloopOp::verify() {
@@ -492,8 +494,8 @@ LogicalResult MainloopOp::verifyRegions() {
                          "extra " + Twine(i), getAccumulatorShape(),
                          extra.getType(), "mainloop 3", "mainloop 4")))
       return failure();
-  if (failed(verifyScalars(*this)) || failed(verifyAlso(*this)) ||
-      failed(verifyLook(*this)) || failed(verifySchedule(*this)))
+  if (failed(verifyScalars(*this)) || failed(verifyExtraResults(*this)) ||
+      failed(verifyScan(*this)) || failed(verifySchedule(*this)))
     return failure();
   return verifyGroups(*this);
 }

@@ -16,14 +16,15 @@ Block::BlockArgListType MainloopOp::getLoadedTiles() {
   return getCompute().getArguments().take_front(getNumLoaded());
 }
 
-Block::BlockArgListType MainloopOp::getOnceTiles() {
-  return getCompute().getArguments().slice(getNumLoaded(), getOnce().size());
+Block::BlockArgListType MainloopOp::getInvariantTiles() {
+  return getCompute().getArguments().slice(getNumLoaded(),
+                                           getInvariants().size());
 }
 
 Block::BlockArgListType MainloopOp::getNumbers() {
   unsigned values = getLoad().front().getTerminator()->getNumOperands();
-  return getCompute().getArguments().slice(getNumLoaded() + getOnce().size(),
-                                           values - getNumLoaded());
+  return getCompute().getArguments().slice(
+      getNumLoaded() + getInvariants().size(), values - getNumLoaded());
 }
 
 Block::BlockArgListType MainloopOp::getCarriedTiles() {
@@ -31,9 +32,9 @@ Block::BlockArgListType MainloopOp::getCarriedTiles() {
 }
 
 Block::BlockArgListType MainloopOp::getLastTiles() {
-  if (getAlso().empty())
+  if (getExtraResults().empty())
     return {};
-  return getAlso().getArguments();
+  return getExtraResults().getArguments();
 }
 
 ViewOp MainloopOp::getLoaded(unsigned view) {

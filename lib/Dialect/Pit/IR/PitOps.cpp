@@ -160,25 +160,25 @@ TypedAttr SparseOp::getBackgroundOrZero() {
 }
 
 /// Is what is said of the zeros possible?
-static LogicalResult verifyDensity(SparseOp op) {
-  FloatAttr density = op.getDensityAttr();
-  if (!density)
+static LogicalResult verifyLiveFraction(SparseOp op) {
+  FloatAttr liveFraction = op.getLiveFractionAttr();
+  if (!liveFraction)
     return success();
-  double value = density.getValueAsDouble();
+  double value = liveFraction.getValueAsDouble();
   if (!(value >= 0 && value <= 1))
     return violates(op, "sparse 7")
-           << "density is " << value << "; it must be in [0, 1]";
-  DenseI64ArrayAttr tile = op.getDensityTileAttr();
+           << "live fraction is " << value << "; it must be in [0, 1]";
+  DenseI64ArrayAttr tile = op.getLiveFractionTileAttr();
   if (!tile)
     return success();
   if (tile.size() != op.getType().getRank())
     return violates(op, "sparse 8")
-           << "density's micro-tile has rank " << tile.size() << ", the tensor "
-           << op.getType().getRank();
+           << "live fraction's micro-tile has rank " << tile.size()
+           << ", the tensor " << op.getType().getRank();
   for (int64_t size : tile.asArrayRef())
     if (size < 0)
       return violates(op, "sparse 9")
-             << "density's micro-tile has a size of " << size
+             << "live fraction's micro-tile has a size of " << size
              << "; it must be at least 1, or 0 for a whole dimension";
   return success();
 }
@@ -228,7 +228,7 @@ LogicalResult SparseOp::verify() {
              << "rule's micro-tile has rank " << rule.getMicroTile().size()
              << ", the tensor " << type.getRank();
   }
-  return verifyDensity(*this);
+  return verifyLiveFraction(*this);
 }
 
 LogicalResult
@@ -293,7 +293,7 @@ OpFoldResult SparseOp::fold(FoldAdaptor) {
 
 void IndexOp::getEffects(Effects &effects) {
   addEffect<MemoryEffects::Read>(effects, getInputMutable());
-  addEffect<MemoryEffects::Read>(effects, getBitsMutable());
+  addEffect<MemoryEffects::Read>(effects, getWrittenMutable());
 }
 
 bool IndexOp::hasRowsOfBatch() {
@@ -330,13 +330,14 @@ LogicalResult IndexOp::verify() {
   if (!needsShape && input.getRank() != index.getRank())
     return violates(*this, "index 5") << "input has rank " << input.getRank()
                                       << ", the micro-tile " << index.getRank();
-  if (getBits() && (getSource() != Source::Values || getSeen()))
+  if (getWritten() && (getSource() != Source::Values || getSeen()))
     return violates(*this, "index 6")
            << "has bits of values, but is built from "
            << stringifySource(getSource())
            << (getSeen() ? " that were seen before" : "");
-  if (getBits() &&
-      failed(verifyBits(*this, cast<ShapedType>(getBits().getType()), input)))
+  if (getWritten() &&
+      failed(
+          verifyBitmap(*this, cast<ShapedType>(getWritten().getType()), input)))
     return failure();
   SmallVector<int64_t> shape(input.getShape());
   if (needsShape) {
@@ -450,7 +451,7 @@ LogicalResult RecordOp::verify() {
 
 void ChooseOp::getEffects(Effects &effects) {
   addEffect<MemoryEffects::Read>(effects, getInputMutable());
-  addEffect<MemoryEffects::Read>(effects, getBitsMutable());
+  addEffect<MemoryEffects::Read>(effects, getWrittenMutable());
 }
 
 LogicalResult ChooseOp::verify() {
@@ -484,25 +485,26 @@ LogicalResult ChooseOp::verify() {
   if (getSeen()) {
     auto earlier = getSeen().getDefiningOp<ChooseOp>();
     if (!earlier || earlier == *this || earlier.getMask() != getMask() ||
-        getBits())
+        getWritten())
       return violates(*this, "choose 9")
              << "takes what another pit.choose has seen of the same "
              << (getMask() ? "mask" : "values") << ", and then no bits";
   }
   if (failed(verifyElement(*this, input.getElementType())))
     return failure();
-  if (getBits() && getMask())
+  if (getWritten() && getMask())
     return violates(*this, "choose 7")
-           << "looks at a mask, but has bits of values";
-  if (getBits() &&
-      failed(verifyBits(*this, cast<ShapedType>(getBits().getType()), input)))
+           << "scans a mask, but has bits of values";
+  if (getWritten() &&
+      failed(
+          verifyBitmap(*this, cast<ShapedType>(getWritten().getType()), input)))
     return failure();
   if (!getMask())
     return verifyNumber(*this, "background", getBackgroundAttr(),
                         input.getElementType());
   if (getBackgroundAttr())
     return violates(*this, "choose 6")
-           << "looks at a mask, which has no use for a background";
+           << "scans a mask, which has no use for a background";
   return verifySelector(*this, Source::Mask, input, input.getShape());
 }
 

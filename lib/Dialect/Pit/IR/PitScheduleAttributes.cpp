@@ -111,13 +111,14 @@ static LogicalResult checkStages(EmitError emitError, int64_t depth,
 LogicalResult PortableScheduleAttr::verify(
     EmitError emitError, BoolAttr tensorCores, DenseI64ArrayAttr workers,
     DenseI64ArrayAttr perWorker, int64_t depth, int64_t stages,
-    DenseI64ArrayAttr swizzles, int64_t blocks, int64_t parts, BoolAttr wgmma,
+    DenseI64ArrayAttr swizzles, int64_t blocks, int64_t splits, BoolAttr wgmma,
     int64_t producers, int64_t sharedBytes) {
   if (failed(checkPair(emitError, "workers", workers)) ||
       failed(checkPair(emitError, "per_worker", perWorker)) ||
       failed(checkPair(emitError, "swizzles", swizzles)) ||
       failed(checkStages(emitError, depth, stages, sharedBytes)) ||
-      failed(checkPositive(emitError, {{"blocks", blocks}, {"parts", parts}})))
+      failed(
+          checkPositive(emitError, {{"blocks", blocks}, {"splits", splits}})))
     return failure();
   bool warps = tensorCores && tensorCores.getValue();
   if (!warps && (workers[0] % 4 || workers[1] % 8))
@@ -148,15 +149,16 @@ LogicalResult PortableScheduleAttr::verify(
 LogicalResult HopperScheduleAttr::verify(EmitError emitError, int64_t a,
                                          int64_t m, int64_t n, BoolAttr splitN,
                                          int64_t depth, int64_t stages, Loader,
-                                         Loader, int64_t cluster, int64_t parts,
-                                         int64_t strips, int64_t fillRows,
-                                         int64_t fillBytes,
+                                         Loader, int64_t cluster,
+                                         int64_t splits, int64_t columnBlocks,
+                                         int64_t fillRows, int64_t fillBytes,
                                          int64_t sharedBytes) {
   if (a != 0 && a != 1)
     return emitError() << "a is " << a << "; it has to be operand 0 or 1";
-  if (failed(checkPositive(
-          emitError,
-          {{"m", m}, {"n", n}, {"parts", parts}, {"strips", strips}})) ||
+  if (failed(checkPositive(emitError, {{"m", m},
+                                       {"n", n},
+                                       {"splits", splits},
+                                       {"column_blocks", columnBlocks}})) ||
       failed(checkStages(emitError, depth, stages, sharedBytes)))
     return failure();
   bool isAlongN = splitN && splitN.getValue();

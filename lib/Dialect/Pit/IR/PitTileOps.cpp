@@ -495,14 +495,14 @@ void SWriteOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 }
 
 //===----------------------------------------------------------------------===//
-// LookOp
+// ScanOp
 //===----------------------------------------------------------------------===//
 
-LogicalResult pit::verifyBits(Operation *op, ShapedType bits,
-                              ShapedType tensor) {
+LogicalResult pit::verifyBitmap(Operation *op, ShapedType bits,
+                                ShapedType tensor) {
   if (!bits.getElementType().isInteger(8) ||
       bits.getRank() != tensor.getRank() || tensor.getRank() == 0)
-    return violates(op, "bits 1")
+    return violates(op, "bitmap 1")
            << "has bits in " << bits << " for " << tensor
            << "; they are bytes, and both have the same rank, not 0";
   for (int64_t d = 0, last = tensor.getRank() - 1; d <= last; ++d) {
@@ -511,7 +511,7 @@ LogicalResult pit::verifyBits(Operation *op, ShapedType bits,
       extent = getBitsBytes(extent);
     if (!ShapedType::isDynamic(extent) && !bits.isDynamicDim(d) &&
         bits.getDimSize(d) != extent)
-      return violates(op, "bits 2")
+      return violates(op, "bitmap 2")
              << "has " << bits.getDimSize(d) << " along dimension " << d
              << " of the bits, which " << tensor << " needs " << extent
              << " of";
@@ -519,55 +519,55 @@ LogicalResult pit::verifyBits(Operation *op, ShapedType bits,
   return success();
 }
 
-void LookOp::getEffects(Effects &effects) {
+void ScanOp::getEffects(Effects &effects) {
   addEffect<MemoryEffects::Read>(effects, getSourceMutable());
-  addEffect<MemoryEffects::Write>(effects, getBitsMutable());
+  addEffect<MemoryEffects::Write>(effects, getBitmapMutable());
 }
 
-LogicalResult LookOp::verify() {
+LogicalResult ScanOp::verify() {
   auto source = cast<ShapedType>(getSource().getType()),
-       bits = cast<ShapedType>(getBits().getType());
+       bits = cast<ShapedType>(getBitmap().getType());
   if (isa<MemRefType>(source) != isa<MemRefType>(bits))
-    return violates(*this, "look 1")
-           << "looks at " << source << ", but writes into " << bits;
+    return violates(*this, "scan 1")
+           << "scans " << source << ", but writes into " << bits;
   if (isa<RankedTensorType>(bits) != static_cast<bool>(getResult()) ||
       (getResult() && getResult().getType() != bits))
-    return violates(*this, "look 2")
+    return violates(*this, "scan 2")
            << "has a result of the type of its bits when that is a tensor, and "
               "none otherwise";
   int64_t rank = source.getRank(), extents = getTile().size();
   if (static_cast<int64_t>(getSubscripts().size()) != rank || extents != rank)
-    return violates(*this, "look 3")
+    return violates(*this, "scan 3")
            << "has " << getSubscripts().size() << " subscripts and a tile of "
            << extents << " extents for a source of rank " << rank;
   if (failed(verifyElement(*this, source.getElementType())) ||
       failed(verifyNumber(*this, "background", getBackgroundAttr(),
                           source.getElementType())) ||
-      failed(verifyBits(*this, bits, source)))
+      failed(verifyBitmap(*this, bits, source)))
     return failure();
   for (auto [d, extent] : llvm::enumerate(getTile()))
     if (extent <= 0 || (static_cast<int64_t>(d) == rank - 1 && extent % 8 != 0))
-      return violates(*this, "look 4")
+      return violates(*this, "scan 4")
              << "has a tile of extent " << extent << " along dimension " << d
              << "; extents are positive, and the last is a multiple of 8";
   for (auto [d, subscript] : llvm::enumerate(getSubscripts())) {
     auto ids = dyn_cast<IdsType>(subscript.getType());
     if (isa<SparsityIndexType>(subscript.getType()) ||
         (ids && static_cast<int64_t>(d) == rank - 1))
-      return violates(*this, "look 6")
+      return violates(*this, "scan 6")
              << "has a subscript of type " << subscript.getType()
              << " along dimension " << d
              << "; it takes numbers, and ids but in the last dimension";
     if (ids && getTile()[d] != ids.getSize())
-      return violates(*this, "look 5")
+      return violates(*this, "scan 5")
              << "has a tile of extent " << getTile()[d] << " along dimension "
              << d << ", but " << ids.getSize() << " ids";
   }
   return success();
 }
 
-LogicalResult LookOp::reifyResultShapes(OpBuilder &builder,
+LogicalResult ScanOp::reifyResultShapes(OpBuilder &builder,
                                         ReifiedRankedShapedTypeDims &reified) {
-  reified.push_back(tensor::getMixedSizes(builder, getLoc(), getBits()));
+  reified.push_back(tensor::getMixedSizes(builder, getLoc(), getBitmap()));
   return success();
 }

@@ -53,7 +53,7 @@ inline LogicalResult verifyNumber(Operation *op, StringRef what,
 }
 
 /// `bits` says of each element of `tensor` whether it is selected.
-LogicalResult verifyBits(Operation *op, ShapedType bits, ShapedType tensor);
+LogicalResult verifyBitmap(Operation *op, ShapedType bits, ShapedType tensor);
 
 } // namespace mlir::pit
 

@@ -96,7 +96,7 @@ struct SReadModel : ReaderModel<SReadModel, SReadOp> {
   }
 };
 
-/// pit.swrite, pit.look and pit.launch: read their inputs, write their outputs
+/// pit.swrite, pit.scan and pit.launch: read their inputs, write their outputs
 /// in place. Whether these count as read does not matter for correctness; they
 /// are not all overwritten, so they do.
 template <typename OpTy>
@@ -391,9 +391,9 @@ struct MainloopModel
     auto flat = MainloopOp::create(
         rewriter, mainloop.getLoc(), /*result=*/Type(), mainloop.getLower(),
         mainloop.getUpper(), mainloop.getIndex(), mainloop.getGroup(),
-        mainloop.getOnce(), mainloop.getExtras(), *dest,
+        mainloop.getInvariants(), mainloop.getExtras(), *dest,
         mainloop.getSubscripts(),
-        /*bits=*/Value(), /*background=*/TypedAttr(), mainloop.getSteps(),
+        /*bitmap=*/Value(), /*background=*/TypedAttr(), mainloop.getSteps(),
         mainloop.getChunk(), mainloop.getExtraMapsAttr(),
         mainloop.getResultTileAttr(), mainloop.getSumMapsAttr(),
         mainloop.getCombineAttr(), mainloop.getAtomic(),
@@ -430,7 +430,7 @@ void mlir::pit::registerBufferizableOpInterfaceExternalModels(
     context->loadDialect<bufferization::BufferizationDialect>();
     SReadOp::attachInterface<SReadModel>(*context);
     SWriteOp::attachInterface<InPlaceModel<SWriteOp>>(*context);
-    LookOp::attachInterface<InPlaceModel<LookOp>>(*context);
+    ScanOp::attachInterface<InPlaceModel<ScanOp>>(*context);
     ChooseOp::attachInterface<InputModel<ChooseOp>>(*context);
     IndexOp::attachInterface<InputModel<IndexOp>>(*context);
     PackedIndexOp::attachInterface<PackedIndexModel>(*context);

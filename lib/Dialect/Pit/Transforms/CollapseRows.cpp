@@ -78,7 +78,7 @@ static Value buildRowIndex(RewriterBase &rewriter, SparseOp mark,
   for (OpFoldResult size : sizes)
     shape.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, size));
   return IndexOp::create(rewriter, loc, type, Source::Lengths, lengths, shape,
-                         /*seen=*/Value(), /*bits=*/Value(),
+                         /*seen=*/Value(), /*bitmap=*/Value(),
                          /*background=*/TypedAttr(), unordered);
 }
 

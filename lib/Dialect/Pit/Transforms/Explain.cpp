@@ -73,8 +73,8 @@ static int64_t dimOf(linalg::LinalgOp op, unsigned dim, OpOperand *operand) {
 }
 
 /// The effect on the results of the op if unselected elements are skipped.
-static SkippingVerdict judgeSkipping(linalg::LinalgOp op, OpOperand &operand,
-                                     Attribute background) {
+static SkippingVerdict checkSkippingOf(linalg::LinalgOp op, OpOperand &operand,
+                                       Attribute background) {
   unsigned number = operand.getOperandNumber();
   return op.isDpsInit(&operand)
              ? analyzeResultSkipping(op, number - op.getNumDpsInputs())
@@ -93,7 +93,7 @@ OrRefusal<SmallVector<int64_t>> pit::inferPackedDims(linalg::LinalgOp op,
   Attribute background =
       mark ? Attribute(mark->sparse.getBackgroundOrZero())
            : Builder(op.getContext()).getZeroAttr(type.getElementType());
-  SkippingVerdict skipping = judgeSkipping(op, operand, background);
+  SkippingVerdict skipping = checkSkippingOf(op, operand, background);
   if (!skipping.isLegal)
     return refuse(skipping.reason);
   SmallVector<int64_t> dims;
@@ -130,7 +130,7 @@ void Explanation::explain(const MarkedOperand &marked) {
   }
 
   SkippingVerdict skipping =
-      judgeSkipping(op, *operand, sparse.getBackgroundOrZero());
+      checkSkippingOf(op, *operand, sparse.getBackgroundOrZero());
   remark() << skipping.reason;
 
   SmallVector<std::string> choices;

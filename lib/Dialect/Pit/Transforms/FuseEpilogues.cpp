@@ -343,7 +343,7 @@ ForallOp Fusion::replace(Value init) {
 
 /// Does `op` compute functions of operands as large as its result, without
 /// operand number `product`? They could be computed anywhere. [E8]
-static bool computesFunctionsApart(linalg::LinalgOp op, unsigned product) {
+static bool computesSeparateFunctions(linalg::LinalgOp op, unsigned product) {
   llvm::SmallPtrSet<Value, 16> ofProduct, ofOthers;
   for (OpOperand *input : op.getDpsInputOperands()) {
     BlockArgument argument = op.getMatchingBlockArgument(input);
@@ -374,7 +374,7 @@ static bool computesFunctionsApart(linalg::LinalgOp op, unsigned product) {
 
 /// Fuses the op that uses the loop's result. False if there is none.
 static bool fuseNext(RewriterBase &rewriter, ForallOp loop,
-                     bool functionsApart) {
+                     bool separateFunctions) {
   SWriteOp write = findOnlyWrite(loop);
   if (!write || !loop->getResult(0).hasOneUse())
     return false;
@@ -382,15 +382,16 @@ static bool fuseNext(RewriterBase &rewriter, ForallOp loop,
   auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
   if (!op || op->getBlock() != loop->getBlock() || op.isDpsInit(&use) ||
       op->hasAttr(kRuleAttrName) || !isEpilogue(op, use.getOperandNumber()) ||
-      (functionsApart && computesFunctionsApart(op, use.getOperandNumber())))
+      (separateFunctions &&
+       computesSeparateFunctions(op, use.getOperandNumber())))
     return false;
   return Fusion(rewriter, loop, write, use).run() != nullptr;
 }
 
 unsigned pit::fuseEpilogues(RewriterBase &rewriter, ForallOp loop,
-                            bool functionsApart) {
+                            bool separateFunctions) {
   unsigned fused = 0;
-  while (fuseNext(rewriter, loop, functionsApart))
+  while (fuseNext(rewriter, loop, separateFunctions))
     ++fused;
   return fused;
 }
@@ -441,7 +442,7 @@ struct FuseEpiloguesPass : pit::impl::PitFuseEpiloguesBase<FuseEpiloguesPass> {
     getOperation().walk([&](ForallOp loop) { loops.push_back(loop); });
     IRRewriter rewriter(&getContext());
     for (ForallOp loop : loops)
-      fuseEpilogues(rewriter, loop, functionsApart);
+      fuseEpilogues(rewriter, loop, separateFunctions);
   }
 };
 } // namespace

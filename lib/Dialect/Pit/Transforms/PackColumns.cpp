@@ -161,7 +161,7 @@ IndexOp ColumnPacking::findBuild() {
   auto build = steps.getIndex().getDefiningOp<IndexOp>();
   // In a branch it may depend on what a device chooses.
   bool canPack = build && build.getSource() == Source::Values &&
-                 !build.getSeen() && !build.getBits() &&
+                 !build.getSeen() && !build.getWritten() &&
                  !build->getParentOfType<scf::IfOp>() &&
                  readsMicroTilesOf(build.getInput());
   return canPack ? build : IndexOp();

@@ -251,7 +251,7 @@ private:
                                            : "no rule for operand ")
                          << marked.number
                          << (set.neverPays
-                                 ? " is used so rarely that looking for zeros "
+                                 ? " is used so rarely that scanning for zeros "
                                    "takes longer"
                                  : " is worth a choice");
         skipNothing(op, marked.mark);

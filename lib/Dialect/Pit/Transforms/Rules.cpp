@@ -48,7 +48,7 @@ static IndexOp buildIndex(RewriterBase &rewriter, const LegalRule &legal,
   bool values = mark.getSource() == Source::Values;
   return IndexOp::create(
       rewriter, loc, legal.index, mark.getSource(), input, shape,
-      /*seen=*/Value(), /*bits=*/Value(),
+      /*seen=*/Value(), /*bitmap=*/Value(),
       values ? mark.getBackgroundAttr() : TypedAttr(), unordered);
 }
 

@@ -394,7 +394,7 @@ static RuleAttr reshapeRule(Operation *op, RuleAttr rule) {
 }
 
 /// Gives `sunk`, which `mark` becomes after `op`, what is known of its zeros.
-static void reshapeKnowledge(Operation *op, SparseOp mark, SparseOp sunk) {
+static void reshapeLiveFraction(Operation *op, SparseOp mark, SparseOp sunk) {
   // Samples are of what moves no element but by whole.
   if (StringAttr label = mark.getLabelAttr()) {
     std::string moved = label.getValue().str();
@@ -412,24 +412,25 @@ static void reshapeKnowledge(Operation *op, SparseOp mark, SparseOp sunk) {
     }
     sunk.setLabel(moved);
   }
-  if (!mark.getDensityAttr())
+  if (!mark.getLiveFractionAttr())
     return;
   RuleDims from, to;
-  if (DenseI64ArrayAttr tile = mark.getDensityTileAttr())
+  if (DenseI64ArrayAttr tile = mark.getLiveFractionTileAttr())
     for (int64_t size : tile.asArrayRef())
       from.microTile.push_back(size ? size : ShapedType::kDynamic);
   if (std::optional<int64_t> broken = reshapeDims(op, from, to)) {
-    op->emitRemark() << "drops the density of the mark before it: dimension "
-                     << *broken << " of its micro-tile does not stay in one "
-                     << "piece";
+    op->emitRemark()
+        << "drops the live fraction of the mark before it: dimension "
+        << *broken << " of its micro-tile does not stay in one "
+        << "piece";
     return;
   }
   for (int64_t &size : to.microTile)
     if (ShapedType::isDynamic(size))
       size = 0;
-  sunk.setDensityAttr(mark.getDensityAttr());
+  sunk.setLiveFractionAttr(mark.getLiveFractionAttr());
   if (!to.microTile.empty())
-    sunk.setDensityTile(to.microTile);
+    sunk.setLiveFractionTile(to.microTile);
 }
 
 //===----------------------------------------------------------------------===//
@@ -532,7 +533,7 @@ static void sinkThrough(RewriterBase &rewriter, Operation *op) {
       rewriter, mark.getLoc(), moved, source, *selector, background,
       source != Source::Values && (stays || mark.getAssume()),
       reshapeRule(op, mark.getRuleAttr()));
-  reshapeKnowledge(op, mark, sunk);
+  reshapeLiveFraction(op, mark, sunk);
   if (stays) {
     rewriter.replaceAllUsesExcept(moved, sunk, sunk);
     return;

@@ -181,7 +181,7 @@ SmallVector<Value> Tiler::twoPhases() {
     ids = starts[*axis];
     SmallVector<Value> results;
     for (unsigned r = 0; r < carried.size(); ++r) {
-      Value sum = addParts(r, parts[r], transpose);
+      Value sum = addPartials(r, parts[r], transpose);
       results.push_back(SWriteOp::create(rewriter, loc, sum, carried[r],
                                          subscripts(initMap(r)))
                             .getResult());

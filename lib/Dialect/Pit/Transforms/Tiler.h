@@ -246,7 +246,7 @@ private:
 
   /// The tile of result r: what was there before, and its parts, at the
   /// positions that the transpose lists.
-  Value addParts(unsigned r, Value parts, Value transpose);
+  Value addPartials(unsigned r, Value parts, Value transpose);
 
   SmallVector<Value> conflictLoops(ValueRange args);
 

@@ -209,7 +209,7 @@ Type Tiler::partElement(unsigned r) {
              : body.accumulators[r];
 }
 
-Value Tiler::addParts(unsigned r, Value parts, Value transpose) {
+Value Tiler::addPartials(unsigned r, Value parts, Value transpose) {
   AffineMap map = initMap(r);
   Type element = body.accumulators[r];
   Value init = op.getDpsInits()[r];

@@ -113,8 +113,8 @@ struct SparseOpTiling
                          mark.getBackgroundAttr(),
                          !byValues && mark.getAssume(), mark.getRuleAttr());
     tile.setLabelAttr(mark.getLabelAttr());
-    tile.setDensityAttr(mark.getDensityAttr());
-    tile.setDensityTileAttr(mark.getDensityTileAttr());
+    tile.setLiveFractionAttr(mark.getLiveFractionAttr());
+    tile.setLiveFractionTileAttr(mark.getLiveFractionTileAttr());
     result.tiledOps.push_back(tile);
     result.tiledValues.push_back(tile);
     return result;

@@ -52,9 +52,8 @@ LogicalResult MmaOp::verify() {
     return violates(*this, "mma 3")
            << "k of " << kOfA << " elements of " << element
            << "; a multiple of 32 bytes is right";
-  if (fragment &&
-      ((!isNarrow && !isF8(element)) || getTransposeA() ||
-       fragment.getWarpRows() != 16))
+  if (fragment && ((!isNarrow && !isF8(element)) || getTransposeA() ||
+                   fragment.getWarpRows() != 16))
     return violates(*this, "mma 4")
            << "a fragment of " << element << " with " << fragment.getWarpRows()
            << " rows in a warp" << (getTransposeA() ? ", transposed" : "")
@@ -72,7 +71,7 @@ LogicalResult MmaOp::verify() {
 /// How many products start between the one that gives `sums` and the wait, if
 /// both are in one block but for turns, and so are all products between them.
 static std::optional<int64_t> productsAfter(MmaWaitOp wait, Value sums) {
-  while (auto turn = sums.getDefiningOp<InTurnOp>()) {
+  while (auto turn = sums.getDefiningOp<HandOverOp>()) {
     // It may not have been verified yet.
     if (turn->getNumRegions() != 1 || turn.getBody().empty() ||
         turn.getBody().front().empty())
@@ -87,7 +86,7 @@ static std::optional<int64_t> productsAfter(MmaWaitOp wait, Value sums) {
   if (!product)
     return std::nullopt;
   auto outside = [](Operation *op) {
-    while (isa<InTurnOp>(op->getParentOp()))
+    while (isa<HandOverOp>(op->getParentOp()))
       op = op->getParentOp();
     return op;
   };

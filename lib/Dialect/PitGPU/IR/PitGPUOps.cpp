@@ -142,9 +142,9 @@ std::pair<SmallVector<RolesOp::Barriers>, int64_t> RolesOp::getBarriers() {
   int64_t next = 1;
   for (auto [body, warps] : llvm::zip(getBodies(), getWarps())) {
     int64_t groups = warps / 4;
-    bool hasTurns = false, syncsGroups = false, syncsAll = false;
+    bool hasHandOvers = false, syncsGroups = false, syncsAll = false;
     body.walk([&](Operation *op) {
-      hasTurns |= groups > 1 && isa<InTurnOp>(op);
+      hasHandOvers |= groups > 1 && isa<HandOverOp>(op);
       auto sync = dyn_cast<SyncOp>(op);
       if (!sync || sync.getScope() == SyncScope::Warp)
         return;
@@ -156,9 +156,9 @@ std::pair<SmallVector<RolesOp::Barriers>, int64_t> RolesOp::getBarriers() {
       next += takes ? count : 0;
       return first;
     };
-    int64_t turns = take(hasTurns, groups);
+    int64_t handOvers = take(hasHandOvers, groups);
     int64_t ofWarpgroups = take(syncsGroups, groups);
-    barriers.push_back({turns, ofWarpgroups, take(syncsAll, 1)});
+    barriers.push_back({handOvers, ofWarpgroups, take(syncsAll, 1)});
   }
   return {barriers, next};
 }
@@ -189,7 +189,7 @@ LogicalResult RolesOp::verifyRegions() {
               "most 65536 registers together, are right";
   if (int64_t count = getBarriers().second; count > 16)
     return violates(*this, "roles 5")
-           << "turns and syncs take " << count - 1
+           << "hand-overs and syncs take " << count - 1
            << " named barriers; a block has 15 beside its own";
   return verifyProtocol(*this);
 }
@@ -265,17 +265,17 @@ LogicalResult LeaderOp::verifyRegions() {
   return success();
 }
 
-LogicalResult InTurnOp::verifyRegions() {
+LogicalResult HandOverOp::verifyRegions() {
   if (!RolesOp::of(*this).first)
-    return violates(*this, "in_turn 1")
+    return violates(*this, "hand_over 1")
            << "there is no role around it; a pit_gpu.roles has roles";
   auto yield = cast<YieldOp>(getBody().front().getTerminator());
   if (yield.getValues().getTypes() != getResultTypes())
-    return violates(*this, "in_turn 2")
+    return violates(*this, "hand_over 2")
            << "yields " << yield.getValues().size() << " values, and has "
            << getNumResults() << " results; the same types are right";
-  if ((*this)->getParentOfType<InTurnOp>())
-    return violates(*this, "in_turn 3")
+  if ((*this)->getParentOfType<HandOverOp>())
+    return violates(*this, "hand_over 3")
            << "it is in another one, whose turn would not end";
   return success();
 }
@@ -288,7 +288,7 @@ LogicalResult SyncOp::verify() {
                      : "there is no role around it; a pit_gpu.roles has roles");
   int64_t groups = roles.getWarps()[number] / 4;
   if (getScope() == SyncScope::Role && groups > 1 &&
-      (*this)->getParentOfType<InTurnOp>())
+      (*this)->getParentOfType<HandOverOp>())
     return violates(*this, "sync 2")
            << groups
            << " warpgroups wait for each other in the turn of one; "

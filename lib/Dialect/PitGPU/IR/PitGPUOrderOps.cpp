@@ -6,8 +6,9 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
 
-/// Rows of a band, parts of a tile, and numbers of a list.
-static constexpr int64_t kMostBand = 65536, kMostParts = 1024, kMostNumbers = 8;
+/// Rows of a band, splits of a tile, and numbers of a list.
+static constexpr int64_t kMostBand = 65536, kMostSplits = 1024,
+                         kMostNumbers = 8;
 
 LogicalResult TileSpaceOp::verify() {
   int64_t rank = getExtents().size();
@@ -95,9 +96,9 @@ LogicalResult TileOfOp::verify() {
 
 LogicalResult ShareTilesOp::verify() {
   int64_t most = getMost();
-  if (most < 2 || most > kMostParts)
+  if (most < 2 || most > kMostSplits)
     return violates(*this, "share_tiles 1")
-           << "tiles have " << most << " parts at most; 2 to " << kMostParts
+           << "tiles have " << most << " splits at most; 2 to " << kMostSplits
            << " are right";
   return success();
 }

@@ -136,7 +136,7 @@ private:
         paths = join(paths, branches);
       } else if (auto leader = dyn_cast<LeaderOp>(op); leader && !isOwn) {
         paths = join(paths, followUses(stage, &leader.getBody().front(), open));
-      } else if (auto turn = dyn_cast<InTurnOp>(op); turn && !isOwn) {
+      } else if (auto turn = dyn_cast<HandOverOp>(op); turn && !isOwn) {
         paths = join(paths, followUses(stage, &turn.getBody().front(), open));
       } else if (!isOwn) {
         // A loop: how often its copies are made is not known.
@@ -185,7 +185,7 @@ private:
       if (isInit)
         number -= isa<scf::ForOp>(op) ? 3 : 2;
       if (number >= 0 &&
-          isa<scf::ForOp, TilesOp, scf::IfOp, InTurnOp>(carrier)) {
+          isa<scf::ForOp, TilesOp, scf::IfOp, HandOverOp>(carrier)) {
         Paths next;
         for (Value value : valuesOfYielded(carrier, number))
           next.merge(followStage(value, open));
@@ -227,7 +227,7 @@ private:
     for (OpOperand &use : stage.getUses()) {
       Operation *user = use.getOwner();
       if (isa<scf::YieldOp, YieldOp>(user) &&
-          isa<scf::ForOp, TilesOp, scf::IfOp, InTurnOp>(user->getParentOp()))
+          isa<scf::ForOp, TilesOp, scf::IfOp, HandOverOp>(user->getParentOp()))
         for (Value next :
              valuesOfYielded(user->getParentOp(), use.getOperandNumber()))
           if (failed(checkLater(next, seen)))
@@ -391,7 +391,7 @@ private:
     for (OpOperand &use : stage.getUses()) {
       Operation *carrier = use.getOwner()->getParentOp();
       if (isa<scf::YieldOp, YieldOp>(use.getOwner()) &&
-          isa<scf::ForOp, TilesOp, scf::IfOp, InTurnOp>(carrier))
+          isa<scf::ForOp, TilesOp, scf::IfOp, HandOverOp>(carrier))
         for (Value next : valuesOfYielded(carrier, use.getOperandNumber()))
           collectStages(next, stages);
     }
@@ -480,7 +480,7 @@ private:
 
   /// The block of which an op is run whenever that is: turns are taken always.
   static Block *straight(Operation *op) {
-    while (isa<InTurnOp>(op->getParentOp()))
+    while (isa<HandOverOp>(op->getParentOp()))
       op = op->getParentOp();
     return op->getBlock();
   }

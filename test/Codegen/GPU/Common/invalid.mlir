@@ -108,8 +108,8 @@ func.func @softmax(%x: memref<4x4xf32>, %y: memref<4x4xf32>) {
 
 module {
 module @pit_kernels attributes {pit.kernels} {
-// expected-error @+1 {{has pit.launch_info = #pit.launch_info<threads = 256, grid = rows, parts = 2>; only a kernel that is nothing but sums of rows shares rows}}
-func.func @no_sums(%x: memref<?xf32>, %y: memref<?xf32>) attributes {pit.launch_info = #pit.launch_info<threads = 256, grid = rows, parts = 2>} {
+// expected-error @+1 {{has pit.launch_info = #pit.launch_info<threads = 256, grid = rows, splits = 2>; only a kernel that is nothing but sums of rows shares rows}}
+func.func @no_sums(%x: memref<?xf32>, %y: memref<?xf32>) attributes {pit.launch_info = #pit.launch_info<threads = 256, grid = rows, splits = 2>} {
   linalg.exp ins(%x : memref<?xf32>) outs(%y : memref<?xf32>)
   return
 }

@@ -41,7 +41,7 @@ gpu.module @kernels {
   // CHECK: ^[[BODY]]:
   // CHECK-NEXT: nvvm.griddepcontrol launch_dependents
   // CHECK-NEXT: llvm.return
-  llvm.func @early() attributes {nvvm.kernel, pit.launch_info = #pit.launch_info<threads = 64, early_start = true, predicated = true>} {
+  llvm.func @early() attributes {nvvm.kernel, pit.launch_info = #pit.launch_info<threads = 64, pdl = true, predicated = true>} {
     llvm.return
   }
 
@@ -50,7 +50,7 @@ gpu.module @kernels {
   // CHECK: nvvm.griddepcontrol launch_dependents
   // CHECK-NEXT: nvvm.griddepcontrol wait
   // CHECK: llvm.cond_br
-  llvm.func @hopper() attributes {nvvm.kernel, pit.launch_info = #pit.launch_info<threads = 64, early_start = true, predicated = true>} {
+  llvm.func @hopper() attributes {nvvm.kernel, pit.launch_info = #pit.launch_info<threads = 64, pdl = true, predicated = true>} {
     nvvm.griddepcontrol launch_dependents
     nvvm.griddepcontrol wait
     llvm.return

@@ -7,7 +7,7 @@ gpu.module @pit_kernels {
     gpu.return
   }
   gpu.func @k_hopper(%x: memref<?x?xf16>, %o: memref<?x?xf16>, %m0: !llvm.ptr) kernel
-      attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = tiles, early_start = true, tensor_maps = [<argument = 0, box = [128, 64], swizzle = 128, along_k = 1>]>} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = tiles, pdl = true, tensor_maps = [<argument = 0, box = [128, 64], swizzle = 128, along_k = 1>]>} {
     gpu.return
   }
 }
@@ -47,7 +47,7 @@ gpu.module @pit_kernels {
 // CHECK: llvm.store %[[PLACE]]#1
 // CHECK: llvm.store %[[COLUMNS]]
 // CHECK: func.call @pit_rt_tensor_map(
-// CHECK: func.call @pit_rt_launch_early(
+// CHECK: func.call @pit_rt_launch_pdl(
 // CHECK: else
 // CHECK-NOT: call @pit_rt_pack_rows
 func.func @dynamic(%frame: !llvm.ptr {pit.frame}, %x: memref<?x?xf16>, %o: memref<?x?xf16>, %n: index) -> i32 {

@@ -125,7 +125,7 @@ gpu.module @pit_kernels {
     gpu.return
   }
   gpu.func @k_hopper(%x: memref<256x512xf32>, %sums: i64, %counters: i64, %m0: !llvm.ptr) kernel
-      attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = machine, stream_bytes = 131072, early_start = true, tensor_maps = [<argument = 0, box = [64, 32], swizzle = 128>]>} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = machine, stream_bytes = 131072, pdl = true, tensor_maps = [<argument = 0, box = [64, 32], swizzle = 128>]>} {
     gpu.return
   }
 }
@@ -145,7 +145,7 @@ gpu.module @pit_kernels {
 // CHECK: llvm.ptrtoint %[[COUNTERS]]
 // CHECK: %[[COUNT:.*]] = func.call @pit_rt_multiprocessors(
 // CHECK: %[[BLOCKS:.*]] = arith.extsi %[[COUNT]]
-// CHECK: func.call @pit_rt_launch_early(%{{.*}}, %{{.*}}, %{{.*}}, %[[BLOCKS]],
+// CHECK: func.call @pit_rt_launch_pdl(%{{.*}}, %{{.*}}, %{{.*}}, %[[BLOCKS]],
 // CHECK: else
 func.func @shared(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf32>) -> i32 {
   %n = arith.constant 4 : index
@@ -161,7 +161,7 @@ gpu.module @pit_kernels {
     gpu.return
   }
   gpu.func @k_hopper(%x: memref<256x512xf32>, %counters: i64, %m0: !llvm.ptr) kernel
-      attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = taken, early_start = true, tensor_maps = [<argument = 0, box = [64, 32], swizzle = 128>]>} {
+      attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = taken, pdl = true, tensor_maps = [<argument = 0, box = [64, 32], swizzle = 128>]>} {
     gpu.return
   }
 }
@@ -176,7 +176,7 @@ gpu.module @pit_kernels {
 // CHECK: %[[MOST:.*]] = arith.extsi %[[COUNT]]
 // CHECK: %[[BLOCKS:.*]] = arith.minsi %[[MOST]], %c4_i64
 // CHECK: llvm.store %[[WORD]]
-// CHECK: func.call @pit_rt_launch_early(%{{.*}}, %{{.*}}, %{{.*}}, %[[BLOCKS]],
+// CHECK: func.call @pit_rt_launch_pdl(%{{.*}}, %{{.*}}, %{{.*}}, %[[BLOCKS]],
 // CHECK: else
 func.func @taken(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf32>) -> i32 {
   %n = arith.constant 4 : index

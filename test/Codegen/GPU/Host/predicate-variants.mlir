@@ -18,11 +18,11 @@ func.func @three(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64, %n: index) -
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
-  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [4, 1], axis = 1>]
+  %v, %bitmap = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [4, 1], axis = 1>]
                 dense(%t) fixed(%t, %t) live(%t, %t) : memref<8x8xf32>
   %is_1 = arith.cmpi eq, %v, %c1 : index
   %r = scf.if %is_1 -> (memref<8x8xf32>) {
-    %i = pit.index %a seen(%bits) : memref<8x8xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
+    %i = pit.index %a seen(%bitmap) : memref<8x8xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
     %lists = pit.transpose_index %i : !pit.index<micro_tile = [1, *], axis = 0> -> !pit.index<micro_tile = [1, 1], axis = 1>
     pit.launch @kernels::@rows iterations(%n) ins(%a, %lists : memref<8x8xf32>, !pit.index<micro_tile = [1, 1], axis = 1>) outs(%c : memref<8x8xf32>)
     scf.yield %c : memref<8x8xf32>
@@ -58,7 +58,7 @@ func.func @three(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64, %n: index) -
 func.func @inside(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64, %n: index, %p: i1) {
   %c1 = arith.constant 1 : index
   scf.if %p {
-    %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+    %v, %bitmap = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
     %is_1 = arith.cmpi eq, %v, %c1 : index
     scf.if %is_1 {
       pit.launch @kernels::@sparse iterations(%n) outs(%c : memref<8x8xf32>)
@@ -83,7 +83,7 @@ func.func @inside(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64, %n: index, 
 // CHECK: pit.launch @kernels::@dense if(%[[SECOND]] : !pit.bitmap is 0)
 func.func @two(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64, %n: index) {
   %c1 = arith.constant 1 : index
-  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+  %v, %bitmap = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
   %is_1 = arith.cmpi eq, %v, %c1 : index
   scf.if %is_1 {
     pit.launch @kernels::@first iterations(%n) outs(%c : memref<8x8xf32>)
@@ -103,7 +103,7 @@ func.func @two(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %c: memref<8x8xf32>, %t
 
 func.func @in_skipping(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %t: f64) {
   %c1 = arith.constant 1 : index
-  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+  %v, %bitmap = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
   %is_1 = arith.cmpi eq, %v, %c1 : index
   scf.if %is_1 {
     // expected-error @+1 {{'pit.choose' op is part of variants that skip; a choice can come after the dense one alone}}
@@ -115,7 +115,7 @@ func.func @in_skipping(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %t: f64) {
 // -----
 
 func.func @read(%a: memref<8x8xf32>, %t: f64) -> index {
-  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+  %v, %bitmap = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
   // expected-error @+1 {{'func.return' op needs the variant on the host, which does not know what the device chooses}}
   return %v : index
 }
@@ -124,7 +124,7 @@ func.func @read(%a: memref<8x8xf32>, %t: f64) -> index {
 
 func.func @effect(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64) {
   %c1 = arith.constant 1 : index
-  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+  %v, %bitmap = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
   %is_1 = arith.cmpi eq, %v, %c1 : index
   scf.if %is_1 {
     // expected-error @+1 {{'memref.copy' op is part of a variant, but the host cannot know whether that is chosen}}
@@ -149,7 +149,7 @@ func.func @effect(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64) {
 func.func @allocated(%a: memref<8x8xf32>, %t: f64, %n: index) -> memref<?x?xi8> {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
-  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [4, 1], axis = 1>]
+  %v, %bitmap = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [4, 1], axis = 1>]
                 dense(%t) fixed(%t, %t) live(%t, %t) : memref<8x8xf32>
   %is_1 = arith.cmpi eq, %v, %c1 : index
   %r = scf.if %is_1 -> (memref<?x?xi8>) {
@@ -183,7 +183,7 @@ func.func @allocated(%a: memref<8x8xf32>, %t: f64, %n: index) -> memref<?x?xi8> 
 // Memory of other extents is not.
 func.func @extents(%a: memref<8x8xf32>, %t: f64, %n: index, %m: index) -> memref<?x8xi8> {
   %c1 = arith.constant 1 : index
-  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+  %v, %bitmap = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
   %is_1 = arith.cmpi eq, %v, %c1 : index
   // expected-error @+1 {{'scf.if' op result 0 is not the same memory for all variants}}
   %r = scf.if %is_1 -> (memref<?x8xi8>) {
@@ -200,7 +200,7 @@ func.func @extents(%a: memref<8x8xf32>, %t: f64, %n: index, %m: index) -> memref
 
 func.func @memory(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64) -> memref<8x8xf32> {
   %c1 = arith.constant 1 : index
-  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+  %v, %bitmap = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
   %is_1 = arith.cmpi eq, %v, %c1 : index
   // expected-error @+1 {{'scf.if' op result 0 is not the same memory for all variants}}
   %r = scf.if %is_1 -> (memref<8x8xf32>) {
@@ -215,7 +215,7 @@ func.func @memory(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %c: memref<8x8xf32>,
 
 func.func @several(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64, %n: index) {
   %c1 = arith.constant 1 : index
-  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [4, 1], axis = 1>]
+  %v, %bitmap = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [4, 1], axis = 1>]
                 dense(%t) fixed(%t, %t) live(%t, %t) : memref<8x8xf32>
   %is_1 = arith.cmpi eq, %v, %c1 : index
   scf.if %is_1 {
@@ -230,7 +230,7 @@ func.func @several(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64, %n: index)
 
 func.func @frees(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64) {
   %c1 = arith.constant 1 : index
-  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+  %v, %bitmap = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
   %is_1 = arith.cmpi eq, %v, %c1 : index
   scf.if %is_1 {
     // expected-error @+1 {{'memref.dealloc' op is part of a variant, but the host cannot know whether that is chosen}}

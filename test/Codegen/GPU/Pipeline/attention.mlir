@@ -126,7 +126,7 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] 
             %tv = pit_gpu.wait %ring_v[%earlier] : !ring -> !stage
             %tile_v = pit_gpu.tile %tv[0] : !stage -> !q
             %acc = pit_gpu.accumulate %out : !values -> !sums
-            %next_scores, %more = pit_gpu.in_turn -> !sums, !sums {
+            %next_scores, %more = pit_gpu.hand_over -> !sums, !sums {
               %qk = pit_gpu.mma %own, %next_k transpose, %empty : !own, !q, !sums
               %pv = pit_gpu.mma %before, %tile_v, %acc : !narrow, !q, !sums
               pit_gpu.yield %qk, %pv : !sums, !sums

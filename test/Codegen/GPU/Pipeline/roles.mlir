@@ -62,7 +62,7 @@ gpu.module @kernels {
         // CHECK: nvvm.barrier.arrive id = %[[BARRIER]] number_of_threads = %c256_i32
         // CHECK: "test.use"(%[[X]])
         scf.for %i = %c0 to %n step %c1 {
-          %x = pit_gpu.in_turn -> f32 {
+          %x = pit_gpu.hand_over -> f32 {
             %y = "test.turn"() : () -> f32
             pit_gpu.yield %y : f32
           }
@@ -77,13 +77,13 @@ gpu.module @kernels {
   }
 
   // One warpgroup waits for nobody.
-  // CHECK-LABEL: gpu.func @one_turn
+  // CHECK-LABEL: gpu.func @one_hand_over
   // CHECK-NOT: nvvm.barrier
   // CHECK: gpu.return
-  gpu.func @one_turn() kernel {
+  gpu.func @one_hand_over() kernel {
     pit_gpu.roles {
       role "all" warps 4 registers 248 {
-        pit_gpu.in_turn {
+        pit_gpu.hand_over {
           "test.turn"() : () -> ()
         }
       }
@@ -111,7 +111,7 @@ gpu.module @kernels {
         // CHECK: nvvm.barrier id = %[[OWN]] number_of_threads = %c128_i32
         // CHECK: nvvm.barrier.arrive id =
         // CHECK: nvvm.barrier id = %c6_i32 number_of_threads = %c256_i32
-        pit_gpu.in_turn {
+        pit_gpu.hand_over {
           "test.turn"() : () -> ()
           pit_gpu.sync of warpgroup
         }

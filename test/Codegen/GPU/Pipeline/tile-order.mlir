@@ -99,9 +99,9 @@ gpu.module @kernels {
     // CHECK: "test.part"(%c9_i32, %c1_i32, %c2_i32, %c1_i32)
     %n7 = arith.constant 7 : i32
     %n11 = arith.constant 11 : i32
-    %p7:4 = pit_gpu.part_of %n7 whole %whole parts %parts
+    %p7:4 = pit_gpu.split_of %n7 whole %whole splits %parts
     "test.part"(%p7#0, %p7#1, %p7#2) : (i32, i32, i32) -> ()
-    %p11:4 = pit_gpu.part_of %n11 whole %whole parts %parts usually whole
+    %p11:4 = pit_gpu.split_of %n11 whole %whole splits %parts usually whole
     "test.part"(%p11#0, %p11#1, %p11#2, %p11#3) : (i32, i32, i32, i32) -> ()
     gpu.return
   }
@@ -115,9 +115,9 @@ gpu.module @kernels {
     %c3 = arith.constant 3 : i32
     %c11 = arith.constant 11 : i32
     // CHECK: "test.steps"(%c0_i32, %c3_i32, %c3_i32, %c7_i32, %c7_i32, %c11_i32)
-    %first:2 = pit_gpu.steps_of_part %c0 of %c3 in %c11 : i32
-    %second:2 = pit_gpu.steps_of_part %c1 of %c3 in %c11 : i32
-    %last:2 = pit_gpu.steps_of_part %c2 of %c3 in %c11 : i32
+    %first:2 = pit_gpu.steps_of_split %c0 of %c3 in %c11 : i32
+    %second:2 = pit_gpu.steps_of_split %c1 of %c3 in %c11 : i32
+    %last:2 = pit_gpu.steps_of_split %c2 of %c3 in %c11 : i32
     "test.steps"(%first#0, %first#1, %second#0, %second#1, %last#0, %last#1) : (i32, i32, i32, i32, i32, i32) -> ()
     gpu.return
   }

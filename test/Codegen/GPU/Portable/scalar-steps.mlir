@@ -37,10 +37,10 @@ func.func @f8(%a: memref<?x?xf8E4M3FN>, %b: memref<?x?xf8E4M3FN>, %e: memref<?x?
         pit.yield %3 : f32
       }
       pit.yield %s : vector<128x128xf32>
-    } init {
+    } prologue {
     ^bb0(%o: f32):
       pit.yield %o : f32
-    } finish {
+    } epilogue {
     ^bb0(%t: f32, %o: f32):
       pit.yield %t : f32
     }

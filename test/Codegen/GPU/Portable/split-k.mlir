@@ -12,12 +12,12 @@
 // STRICT-LABEL: func.func @few_rows(
 // STRICT: #pit.portable_schedule<
 // SCHEDULE-LABEL: func.func @few_rows(
-// SCHEDULE: blocks = 6, parts = 4,
+// SCHEDULE: blocks = 6, splits = 4,
 
 // CHECK-LABEL: gpu.func @few_rows(
 // CHECK-SAME: %{{.*}}: i64, %{{.*}}: i64) kernel attributes {
 // CHECK-SAME: nvvm.minctasm = 6 : i32
-// CHECK-SAME: grid = steps, parts = 4, part_bytes = 4096
+// CHECK-SAME: grid = steps, splits = 4, partial_bytes = 4096
 // CHECK: %[[PART:.*]] = arith.index_cast %block_id_y : index to i32
 // CHECK: %[[LAUNCHED:.*]] = arith.index_cast %grid_dim_y : index to i32
 // CHECK: %[[PARTS:.*]] = arith.minsi %[[LAUNCHED]], %c4_i32
@@ -59,19 +59,19 @@
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 module {
-func.func @call(%frame: !llvm.ptr {pit.frame}, %a: memref<16x512xf32>, %b: memref<512x256xf32>, %o: memref<16x256xf32>, %bits: memref<16x32xi8>) {
+func.func @call(%frame: !llvm.ptr {pit.frame}, %a: memref<16x512xf32>, %b: memref<512x256xf32>, %o: memref<16x256xf32>, %bitmap: memref<16x32xi8>) {
   %c4 = arith.constant 4 : index
-  pit.launch @pit_kernels::@few_rows iterations(%c4) ins(%a, %b : memref<16x512xf32>, memref<512x256xf32>) outs(%o, %bits : memref<16x256xf32>, memref<16x32xi8>)
+  pit.launch @pit_kernels::@few_rows iterations(%c4) ins(%a, %b : memref<16x512xf32>, memref<512x256xf32>) outs(%o, %bitmap : memref<16x256xf32>, memref<16x32xi8>)
   return
 }
 module @pit_kernels attributes {pit.kernels} {
-  func.func @few_rows(%a: memref<16x512xf32>, %b: memref<512x256xf32>, %o: memref<16x256xf32>, %bits: memref<16x32xi8>) {
+  func.func @few_rows(%a: memref<16x512xf32>, %b: memref<512x256xf32>, %o: memref<16x256xf32>, %bitmap: memref<16x32xi8>) {
     %c0 = arith.constant 0 : index
     %n = arith.constant 256 : index
     %K = arith.constant 512 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%j) = (%c0) to (%n) step (64) {
-      pit.mainloop %c0 to %K step [16] extra_maps [] into %o[%c0, %j : index, index] bits(%bits : memref<16x32xi8>) : memref<16x256xf32> load {
+      pit.mainloop %c0 to %K step [16] extra_maps [] into %o[%c0, %j : index, index] bitmap(%bitmap : memref<16x32xi8>) : memref<16x256xf32> load {
       ^bb0(%k: index):
         %x = pit.view %a[%c0, %k : index, index] pad(0.0 : f32) : memref<16x512xf32> -> vector<16x16xf32>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f32) : memref<512x256xf32> -> vector<16x64xf32>
@@ -85,9 +85,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %1 : f32
         }
         pit.yield %st : vector<16x64xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%sum: f32):
         %0 = arith.maximumf %sum, %zero : f32
         pit.yield %0 : f32
@@ -114,13 +114,13 @@ module @pit_kernels attributes {pit.kernels} {
 // SCHEDULE-NOT: parts
 // Where the number of tiles, or of steps, is not known, that is decided on the device.
 // SCHEDULE-LABEL: func.func @unknown(
-// SCHEDULE: parts = 32,
+// SCHEDULE: splits = 32,
 
 // CHECK-LABEL: gpu.func @many_tiles(
 // CHECK-NOT: grid = steps
 // CHECK-NOT: gpu.block_id y
 // CHECK-LABEL: gpu.func @unknown(
-// CHECK-SAME: grid = steps, parts = 32,
+// CHECK-SAME: grid = steps, splits = 32,
 // CHECK: %[[STEPS:.*]] = arith.divui %{{.*}}, %c8_i32
 // CHECK: arith.maxsi %[[STEPS]], %c1_i32
 
@@ -149,9 +149,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %1 : f32
         }
         pit.yield %st : vector<16x64xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%sum: f32):
         pit.yield %sum : f32
       }
@@ -178,9 +178,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %1 : f32
         }
         pit.yield %st : vector<16x64xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%sum: f32):
         pit.yield %sum : f32
       }
@@ -207,9 +207,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %1 : f32
         }
         pit.yield %st : vector<16x64xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%sum: f32):
         pit.yield %sum : f32
       }
@@ -238,9 +238,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %1 : f32
         }
         pit.yield %st : vector<64x64xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%sum: f32):
         pit.yield %sum : f32
       }

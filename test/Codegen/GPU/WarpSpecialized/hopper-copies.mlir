@@ -47,9 +47,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %1 : f32
         }
         pit.yield %st : vector<1x128x128xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }

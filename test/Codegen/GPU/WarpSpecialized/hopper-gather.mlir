@@ -73,9 +73,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -86,13 +86,13 @@ module @pit_kernels attributes {pit.kernels} {
   // Half the columns, half the time: too little for 128 boxes. 16 bytes at a time.
   // Of the arrivals that fill a stage 128 are of the threads that copy. What they
   // wrote has to be made visible to wgmma.
-  // PLAN-LABEL: {{^}}narrow_rows:
+  // PLAN-LABEL: {{^}}skinny_rows:
   // PLAN-NEXT: tile 128 x 128, 6 stages of 1 x 64, cluster 2
   // PLAN-NEXT: a: operand 0, 128 rows x 1 blocks by chunks, k along lines
   // PLAN-NEXT: b: operand 1, 64 rows x 2 blocks by boxes, k along rows
   // PLAN-NEXT: consumers: 1 wgmmas of 64 x 128, split along m
   // PLAN-NEXT: registers: 72, 216; arrivals: 129
-  // CHECK-LABEL: gpu.func @narrow_rows_hopper(
+  // CHECK-LABEL: gpu.func @skinny_rows_hopper(
   // CHECK: nvvm.setmaxregister decrease 72
   // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} multicast_mask
   // CHECK-NOT: nvvm.cp.async.bulk
@@ -103,8 +103,8 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK: nvvm.mbarrier.try_wait.parity
   // CHECK: nvvm.fence.proxy
   // CHECK: nvvm.wgmma.fence.aligned
-  // CHECK-LABEL: gpu.func @narrow_rows(
-  func.func @narrow_rows(%index: !pit.index<micro_tile = [1, *], axis = 0>, %a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %o: memref<?x?xbf16>) {
+  // CHECK-LABEL: gpu.func @skinny_rows(
+  func.func @skinny_rows(%index: !pit.index<micro_tile = [1, *], axis = 0>, %a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %o: memref<?x?xbf16>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant 0.0 : f32
@@ -128,9 +128,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x128xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -187,9 +187,9 @@ module @pit_kernels attributes {pit.kernels} {
             pit.yield %3 : f32
           }
           pit.yield %st : vector<128x1x256xf32>
-        } init {
+        } prologue {
           pit.yield %zero : f32
-        } finish {
+        } epilogue {
         ^bb0(%s: f32):
           pit.yield %s : f32
         }
@@ -241,9 +241,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }

@@ -55,9 +55,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x128xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -86,10 +86,10 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK: linalg.generic {{.*}} ins(%[[SUM]], %[[E]] : {{.*}}) outs(%[[OUT]] :
   // CHECK: arith.addf
   // CHECK: pit.swrite %[[OUT]] into %[[O:.*]][%[[I]], %[[J]]]
-  // CHECK: pit.look %[[O]][%[[I]], %[[J]] : index, index] tile [64, 64] background(0.000000e+00 : f32) into
+  // CHECK: pit.scan %[[O]][%[[I]], %[[J]] : index, index] tile [64, 64] background(0.000000e+00 : f32) into
   // GPU-LABEL: gpu.func @neither(
   func.func @neither(%a: memref<?x?xf8E4M3FN>, %b: memref<?x?xf8E4M3FN>, %v: memref<?xf32>, %list: !steps,
-                     %o: memref<?x?xf32>, %bits: memref<?x?xi8>) {
+                     %o: memref<?x?xf32>, %bitmap: memref<?x?xi8>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %m = memref.dim %a, %c1 : memref<?x?xf8E4M3FN>
@@ -99,7 +99,7 @@ module @pit_kernels attributes {pit.kernels} {
       // expected-remark @below {{kernel neither has no portable schedule: a tile of 64 x 64 has more accumulators than 512 threads hold}}
       // expected-remark @below {{kernel neither computes tile by tile, as Hopper's schedule does not take it either: ids select elements of a row}}
       pit.mainloop step [] in %list[] chunk 32 : !steps extras(%e : vector<64xf32>) extra_maps [#n]
-          into %o[%i, %j : index, index] bits(%bits : memref<?x?xi8>) background(0.0 : f32) : memref<?x?xf32> load {
+          into %o[%i, %j : index, index] bitmap(%bitmap : memref<?x?xi8>) background(0.0 : f32) : memref<?x?xf32> load {
       ^bb0(%ids: !pit.ids<32>, %pos: !pit.ids<32>):
         %x = pit.view %a[%ids, %i : !pit.ids<32>, index] pad(0.0 : f8E4M3FN) : memref<?x?xf8E4M3FN> -> vector<32x64xf8E4M3FN>
         %y = pit.view %b[%ids, %j : !pit.ids<32>, index] pad(0.0 : f8E4M3FN) : memref<?x?xf8E4M3FN> -> vector<32x64xf8E4M3FN>
@@ -116,11 +116,11 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<64x64xf32>
-      } init {
+      } prologue {
       ^bb0(%g: f32):
         %zero = arith.constant 0.0 : f32
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32, %g: f32):
         %t = arith.addf %s, %g : f32
         pit.yield %t : f32
@@ -167,10 +167,10 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<64x64xf32>
-      } init {
+      } prologue {
         %zero = arith.constant 0.0 : f32
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       } groups {

@@ -1,6 +1,6 @@
-// Tiles of groups whose steps have ids of their own: all 47 groups go through a strip of the
+// Tiles of groups whose steps have ids of their own: all 47 groups go through a column block of the
 // dense operand's columns before the next one, so that this stays in the L2 cache.
-// Strips have 512 columns.
+// Column blocks have 512 columns.
 
 // RUN: pit-opt %s --pit-to-gpu-tiles=chip=sm_90a --pit-tiles-to-kernels=chip=sm_90a --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a --convert-pit-gpu-to-nvvm --canonicalize --cse | FileCheck %s
 

@@ -75,9 +75,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %6 : f32
         }
         pit.yield %0 : vector<128x1x128xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%sum: f32):
         pit.yield %sum : f32
       }
@@ -113,9 +113,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %7 : f32
         }
         pit.yield %0 : vector<128x1x128xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%sum: f32):
         pit.yield %sum : f32
       }

@@ -43,9 +43,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -92,9 +92,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -131,9 +131,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -171,9 +171,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -209,9 +209,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -251,7 +251,7 @@ module @pit_kernels attributes {pit.kernels} {
 // CHECK-SAME: preferred = @rows_hopper
 
 // A fill for all variants stays where the launch behind it is of one variant.
-// RUN: sed '/func @filled/,/^}/{s/@filled(/@filled(%bits: !pit.bitmap, /; s/@rows iter/@rows if(%bits : !pit.bitmap is 1) iter/}' %s | pit-opt --split-input-file --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=VARIANT
+// RUN: sed '/func @filled/,/^}/{s/@filled(/@filled(%bitmap: !pit.bitmap, /; s/@rows iter/@rows if(%bitmap : !pit.bitmap is 1) iter/}' %s | pit-opt --split-input-file --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=VARIANT
 // VARIANT-LABEL: func.func @filled
 // VARIANT: pit.launch @pit_kernels::@fill
 // VARIANT: pit.launch @pit_kernels::@rows if(%{{.*}} is 1) iterations(%{{[a-z0-9]*}}) ins(
@@ -299,9 +299,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -372,9 +372,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -405,9 +405,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }

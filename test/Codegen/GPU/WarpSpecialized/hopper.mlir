@@ -26,7 +26,7 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK-SAME: %[[A:.*]]: memref<?x?xf16>, %[[B:.*]]: memref<?x?xf16>, %{{.*}}: memref<?x?xf16>, %[[MAP_A:.*]]: !llvm.ptr, %[[MAP_B:.*]]: !llvm.ptr) kernel
   // CHECK-SAME: known_block_size = array<i32: 384, 1, 1>
   // CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
-  // CHECK-SAME: threads = 384, shared_bytes = 213120, grid = tiles, cluster = 2, early_start = true
+  // CHECK-SAME: threads = 384, shared_bytes = 213120, grid = tiles, cluster = 2, pdl = true
   // CHECK-SAME: tensor_maps = [<argument = 0, box = [128, 64], swizzle = 128, along_k = 1>, <argument = 1, box = [64, 64], swizzle = 128, along_k = 0>]
   // A full and an empty barrier for each of four stages, visible to the cluster
   // before anybody uses them.
@@ -130,9 +130,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -179,9 +179,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -226,10 +226,10 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
       ^bb0(%before: f32, %e: bf16):
         pit.yield %before : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32, %before: f32, %e: bf16):
         %wide = arith.extf %e : bf16 to f32
         %t = arith.addf %s, %wide : f32
@@ -272,9 +272,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<64x512xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -317,9 +317,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<64x320xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -362,9 +362,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -400,9 +400,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }
@@ -468,9 +468,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %st : vector<128x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%s: f32):
         pit.yield %s : f32
       }

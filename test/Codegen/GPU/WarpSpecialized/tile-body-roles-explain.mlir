@@ -17,7 +17,7 @@ module @pit_kernels attributes {pit.kernels} {
     pit.forall (%i) = (%c0) to (%m) step (192) {
       %x = pit.view %a[%i, %c0 : index, index] pad(0.0 : f16) : memref<?x64xf16> -> vector<192x64xf16>
       // expected-remark @+1 {{kernel registers has no warps that only load: a worker takes 200 registers, and has 160 beside warps that only load}}
-      pit.mainloop %c0 to %n step [64] once(%x : vector<192x64xf16>) extra_maps []
+      pit.mainloop %c0 to %n step [64] invariants(%x : vector<192x64xf16>) extra_maps []
           into %o[%i, %c0 : index, index] body [192, 256] sums [#tile] : memref<?x256xf32> load {
       ^bb0(%j: index):
         %y = pit.view %b[%c0, %j : index, index] pad(0.0 : f16) : memref<64x?xf16> -> vector<64x64xf16>
@@ -54,9 +54,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %t : vector<192x256xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%sum: f32):
         pit.yield %sum : f32
       }
@@ -73,7 +73,7 @@ module @pit_kernels attributes {pit.kernels} {
     pit.forall (%i) = (%c0) to (%m) step (256) {
       %x = pit.view %a[%i, %c0 : index, index] pad(0.0 : f16) : memref<?x64xf16> -> vector<256x64xf16>
       // expected-remark @+1 {{kernel rows has no warps that only load: its tiles have 256 rows, more than workers of 192 rows beside warps that only load}}
-      pit.mainloop %c0 to %n step [64] once(%x : vector<256x64xf16>) extra_maps []
+      pit.mainloop %c0 to %n step [64] invariants(%x : vector<256x64xf16>) extra_maps []
           into %o[%i, %c0 : index, index] body [256, 64] sums [#tile] : memref<?x64xf32> load {
       ^bb0(%j: index):
         %y = pit.view %b[%c0, %j : index, index] pad(0.0 : f16) : memref<64x?xf16> -> vector<64x64xf16>
@@ -110,9 +110,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %t : vector<256x64xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%sum: f32):
         pit.yield %sum : f32
       }

@@ -69,7 +69,7 @@
 #mn = affine_map<(m, n, k) -> (m, n)>
 #tile = affine_map<(m, n) -> (m, n)>
 
-// CHECK: gpu.func @wide_tile_body_hopper({{.*}}pit.launch_info = #pit.launch_info<threads = 384, grid = tiles, early_start = true>
+// CHECK: gpu.func @wide_tile_body_hopper({{.*}}pit.launch_info = #pit.launch_info<threads = 384, grid = tiles, pdl = true>
 // Each tile has a ring of its own, and is a box of its tensor.
 // CHECK: %[[MAP_A:.*]] = pit_gpu.tensor_map %arg0 : memref<?x64xf16> -> <128x64xf16, swizzle = 128>
 // CHECK: %[[A:.*]] = pit_gpu.ring full 1 empty 8 : <1, [<128x64xf16, swizzle = 128>]>
@@ -85,7 +85,7 @@
 
 // The first step starts no late contraction.
 // CHECK: %[[FIRST:.*]] = pit_gpu.wait %[[B]][%[[USED]]]
-// CHECK: pit_gpu.in_turn
+// CHECK: pit_gpu.hand_over
 // CHECK: pit_gpu.subtile
 // CHECK: pit_gpu.splat
 // CHECK: pit_gpu.mma
@@ -98,7 +98,7 @@
 // CHECK: scf.for
 // CHECK: %[[LOADED_B:.*]] = pit_gpu.wait %[[B]]
 // CHECK: %[[LOADED_C:.*]] = pit_gpu.wait %[[C]]
-// CHECK: %[[TURN:.*]]:2 = pit_gpu.in_turn
+// CHECK: %[[TURN:.*]]:2 = pit_gpu.hand_over
 // CHECK: pit_gpu.mma
 // CHECK: pit_gpu.mma {{.*}} : !pit_gpu.fragment<64x64xf16>
 // CHECK: pit_gpu.mma_wait pending 1 of %[[TURN]]#0
@@ -142,7 +142,7 @@ module @pit_kernels attributes {pit.kernels} {
     %zero = arith.constant 0.0 : f32
     pit.forall (%i) = (%c0) to (%m) step (128) {
       %x = pit.view %a[%i, %c0 : index, index] pad(0.0 : f16) : memref<?x64xf16> -> vector<128x64xf16>
-      pit.mainloop %c0 to %n step [64] once(%x : vector<128x64xf16>) extra_maps []
+      pit.mainloop %c0 to %n step [64] invariants(%x : vector<128x64xf16>) extra_maps []
           into %o[%i, %c0 : index, index] body [128, 64] sums [#tile] : memref<?x64xf32> load {
       ^bb0(%j: index):
         %y = pit.view %b[%c0, %j : index, index] pad(0.0 : f16) : memref<64x?xf16> -> vector<64x64xf16>
@@ -179,9 +179,9 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %t : vector<128x64xf32>
-      } init {
+      } prologue {
         pit.yield %zero : f32
-      } finish {
+      } epilogue {
       ^bb0(%sum: f32):
         pit.yield %sum : f32
       }

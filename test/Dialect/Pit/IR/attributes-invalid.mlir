@@ -104,8 +104,8 @@ func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor
 
 // -----
 
-// expected-error @+1 {{parts is 0; it has to be 1 or more}}
-func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], parts = 0>}
+// expected-error @+1 {{splits is 0; it has to be 1 or more}}
+func.func private @f() attributes {test.schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], splits = 0>}
 
 // -----
 
@@ -199,13 +199,13 @@ func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m
 
 // -----
 
-// expected-error @+1 {{parts is 0; it has to be 1 or more}}
-func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, parts = 0>}
+// expected-error @+1 {{splits is 0; it has to be 1 or more}}
+func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, splits = 0>}
 
 // -----
 
-// expected-error @+1 {{strips is 0; it has to be 1 or more}}
-func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, strips = 0>}
+// expected-error @+1 {{column_blocks is 0; it has to be 1 or more}}
+func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, column_blocks = 0>}
 
 // -----
 

@@ -18,7 +18,7 @@ func.func @f(%a: tensor<?x96xf32>, %b: tensor<96x?xf32>, %c: tensor<?x?xf32>,
              %l: tensor<?xi32>, %m: tensor<?x96xi1>) -> tensor<?x?xf32> {
   %0 = pit.sparse %a mask(%m : tensor<?x96xi1>) background(0xFF800000 : f32) assume
          label("hidden") : tensor<?x96xf32>
-  %1 = pit.sparse %a lengths(%l : tensor<?xi32>) density(0.05 in [4, 1])
+  %1 = pit.sparse %a lengths(%l : tensor<?xi32>) live_fraction(0.05 in [4, 1])
          : tensor<?x96xf32>
   %2 = pit.sparse %a rule(#pit.rule<axis = 1, micro_tile = [32, 1]>) : tensor<?x96xf32>
   %r = linalg.matmul ins(%2, %b : tensor<?x96xf32>, tensor<96x?xf32>)

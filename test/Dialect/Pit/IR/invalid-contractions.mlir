@@ -18,10 +18,10 @@ func.func @tf32_of_f16(%i: index, %x: memref<?x?xf16>, %o: memref<?x?xf32>) {
       pit.yield %sum : f32
     }
     pit.yield %st : vector<64x64xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -48,10 +48,10 @@ func.func @window_beyond_view(%i: index, %x: memref<?xf32>, %w: memref<?x?xf32>,
       pit.yield %sum : f32
     }
     pit.yield %st : vector<64x64xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -78,10 +78,10 @@ func.func @window_backwards(%i: index, %x: memref<?xf32>, %w: memref<?x?xf32>, %
       pit.yield %sum : f32
     }
     pit.yield %st : vector<64x64xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -108,10 +108,10 @@ func.func @twice_in_sums(%i: index, %x: memref<?x?xf32>, %w: memref<?x?xf32>, %o
       pit.yield %sum : f32
     }
     pit.yield %st : vector<64x64xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -138,10 +138,10 @@ func.func @two_maps(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
       pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -167,10 +167,10 @@ func.func @accumulator_of_another_shape(%i: index, %x: memref<?x?xf32>, %o: memr
       pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -196,10 +196,10 @@ func.func @region_of_a_contraction(%i: index, %x: memref<?x?xf32>, %o: memref<?x
       pit.yield %p : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -227,10 +227,10 @@ func.func @scale_beyond_view(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>
       pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -258,10 +258,10 @@ func.func @scale_along_sums(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>)
       pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -289,10 +289,10 @@ func.func @scale_without_argument(%i: index, %x: memref<?x?xf32>, %o: memref<?x?
       pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -319,10 +319,10 @@ func.func @empty_step(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
       pit.yield %sum : f32
     }
     pit.yield %st : vector<1x64xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }

@@ -40,17 +40,17 @@ func.func @choice_type(%n: index, %m: memref<4xf32>) {
 
 // -----
 
-func.func @choice_of_tensors(%n: index, %bits: !pit.bitmap, %a: tensor<4xf32>) {
+func.func @choice_of_tensors(%n: index, %bitmap: !pit.bitmap, %a: tensor<4xf32>) {
   // expected-error@+1 {{[launch 6] has results and a choice; variants write memrefs}}
-  %r = pit.launch @kernels::@k if(%bits : !pit.bitmap is 1) iterations(%n) outs(%a : tensor<4xf32>) -> (tensor<4xf32>)
+  %r = pit.launch @kernels::@k if(%bitmap : !pit.bitmap is 1) iterations(%n) outs(%a : tensor<4xf32>) -> (tensor<4xf32>)
   return
 }
 
 // -----
 
-func.func @choice_of_nothing(%n: index, %bits: !pit.bitmap, %m: memref<4xf32>) {
+func.func @choice_of_nothing(%n: index, %bitmap: !pit.bitmap, %m: memref<4xf32>) {
   // expected-error@+1 {{[launch 7] has a choice, and variant -1; variants are numbered from 0}}
-  pit.launch @kernels::@k if(%bits : !pit.bitmap is -1) iterations(%n) outs(%m : memref<4xf32>)
+  pit.launch @kernels::@k if(%bitmap : !pit.bitmap is -1) iterations(%n) outs(%m : memref<4xf32>)
   return
 }
 

@@ -202,7 +202,7 @@ func.func @yield_parent() {
 // -----
 
 func.func @forall_without_update(%c: index, %x: tensor<4xf32>) {
-  // expected-error@+1 {{[forall 1] iter_arg 0 has to be yielded updated by one pit.swrite, pit.mainloop or pit.look into it, or by a pit.for that does so}}
+  // expected-error@+1 {{[forall 1] iter_arg 0 has to be yielded updated by one pit.swrite, pit.mainloop or pit.scan into it, or by a pit.for that does so}}
   pit.forall (%i) = (%c) to (%c) step (1) iter_args(%a = %x) -> (tensor<4xf32>) {
     pit.yield %a : tensor<4xf32>
   }
@@ -213,7 +213,7 @@ func.func @forall_without_update(%c: index, %x: tensor<4xf32>) {
 
 // What the update writes into is another tensor.
 func.func @forall_other_update(%c: index, %x: tensor<4xf32>, %t: tensor<1xf32>) {
-  // expected-error@+1 {{[forall 1] iter_arg 0 has to be yielded updated by one pit.swrite, pit.mainloop or pit.look into it, or by a pit.for that does so}}
+  // expected-error@+1 {{[forall 1] iter_arg 0 has to be yielded updated by one pit.swrite, pit.mainloop or pit.scan into it, or by a pit.for that does so}}
   pit.forall (%i) = (%c) to (%c) step (1) iter_args(%a = %x) -> (tensor<4xf32>) {
     %w = pit.swrite %t into %x[%i] : tensor<1xf32> into tensor<4xf32>
     pit.yield %w : tensor<4xf32>
@@ -225,7 +225,7 @@ func.func @forall_other_update(%c: index, %x: tensor<4xf32>, %t: tensor<1xf32>) 
 
 // A loop inside that carries the iter_arg, but yields it as it is.
 func.func @forall_idle_loop(%c: index, %x: tensor<4xf32>) {
-  // expected-error@+1 {{[forall 1] iter_arg 0 has to be yielded updated by one pit.swrite, pit.mainloop or pit.look into it, or by a pit.for that does so}}
+  // expected-error@+1 {{[forall 1] iter_arg 0 has to be yielded updated by one pit.swrite, pit.mainloop or pit.scan into it, or by a pit.for that does so}}
   pit.forall (%i) = (%c) to (%c) step (1) iter_args(%a = %x) -> (tensor<4xf32>) {
     %f = pit.for (%j) = (%c) to (%c) step (1) iter_args(%b = %a) -> (tensor<4xf32>) {
       pit.yield %b : tensor<4xf32>

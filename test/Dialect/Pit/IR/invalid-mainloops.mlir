@@ -19,10 +19,10 @@ func.func @groups_and_group(%i: index, %ix: !pit.index<micro_tile = [1, 1], axis
       pit.yield %sum : f32
     }
     pit.yield %st : vector<1x64xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   } groups {
@@ -53,10 +53,10 @@ func.func @groups_of_two_subscripts(%i: index, %ix: !pit.index<micro_tile = [1, 
       pit.yield %sum : f32
     }
     pit.yield %st : vector<1x64xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   } groups {
@@ -86,10 +86,10 @@ func.func @more_steps_than_bounds(%i: index, %x: memref<?x?xf32>, %o: memref<?x?
       pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -116,10 +116,10 @@ func.func @extra_map_of_nothing(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf
       pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -146,10 +146,10 @@ func.func @loads_no_view(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
       pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -177,10 +177,10 @@ func.func @load_takes_a_step(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>
       pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -192,7 +192,7 @@ func.func @load_takes_a_step(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
-func.func @finish_yields_two(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+func.func @epilogue_yields_two(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
   // expected-error@+1 {{[mainloop 11] init has to yield a value for each of 1 accumulators and finish one; they yield 1 and 2}}
   pit.mainloop step [] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
@@ -207,10 +207,10 @@ func.func @finish_yields_two(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>
       pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum, %sum : f32, f32
   }
@@ -237,10 +237,10 @@ func.func @one_subscript(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
       pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -267,10 +267,10 @@ func.func @memref_result(%i: index, %x: memref<?x?xf32>, %o: tensor<?x?xf32>) {
       pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -297,11 +297,11 @@ func.func @maps_of_an_extra(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>)
       pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
   ^bb0(%e0: f32):
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32, %e0: f32):
     pit.yield %sum : f32
   }
@@ -328,11 +328,11 @@ func.func @beyond_an_extra(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) 
       pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
   ^bb0(%e0: f32):
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32, %e0: f32):
     pit.yield %sum : f32
   }
@@ -354,9 +354,9 @@ func.func @computes_nothing(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>)
   } compute {
   ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>):
     pit.yield
-  } init {
+  } prologue {
     pit.yield
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -378,10 +378,10 @@ func.func @passes_its_accumulator_on(%i: index, %x: tensor<?x?xf32>, %o: tensor<
   } compute {
   ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
     pit.yield %at : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -407,10 +407,10 @@ func.func @adds_to_one_accumulator_twice(%i: index, %x: tensor<?x?xf32>, %o: ten
       pit.yield %sum : f32
     }
     pit.yield %st, %st : vector<4x4xf32>, vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero, %zero : f32, f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32, %other: f32):
     pit.yield %sum : f32
   }
@@ -440,10 +440,10 @@ func.func @contractions_differ(%i: index, %x: tensor<?x?xf32>, %o: tensor<?x?xf3
       pit.yield %p : f32
     }
     pit.yield %st, %tt : vector<4x4xf32>, vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero, %zero : f32, f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32, %other: f32):
     pit.yield %sum : f32
   }
@@ -474,10 +474,10 @@ func.func @computes_something_else(%i: index, %x: tensor<?x?xf32>, %o: tensor<?x
       pit.yield %e : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -489,10 +489,10 @@ func.func @computes_something_else(%i: index, %x: tensor<?x?xf32>, %o: tensor<?x
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
-func.func @look_at_narrow_tiles(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>, %w: memref<?x?xi8>) {
-  // expected-error@+1 {{[mainloop 14] looks at tiles of 4 columns in 'memref<?x?xf32>'; it looks at tiles of memrefs, which are final, and have a multiple of 64 columns}}
+func.func @scan_narrow_tiles(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>, %w: memref<?x?xi8>) {
+  // expected-error@+1 {{[mainloop 14] scans tiles of 4 columns in 'memref<?x?xf32>'; it scans tiles of memrefs, which are final, and have a multiple of 64 columns}}
   pit.mainloop step [] extra_maps []
-      into %o[%i, %i : index, index] bits(%w : memref<?x?xi8>) : memref<?x?xf32> load {
+      into %o[%i, %i : index, index] bitmap(%w : memref<?x?xi8>) : memref<?x?xf32> load {
     %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
@@ -504,10 +504,10 @@ func.func @look_at_narrow_tiles(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf
       pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -535,10 +535,10 @@ func.func @step_of_0(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
       pit.yield %sum : f32
     }
     pit.yield %st : vector<1x64xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -566,10 +566,10 @@ func.func @negative_step(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
       pit.yield %sum : f32
     }
     pit.yield %st : vector<1x64xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -596,10 +596,10 @@ func.func @chunk_of_0(%i: index, %ix: !pit.index<micro_tile = [1, 1], axis = 1>,
       pit.yield %sum : f32
     }
     pit.yield %st : vector<1x64xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }

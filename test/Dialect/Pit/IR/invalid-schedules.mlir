@@ -19,10 +19,10 @@ func.func @dims(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %
       pit.yield %s : f32
     }
     pit.yield %st : vector<12x192xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -50,10 +50,10 @@ func.func @lane(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %
       pit.yield %s : f32
     }
     pit.yield %st : vector<12x192xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -81,10 +81,10 @@ func.func @kind(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %
       pit.yield %s : f32
     }
     pit.yield %st : vector<12x192xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -112,10 +112,10 @@ func.func @schedule_of_a_body(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memr
       pit.yield %s : f32
     }
     pit.yield %st : vector<12x192xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }

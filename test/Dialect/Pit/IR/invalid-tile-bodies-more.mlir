@@ -13,10 +13,10 @@ func.func @loads_a_constant(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   } compute {
   ^bb0(%yt: vector<4xf32>, %kt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -35,10 +35,10 @@ func.func @loads_memory(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   } compute {
   ^bb0(%yt: vector<4xf32>, %xt: memref<?xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -57,10 +57,10 @@ func.func @carries_a_tile_from_outside(%i: index, %x: memref<?xf32>, %o: memref<
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %v : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -82,10 +82,10 @@ func.func @computes_in_load(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -102,14 +102,14 @@ func.func @computes_in_init(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     // expected-error@+1 {{[pointwise 7] stands elsewhere than in 'compute' or 'also' of a mainloop}}
     %p = pit.pointwise() tile [] maps [affine_map<() -> ()>] : () -> vector<f32> {
       pit.yield %zero : f32
     }
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -127,13 +127,13 @@ func.func @stores_vectors(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
-  } also {
+  } extra_results {
   ^bb0(%last: vector<4xf32>):
     %n = arith.negf %last : vector<4xf32>
     pit.store %n into %o[%i : index] : vector<4xf32> into memref<?xf32>
@@ -153,13 +153,13 @@ func.func @takes_no_tiles(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
-  } also {
+  } extra_results {
     pit.yield
   }
   return
@@ -176,13 +176,13 @@ func.func @yields_tiles(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
-  } also {
+  } extra_results {
   ^bb0(%last: vector<4xf32>):
     pit.yield %last : vector<4xf32>
   }
@@ -199,13 +199,13 @@ func.func @stores_two_dims(%i: index, %x: memref<?xf32>, %o: memref<?xf32>, %p: 
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
-  } also {
+  } extra_results {
   ^bb0(%last: vector<4xf32>):
     // expected-error@+1 {{[store 1] has a tile of rank 1 and 2 subscripts for a destination of rank 2; all have to be equal}}
     pit.store %last into %p[%i, %i : index, index] : vector<4xf32> into memref<?x?xf32>
@@ -224,13 +224,13 @@ func.func @stores_by_an_index(%i: index, %x: memref<?xf32>, %o: memref<?xf32>, %
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
-  } also {
+  } extra_results {
   ^bb0(%last: vector<4xf32>):
     // expected-error@+1 {{[store 2] subscript 0 is an index; a store is of one tile}}
     pit.store %last into %o[%l : !pit.index<micro_tile = [1], axis = 0>] : vector<4xf32> into memref<?xf32>
@@ -250,13 +250,13 @@ func.func @stores_by_other_ids(%i: index, %x: memref<?xf32>, %o: memref<?xf32>, 
     } compute {
     ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
       pit.yield %at : vector<4xf32>
-    } init {
+    } prologue {
       %zero = arith.constant 0.0 : f32
       pit.yield %zero : f32
-    } finish {
+    } epilogue {
     ^bb0(%sum: f32):
       pit.yield %sum : f32
-    } also {
+    } extra_results {
     ^bb0(%last: vector<4xf32>):
       // expected-error@+1 {{[store 3] subscript 0 has 8 ids, the tile has 4 there}}
       pit.store %last into %o[%ids : !pit.ids<8>] : vector<4xf32> into memref<?xf32>
@@ -283,10 +283,10 @@ func.func @points_of_nothing(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
       pit.yield %e : f32
     }
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -309,10 +309,10 @@ func.func @empty_body(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
       pit.yield %e : f32
     }
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }

@@ -16,10 +16,10 @@ func.func @one_map_too_many(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
       pit.yield %e : f32
     }
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -43,10 +43,10 @@ func.func @one_dim_twice(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
       pit.yield %e : f32
     }
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -70,10 +70,10 @@ func.func @window(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
       pit.yield %e : f32
     }
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -95,10 +95,10 @@ func.func @map_of_other_dims(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
       pit.yield %e : f32
     }
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -121,10 +121,10 @@ func.func @beyond_an_input(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
       pit.yield %e : f32
     }
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -147,10 +147,10 @@ func.func @part_of_the_result(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
       pit.yield %e : f32
     }
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -173,10 +173,10 @@ func.func @result_lacks_a_dim(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
       pit.yield %e : f32
     }
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -199,10 +199,10 @@ func.func @starts_from_another_type(%i: index, %x: memref<?xf32>, %o: memref<?xf
       pit.yield %acc : f16
     }
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -225,10 +225,10 @@ func.func @region_without_points(%i: index, %x: memref<?xf32>, %o: memref<?xf32>
       pit.yield %e : f32
     }
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -252,10 +252,10 @@ func.func @reduces_without_a_result(%i: index, %x: memref<?xf32>, %o: memref<?xf
       pit.yield %e : f32
     }
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -278,10 +278,10 @@ func.func @yields_a_point(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
       pit.yield %m : index
     }
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -298,10 +298,10 @@ func.func @two_types_without_body(%i: index, %x: memref<?xf32>, %o: memref<?xf32
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>, %bt: vector<8xf32>):
     pit.yield %at, %bt : vector<4xf32>, vector<8xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero, %zero : f32, f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32, %other: f32):
     pit.yield %sum : f32
   }
@@ -318,10 +318,10 @@ func.func @two_dims_without_body(%i: index, %x: memref<?xf32>, %o: memref<?xf32>
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<1x4xf32>):
     pit.yield %at : vector<1x4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -339,10 +339,10 @@ func.func @sums_without_body(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -360,10 +360,10 @@ func.func @body_of_two_extents(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) 
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -381,10 +381,10 @@ func.func @sums_of_two_accumulators(%i: index, %x: memref<?xf32>, %o: memref<?xf
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -394,19 +394,19 @@ func.func @sums_of_two_accumulators(%i: index, %x: memref<?xf32>, %o: memref<?xf
 // -----
 
 #c = affine_map<(m) -> (m)>
-func.func @once_no_view(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
+func.func @invariant_no_view(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   %t = arith.constant dense<0.0> : vector<4xf32>
   // expected-error@+1 {{[mainloop 15] has a tile for all steps that is no pit.view or pit.coords}}
-  pit.mainloop step [] once(%t : vector<4xf32>) extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
+  pit.mainloop step [] invariants(%t : vector<4xf32>) extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
     pit.yield %y : vector<4xf32>
   } compute {
   ^bb0(%yt: vector<4xf32>, %tt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -424,10 +424,10 @@ func.func @sums_beyond_an_accumulator(%i: index, %x: memref<?xf32>, %o: memref<?
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -445,10 +445,10 @@ func.func @sums_of_windows(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -466,10 +466,10 @@ func.func @sums_of_other_dims(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -488,10 +488,10 @@ func.func @computes_on_vectors(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) 
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
     %n = arith.negf %yt : vector<4xf32>
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -510,10 +510,10 @@ func.func @tile_behind_numbers(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) 
   } compute {
   ^bb0(%yt: vector<4xf32>, %n: index, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -531,9 +531,9 @@ func.func @carries_nothing(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   } compute {
   ^bb0(%yt: vector<4xf32>):
     pit.yield
-  } init {
+  } prologue {
     pit.yield
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -551,9 +551,9 @@ func.func @carries_a_number(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   } compute {
   ^bb0(%yt: vector<4xf32>, %n: index, %at: index):
     pit.yield %n : index
-  } init {
+  } prologue {
     pit.yield %i : index
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -567,16 +567,16 @@ func.func @carries_a_number(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
 func.func @once_behind_numbers(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   %t = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
   // expected-error@+1 {{[mainloop 8] compute takes 'vector<4xf32>', 'index', 'vector<4xf32>', 'vector<4xf32>' instead of 'vector<4xf32>', 'vector<4xf32>', 'index', 'vector<4xf32>'}}
-  pit.mainloop step [] once(%t : vector<4xf32>) extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
+  pit.mainloop step [] invariants(%t : vector<4xf32>) extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
     pit.yield %y, %i : vector<4xf32>, index
   } compute {
   ^bb0(%yt: vector<4xf32>, %n: index, %tt: vector<4xf32>, %at: vector<4xf32>):
     pit.yield %at : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -594,10 +594,10 @@ func.func @carries_another_type(%i: index, %x: memref<?xf32>, %o: memref<?xf32>)
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf16>):
     pit.yield %yt : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }

@@ -559,7 +559,7 @@ func.func @choose_mask(%m: tensor<4x8xi24>, %t: f64) {
 // -----
 
 func.func @choose_mask_background(%m: tensor<4x8xi1>, %t: f64) {
-  // expected-error@+1 {{[choose 6] looks at a mask, which has no use for a background}}
+  // expected-error@+1 {{[choose 6] scans a mask, which has no use for a background}}
   %v, %b = pit.choose %m mask of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) background(true) : tensor<4x8xi1>
   return
 }
@@ -591,10 +591,10 @@ func.func @choose_seen_of_mask(%a: tensor<4x8xi8>, %t: f64) {
 
 // -----
 
-func.func @choose_seen_and_bits(%a: tensor<4x8xf32>, %bits: tensor<4x8xi8>, %t: f64) {
+func.func @choose_seen_and_bits(%a: tensor<4x8xf32>, %bitmap: tensor<4x8xi8>, %t: f64) {
   %v, %b = pit.choose %a of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : tensor<4x8xf32>
   // expected-error@+1 {{[choose 9] takes what another}}
-  %w, %c = pit.choose %a seen(%b) bits(%bits : tensor<4x8xi8>) of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : tensor<4x8xf32>
+  %w, %c = pit.choose %a seen(%b) bitmap(%bitmap : tensor<4x8xi8>) of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : tensor<4x8xf32>
   return
 }
 
@@ -608,25 +608,25 @@ func.func @seen_lengths(%l: tensor<4xi32>, %b: !pit.bitmap, %n: index) {
 
 // -----
 
-func.func @density(%a: tensor<4x8xf32>) {
-  // expected-error@+1 {{[sparse 7] density is 1.500000e+00; it must be in [0, 1]}}
-  %s = pit.sparse %a density(1.5) : tensor<4x8xf32>
+func.func @live_fraction(%a: tensor<4x8xf32>) {
+  // expected-error@+1 {{[sparse 7] live fraction is 1.500000e+00; it must be in [0, 1]}}
+  %s = pit.sparse %a live_fraction(1.5) : tensor<4x8xf32>
   return
 }
 
 // -----
 
-func.func @density_rank(%a: tensor<4x8xf32>) {
-  // expected-error@+1 {{[sparse 8] density's micro-tile has rank 1, the tensor 2}}
-  %s = pit.sparse %a density(0.5 in [4]) : tensor<4x8xf32>
+func.func @live_fraction_rank(%a: tensor<4x8xf32>) {
+  // expected-error@+1 {{[sparse 8] live fraction's micro-tile has rank 1, the tensor 2}}
+  %s = pit.sparse %a live_fraction(0.5 in [4]) : tensor<4x8xf32>
   return
 }
 
 // -----
 
-func.func @density_size(%a: tensor<4x8xf32>) {
-  // expected-error@+1 {{[sparse 9] density's micro-tile has a size of -2; it must be at least 1, or 0 for a whole dimension}}
-  %s = pit.sparse %a density(0.5 in [4, -2]) : tensor<4x8xf32>
+func.func @live_fraction_size(%a: tensor<4x8xf32>) {
+  // expected-error@+1 {{[sparse 9] live fraction's micro-tile has a size of -2; it must be at least 1, or 0 for a whole dimension}}
+  %s = pit.sparse %a live_fraction(0.5 in [4, -2]) : tensor<4x8xf32>
   return
 }
 
@@ -650,6 +650,6 @@ func.func @record_of_index(%a: tensor<4x8xf32>) {
 
 func.func @variant_of_device(%a: tensor<4x8xf32>, %t: f64) -> index {
   // expected-error@+1 {{[choose 2] chooses on the device, where the host cannot read the variant, which is used}}
-  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) on_device : tensor<4x8xf32>
+  %v, %bitmap = pit.choose %a of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) on_device : tensor<4x8xf32>
   return %v : index
 }

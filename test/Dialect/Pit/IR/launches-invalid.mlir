@@ -29,18 +29,18 @@ func.func private @f() attributes {test.launch = #pit.launch_info<threads = 64, 
 
 // -----
 
-// expected-error @+1 {{parts is 1 and grid is steps; it has to be 2 or more}}
+// expected-error @+1 {{splits is 1 and grid is steps; it has to be 2 or more}}
 func.func private @f() attributes {test.launch = #pit.launch_info<threads = 64, grid = steps>}
 
 // -----
 
-// expected-error @+1 {{parts is 4 and grid is groups; tiles of steps or rows alone have parts}}
-func.func private @f() attributes {test.launch = #pit.launch_info<threads = 64, grid = groups, parts = 4>}
+// expected-error @+1 {{splits is 4 and grid is groups; tiles of steps or rows alone have splits}}
+func.func private @f() attributes {test.launch = #pit.launch_info<threads = 64, grid = groups, splits = 4>}
 
 // -----
 
-// expected-error @+1 {{part_bytes is 16 and grid is machine; tiles of steps or rows alone have parts}}
-func.func private @f() attributes {test.launch = #pit.launch_info<threads = 64, grid = machine, part_bytes = 16>}
+// expected-error @+1 {{partial_bytes is 16 and grid is machine; tiles of steps or rows alone have splits}}
+func.func private @f() attributes {test.launch = #pit.launch_info<threads = 64, grid = machine, partial_bytes = 16>}
 
 // -----
 
@@ -55,7 +55,7 @@ func.func private @f() attributes {test.launch = #pit.launch_info<threads = 64, 
 // -----
 
 // expected-error @+1 {{cluster is 2 and grid is rows; clusters are of iterations, tiles or machine}}
-func.func private @f() attributes {test.launch = #pit.launch_info<threads = 64, grid = rows, parts = 2, cluster = 2>}
+func.func private @f() attributes {test.launch = #pit.launch_info<threads = 64, grid = rows, splits = 2, cluster = 2>}
 
 // -----
 

@@ -5,28 +5,28 @@
 gpu.module @pit_kernels {
   // CHECK: gpu.func @plain() kernel attributes {pit.launch_info = #pit.launch_info<threads = 32>}
   gpu.func @plain() kernel attributes {pit.launch_info = #pit.launch_info<
-      threads = 32, shared_bytes = 0, grid = iterations, parts = 1, cluster = 1, tensor_maps = []>} {
+      threads = 32, shared_bytes = 0, grid = iterations, splits = 1, cluster = 1, tensor_maps = []>} {
     gpu.return
   }
-  // CHECK: gpu.func @steps(%{{.*}}) kernel attributes {pit.launch_info = #pit.launch_info<threads = 128, shared_bytes = 49152, scratch_bytes = 64, grid = steps, parts = 4, part_bytes = 16384, predicated = true, preferred = @machine>}
+  // CHECK: gpu.func @steps(%{{.*}}) kernel attributes {pit.launch_info = #pit.launch_info<threads = 128, shared_bytes = 49152, scratch_bytes = 64, grid = steps, splits = 4, partial_bytes = 16384, predicated = true, preferred = @machine>}
   gpu.func @steps(%x: memref<?x?xf16>) kernel attributes {pit.launch_info = #pit.launch_info<
-      threads = 128, shared_bytes = 49152, scratch_bytes = 64, grid = steps, parts = 4, part_bytes = 16384,
+      threads = 128, shared_bytes = 49152, scratch_bytes = 64, grid = steps, splits = 4, partial_bytes = 16384,
       predicated = true, preferred = @machine>} {
     gpu.return
   }
-  // CHECK: gpu.func @machine(%{{.*}}) kernel attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = machine, stream_bytes = 131072, cluster = 2, early_start = true, fills = 0, fills_at_most = 1024, tensor_maps = [<argument = 0, box = [128, 64], swizzle = 128>, <argument = 0, box = [64, 32], swizzle = 64, along_k = 1, order = [1, 0]>]>}
+  // CHECK: gpu.func @machine(%{{.*}}) kernel attributes {pit.launch_info = #pit.launch_info<threads = 384, grid = machine, stream_bytes = 131072, cluster = 2, pdl = true, fills = 0, fills_at_most = 1024, tensor_maps = [<argument = 0, box = [128, 64], swizzle = 128>, <argument = 0, box = [64, 32], swizzle = 64, along_k = 1, order = [1, 0]>]>}
   gpu.func @machine(%x: memref<?x?xf16>, %a: !llvm.ptr, %b: !llvm.ptr) kernel attributes {pit.launch_info = #pit.launch_info<
-      threads = 384, grid = machine, stream_bytes = 131072, cluster = 2, early_start = true, fills = 0, fills_at_most = 1024,
+      threads = 384, grid = machine, stream_bytes = 131072, cluster = 2, pdl = true, fills = 0, fills_at_most = 1024,
       tensor_maps = [#pit.tensor_map<argument = 0, box = [128, 64], swizzle = 128>,
                      <argument = 0, box = [64, 32], swizzle = 64, along_k = 1, order = [1, 0]>]>} {
     gpu.return
   }
 }
 
-// CHECK: func.func private @grids() attributes {test.groups = #pit.launch_info<threads = 64, grid = groups>, test.one = #pit.launch_info<threads = 64, grid = one_block>, test.rows = #pit.launch_info<threads = 64, grid = rows, parts = 2>, test.taken = #pit.launch_info<threads = 64, grid = taken>, test.tiles = #pit.launch_info<threads = 64, grid = tiles>}
+// CHECK: func.func private @grids() attributes {test.groups = #pit.launch_info<threads = 64, grid = groups>, test.one = #pit.launch_info<threads = 64, grid = one_block>, test.rows = #pit.launch_info<threads = 64, grid = rows, splits = 2>, test.taken = #pit.launch_info<threads = 64, grid = taken>, test.tiles = #pit.launch_info<threads = 64, grid = tiles>}
 func.func private @grids() attributes {
   test.one = #pit.launch_info<threads = 64, grid = one_block>, test.groups = #pit.launch_info<threads = 64, grid = groups>,
-  test.rows = #pit.launch_info<threads = 64, grid = rows, parts = 2>, test.tiles = #pit.launch_info<threads = 64, grid = tiles>,
+  test.rows = #pit.launch_info<threads = 64, grid = rows, splits = 2>, test.tiles = #pit.launch_info<threads = 64, grid = tiles>,
   test.taken = #pit.launch_info<threads = 64, grid = taken>}
 
 // CHECK-LABEL: func.func @fill

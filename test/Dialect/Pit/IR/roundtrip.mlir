@@ -12,10 +12,10 @@ func.func @marks(%x: tensor<?x?xf32>, %m: tensor<?x?xi1>, %l: tensor<?xi32>,
   %0 = pit.sparse %x : tensor<?x?xf32>
   // CHECK: pit.sparse %{{.*}} mask(%{{.*}} : tensor<?x?xi1>) background(0xFF800000 : f32) assume : tensor<?x?xf32>
   %1 = pit.sparse %x mask(%m : tensor<?x?xi1>) background(0xFF800000 : f32) assume : tensor<?x?xf32>
-  // CHECK: pit.sparse %{{.*}} density(1.000000e-01 in [32, 1]) label("x") : tensor<?x?xf32>
-  %known = pit.sparse %x density(0.1 in [32, 1]) label("x") : tensor<?x?xf32>
-  // CHECK: pit.sparse %{{.*}} density(2.500000e-01) : tensor<?x?xf32>
-  %elements = pit.sparse %x density(0.25) : tensor<?x?xf32>
+  // CHECK: pit.sparse %{{.*}} live_fraction(1.000000e-01 in [32, 1]) label("x") : tensor<?x?xf32>
+  %known = pit.sparse %x live_fraction(0.1 in [32, 1]) label("x") : tensor<?x?xf32>
+  // CHECK: pit.sparse %{{.*}} live_fraction(2.500000e-01) : tensor<?x?xf32>
+  %elements = pit.sparse %x live_fraction(0.25) : tensor<?x?xf32>
   // CHECK: pit.sparse %{{.*}} lengths(%{{.*}} : tensor<?xi32>) rule(<axis = 1, micro_tile = [32, 1]>) : tensor<?x?xf32>
   %2 = pit.sparse %x lengths(%l : tensor<?xi32>) rule(<axis = 1, micro_tile = [32, 1]>) : tensor<?x?xf32>
   // CHECK: pit.sparse %{{.*}} routing(%{{.*}} : tensor<?x4xi64>) : tensor<?x?xf32>
@@ -52,8 +52,8 @@ func.func @indices(%x: tensor<?x?xf32>, %m: tensor<?x?xi1>, %l: tensor<?xi32>,
   %6 = pit.count %0 : !cols
   // CHECK: pit.count %[[I]][%{{.*}}] : !pit.index
   %7 = pit.count %0[%d] : !cols
-  // CHECK: pit.coverage %[[I]] : !pit.index
-  %8 = pit.coverage %0 : !cols
+  // CHECK: pit.live_fraction %[[I]] : !pit.index
+  %8 = pit.live_fraction %0 : !cols
   // CHECK: pit.extent %{{.*}} : !pit.index
   %9 = pit.extent %1 : !rows
   return
@@ -160,9 +160,9 @@ func.func @choose(%a: tensor<?x?xf32>, %t: f64) -> index {
 func.func @tile_body(%qs: memref<?x?x?xf16>, %k: memref<?x?x?xf16>, %v: memref<?x?x?xf16>, %o: memref<?x?x?xf16>, %e: index, %m: index, %k1: index) {
   %k0 = arith.constant 0 : index
   %q = pit.view %qs[%e, %m, %k0 : index, index, index] : memref<?x?x?xf16> -> vector<1x64x32xf16>
-  // CHECK: pit.mainloop %{{.*}} to %{{.*}} step [32] once(%{{.*}} : vector<1x64x32xf16>) extra_maps []
+  // CHECK: pit.mainloop %{{.*}} to %{{.*}} step [32] invariants(%{{.*}} : vector<1x64x32xf16>) extra_maps []
   // CHECK-SAME: into %{{.*}}[{{.*}}] body [1, 64, 32] sums [#[[ACC:.*]], #[[ROWS:.*]], #[[ROWS]]] : memref<?x?x?xf16> load {
-  pit.mainloop %k0 to %k1 step [32] once(%q : vector<1x64x32xf16>) extra_maps []
+  pit.mainloop %k0 to %k1 step [32] invariants(%q : vector<1x64x32xf16>) extra_maps []
       into %o[%e, %m, %k0 : index, index, index]
       body [1, 64, 32] sums [affine_map<(e, m, n) -> (m, n)>, #rows, #rows] : memref<?x?x?xf16>
   load {
@@ -272,11 +272,11 @@ func.func @tile_body(%qs: memref<?x?x?xf16>, %k: memref<?x?x?xf16>, %v: memref<?
     }
     // CHECK: pit.yield %{{.*}} : vector<64x32xf32>, vector<64xf32>, vector<64xf32>
     pit.yield %acc1, %higher, %total1 : vector<64x32xf32>, vector<64xf32>, vector<64xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     %low = arith.constant 0xFF800000 : f32
     pit.yield %zero, %low, %zero : f32, f32, f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32, %most: f32, %all: f32):
     %y = arith.divf %sum, %all : f32
     pit.yield %y : f32
@@ -309,10 +309,10 @@ func.func @tile_body_of_ids(%x: memref<?xf32>, %o: memref<?xf32>, %i: index, %ix
       pit.yield %next : f32
     }
     pit.yield %new : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }
@@ -323,9 +323,9 @@ func.func @tile_body_of_ids(%x: memref<?xf32>, %o: memref<?xf32>, %i: index, %ix
 // CHECK-LABEL: func.func @tile_body_without_a_shape
 func.func @tile_body_without_a_shape(%x: memref<?xf32>, %o: memref<?xf32>, %i: index) {
   %t = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
-  // CHECK: pit.mainloop %{{.*}} to %{{.*}} step [4] once(%{{.*}} : vector<4xf32>) extra_maps []
+  // CHECK: pit.mainloop %{{.*}} to %{{.*}} step [4] invariants(%{{.*}} : vector<4xf32>) extra_maps []
   // CHECK-SAME: into %{{.*}}[{{.*}}] : memref<?xf32> load {
-  pit.mainloop %i to %i step [4] once(%t : vector<4xf32>) extra_maps [] into %o[%i : index] : memref<?xf32> load {
+  pit.mainloop %i to %i step [4] invariants(%t : vector<4xf32>) extra_maps [] into %o[%i : index] : memref<?xf32> load {
   ^bb0(%at: index):
     %y = pit.view %x[%at : index] : memref<?xf32> -> vector<4xf32>
     pit.yield %y : vector<4xf32>
@@ -338,10 +338,10 @@ func.func @tile_body_without_a_shape(%x: memref<?xf32>, %o: memref<?xf32>, %i: i
       pit.yield %next : f32
     }
     pit.yield %new : vector<4xf32>
-  } init {
+  } prologue {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
-  } finish {
+  } epilogue {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
   }

@@ -29,12 +29,12 @@ func.func private @groups() attributes {test.groups = #pit.portable_schedule<
     tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1],
     wgmma = true, producers = 4, shared_bytes = 40960>}
 
-// CHECK: test.hopper = #pit.hopper_schedule<a = 1, m = 64, n = 512, split_n = true, depth = 64, stages = 2, load_a = tma_tile, load_b = tma_tile, cluster = 2, parts = 8>
+// CHECK: test.hopper = #pit.hopper_schedule<a = 1, m = 64, n = 512, split_n = true, depth = 64, stages = 2, load_a = tma_tile, load_b = tma_tile, cluster = 2, splits = 8>
 func.func private @hopper() attributes {test.hopper = #pit.hopper_schedule<
     a = 1, m = 64, n = 512, split_n = true, depth = 64, stages = 2, load_a = tma_tile, load_b = tma_tile,
-    cluster = 2, parts = 8>}
+    cluster = 2, splits = 8>}
 
 // CHECK: test.fills = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_row_gather, load_b = cp_async_gather, fill_rows = 512, fill_bytes = 8192, shared_bytes = 221440>
 func.func private @fills() attributes {test.fills = #pit.hopper_schedule<
     a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_row_gather, load_b = cp_async_gather,
-    cluster = 1, parts = 1, fill_rows = 512, fill_bytes = 8192, shared_bytes = 221440>}
+    cluster = 1, splits = 1, fill_rows = 512, fill_bytes = 8192, shared_bytes = 221440>}

@@ -1,5 +1,5 @@
 // RUN: pit-opt %s -pit-fuse-epilogues -canonicalize -cse -split-input-file | FileCheck %s
-// RUN: pit-opt %s -pit-fuse-epilogues=functions-apart -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=APART
+// RUN: pit-opt %s -pit-fuse-epilogues=separate-functions -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=APART
 
 !t = tensor<?x?xf32>
 !h = tensor<?x?xf16>

@@ -170,11 +170,11 @@ func.func @not_worth_it(%a: tensor<2048x2048xf16>, %b: tensor<2048x2048xf16>, %c
 // Parts of eight sums are added to the result eight times as often as parts of 64, and
 // that is most of their time: 6.9 ms on an H200.
 
-// LEAVE: remark: linalg.matmul: rules compared by the mark's density
-// LEAVE: candidate 16x1 along axis 1 of operand 0: coverage 0.5695, 2.88 ms, {{.*}}, chosen: the least
-// LEAVE: candidate 1x8 along axis 0 of operand 0: coverage 0.5695, 7.31 ms
+// LEAVE: remark: linalg.matmul: rules compared by the mark's live fraction
+// LEAVE: candidate 16x1 along axis 1 of operand 0: live fraction 0.5695, 2.88 ms, {{.*}}, chosen: the least
+// LEAVE: candidate 1x8 along axis 0 of operand 0: live fraction 0.5695, 7.31 ms
 func.func @parts(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
-  %s = pit.sparse %a density(0.1 in [2, 1]) : tensor<4096x4096xf32>
+  %s = pit.sparse %a live_fraction(0.1 in [2, 1]) : tensor<4096x4096xf32>
   %r = linalg.matmul ins(%s, %b : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%c : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   return %r : tensor<4096x4096xf32>
 }
@@ -187,7 +187,7 @@ func.func @parts(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %c: tenso
 // CHECK-LABEL: func.func @vector(
 // CHECK-NOT: pit.
 // CHECK: return
-// LEAVE: remark: stays dense: each element of operand 0 is used so rarely that looking for zeros takes longer
+// LEAVE: remark: stays dense: each element of operand 0 is used so rarely that scanning for zeros takes longer
 func.func @vector(%x: tensor<4096xf16>, %w: tensor<4096x4096xf16>, %c: tensor<4096xf32>) -> tensor<4096xf32> {
   %s = pit.sparse %x : tensor<4096xf16>
   %r = linalg.vecmat ins(%s, %w : tensor<4096xf16>, tensor<4096x4096xf16>) outs(%c : tensor<4096xf32>) -> tensor<4096xf32>

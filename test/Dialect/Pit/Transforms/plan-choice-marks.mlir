@@ -126,11 +126,11 @@ func.func @channels_first(%x: tensor<2x32x18x18xf32>, %w: tensor<64x32x3x3xf32>,
 // CHECK: linalg.conv_2d_ngchw_gfchw {{.*}} ins(%[[Y]],
 func.func @depthwise(%x: tensor<2x32x1x18x18xf32>, %y: tensor<2x32x1x19x19xf32>, %w: tensor<32x1x1x3x3xf32>, %v: tensor<32x1x1x5x5xf32>, %c: tensor<2x32x1x16x16xf32>, %d: tensor<2x32x1x8x8xf32>) -> (tensor<2x32x1x16x16xf32>, tensor<2x32x1x8x8xf32>) {
   %s = pit.sparse %x : tensor<2x32x1x18x18xf32>
-  // expected-remark @+1 {{stays dense: each element of operand 0 is used so rarely that looking for zeros takes longer}}
+  // expected-remark @+1 {{stays dense: each element of operand 0 is used so rarely that scanning for zeros takes longer}}
   %r = linalg.conv_2d_ngchw_gfchw {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>} ins(%s, %w : tensor<2x32x1x18x18xf32>, tensor<32x1x1x3x3xf32>)
          outs(%c : tensor<2x32x1x16x16xf32>) -> tensor<2x32x1x16x16xf32>
   %t = pit.sparse %y : tensor<2x32x1x19x19xf32>
-  // expected-remark @+1 {{stays dense: each element of operand 0 is used so rarely that looking for zeros takes longer}}
+  // expected-remark @+1 {{stays dense: each element of operand 0 is used so rarely that scanning for zeros takes longer}}
   %q = linalg.conv_2d_ngchw_gfchw {dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>} ins(%t, %v : tensor<2x32x1x19x19xf32>, tensor<32x1x1x5x5xf32>)
          outs(%d : tensor<2x32x1x8x8xf32>) -> tensor<2x32x1x8x8xf32>
   return %r, %q : tensor<2x32x1x16x16xf32>, tensor<2x32x1x8x8xf32>
@@ -146,13 +146,13 @@ func.func @depthwise(%x: tensor<2x32x1x18x18xf32>, %y: tensor<2x32x1x19x19xf32>,
 // CHECK: linalg.exp ins(%[[X]]
 func.func @once(%x: tensor<64x64xf32>, %c: tensor<64xf32>, %e: tensor<64x64xf32>) -> (tensor<64xf32>, tensor<64x64xf32>) {
   %s = pit.sparse %x : tensor<64x64xf32>
-  // expected-remark @+1 {{stays dense: each element of operand 0 is used so rarely that looking for zeros takes longer}}
+  // expected-remark @+1 {{stays dense: each element of operand 0 is used so rarely that scanning for zeros takes longer}}
   %r = linalg.reduce ins(%s : tensor<64x64xf32>) outs(%c : tensor<64xf32>) dimensions = [1]
     (%i: f32, %o: f32) {
       %q = arith.addf %i, %o : f32
       linalg.yield %q : f32
     }
-  // expected-remark @+1 {{stays dense: each element of operand 0 is used so rarely that looking for zeros takes longer}}
+  // expected-remark @+1 {{stays dense: each element of operand 0 is used so rarely that scanning for zeros takes longer}}
   %y = linalg.exp ins(%s : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %r, %y : tensor<64xf32>, tensor<64x64xf32>
 }

@@ -65,7 +65,7 @@ func.func @dynamic(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>
 // CHECK: linalg.matmul ins(%[[A]],
 func.func @few_columns(%a: tensor<10x20xf32>, %b: tensor<20x2xf32>, %c: tensor<10x2xf32>) -> tensor<10x2xf32> {
   %s = pit.sparse %a : tensor<10x20xf32>
-  // expected-remark @+1 {{stays dense: each element of operand 0 is used so rarely that looking for zeros takes longer}}
+  // expected-remark @+1 {{stays dense: each element of operand 0 is used so rarely that scanning for zeros takes longer}}
   %r = linalg.matmul ins(%s, %b : tensor<10x20xf32>, tensor<20x2xf32>) outs(%c : tensor<10x2xf32>) -> tensor<10x2xf32>
   return %r : tensor<10x2xf32>
 }
@@ -138,7 +138,7 @@ func.func @right(%a: tensor<32x64xf32>, %b: tensor<64x256xf32>, %c: tensor<32x25
 
 // -----
 
-// Of two marks the second is looked at where the first one is not worth it.
+// Of two marks the second is scanned where the first one is not worth it.
 
 // CHECK-LABEL: func.func @both(
 // CHECK-SAME: %[[A:.*]]: tensor<32x64xf32>, %[[B:.*]]: tensor<64x256xf32>
@@ -157,7 +157,7 @@ func.func @both(%a: tensor<32x64xf32>, %b: tensor<64x256xf32>, %c: tensor<32x256
 
 // -----
 
-// A value that is both operands is looked at once, as one of them.
+// A value that is both operands is scanned once, as one of them.
 // CHECK-LABEL: func.func @both
 // CHECK: pit.choose
 // CHECK-NOT: pit.choose

@@ -31,7 +31,7 @@
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/dense.json" 2>&1 | FileCheck %s --check-prefix=NO-DENSE
 // NO-DENSE: error: {{.*}}: costs 0: f32 needs a positive dense
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/empty.json" 2>&1 | FileCheck %s --check-prefix=EMPTY
-// EMPTY: error: {{.*}}: a tile table is an object with a density in (0, 1] and a list of entries, or with costs alone
+// EMPTY: error: {{.*}}: a tile table is an object with a live fraction in (0, 1] and a list of entries, or with costs alone
 
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/layout.json" 2>&1 | FileCheck %s --check-prefix=LAYOUT
 // LAYOUT: error: {{.*}}: costs 0: f32 has a layout middle; it must be left, left-bt, right or result

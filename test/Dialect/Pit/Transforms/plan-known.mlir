@@ -18,8 +18,8 @@
 // FEW-NOT: pit.choose
 // FEW: linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [1, 1]
 // FEW-TABLE: remark: linalg.matmul: rules compared by sample '{{.*}}few.npy' of mark 'f:0': dense takes 60.8 us
-// FEW-TABLE: remark: linalg.matmul: candidate 1x1 along axis 1 of operand 0: coverage 0.0250, 3.7 us, 0.06 of dense, chosen: the least
-// FEW-TABLE: remark: linalg.matmul: candidate 1x* along axis 0 of operand 0: coverage 0.1000, 6.5 us, 0.11 of dense{{$}}
+// FEW-TABLE: remark: linalg.matmul: candidate 1x1 along axis 1 of operand 0: live fraction 0.0250, 3.7 us, 0.06 of dense, chosen: the least
+// FEW-TABLE: remark: linalg.matmul: candidate 1x* along axis 0 of operand 0: live fraction 0.1000, 6.5 us, 0.11 of dense{{$}}
 
 // A whole row.
 // RUN: pit-opt %s -pit-label-marks -pit-plan="samples=f:0=%t.rows.npy tile-table=%S/Inputs/costs.json" | FileCheck %s --check-prefix=ROWS
@@ -36,7 +36,7 @@
 // Two samples count alike: half the time all is live.
 // RUN: pit-opt %s -pit-label-marks -pit-plan="explain=true samples=f:0=%t.full.npy,f:0=%t.few.npy tile-table=%S/Inputs/costs.json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=TWO
 // TWO: rules compared by samples '{{.*}}full.npy', '{{.*}}few.npy' of mark 'f:0'
-// TWO: candidate 1x* along axis 0 of operand 0: coverage 0.5500, 33.9 us, 0.56 of dense, chosen: the least
+// TWO: candidate 1x* along axis 0 of operand 0: live fraction 0.5500, 33.9 us, 0.56 of dense, chosen: the least
 
 // What does not fit is an error that names the mark and the file.
 // RUN: %python %S/Inputs/save_array.py %t.f8.npy "r"

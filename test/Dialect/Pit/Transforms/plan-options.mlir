@@ -14,9 +14,9 @@
 // NONE: error: tile table {{.*}}none.json: No such file or directory
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/text.json" 2>&1 | FileCheck %s --check-prefix=TEXT
 // TEXT: error: tile table {{.*}}text.json: not JSON: {{.*}}Invalid JSON value
-// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/density.json" 2>&1 | FileCheck %s --check-prefix=DENSITY
-// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/list.json" 2>&1 | FileCheck %s --check-prefix=DENSITY
-// DENSITY: error: {{.*}}: a tile table is an object with a density in (0, 1] and a list of entries
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/live fraction.json" 2>&1 | FileCheck %s --check-prefix=LIVE-FRACTION
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/list.json" 2>&1 | FileCheck %s --check-prefix=LIVE-FRACTION
+// LIVE-FRACTION: error: {{.*}}: a tile table is an object with a live fraction in (0, 1] and a list of entries
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/name.json" 2>&1 | FileCheck %s --check-prefix=NAME
 // NAME: error: {{.*}}: entry 1 names no element type
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/zero.json" 2>&1 | FileCheck %s --check-prefix=ZERO
@@ -305,38 +305,38 @@ func.func @factor(%a: !t, %b: !t, %g: tensor<?xf32>, %c: !t, %m: !m) -> !t {
 
 //--- text.json
 tiles
-//--- density.json
-{"density": 0, "entries": []}
+//--- live fraction.json
+{"live_fraction": 0, "entries": []}
 //--- list.json
 [1, 2]
 //--- name.json
-{"density": 1, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}, {"vector": 1}]}
+{"live_fraction": 1, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}, {"vector": 1}]}
 //--- zero.json
-{"density": 1, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 0, "reduced": 1, "window": 1}]}
+{"live_fraction": 1, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 0, "reduced": 1, "window": 1}]}
 //--- missing.json
-{"density": 1, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1}]}
+{"live_fraction": 1, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1}]}
 //--- any.json
-{"density": 1, "entries": [{"element": "f32", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+{"live_fraction": 1, "entries": [{"element": "f32", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
 //--- any-form.json
-{"density": 1, "entries": [{"form": "dense", "element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+{"live_fraction": 1, "entries": [{"form": "dense", "element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
 //--- kind.json
-{"density": 1, "entries": [{"element": "avx2 f32", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1},
+{"live_fraction": 1, "entries": [{"element": "avx2 f32", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1},
                            {"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
 //--- form.json
-{"density": 1, "entries": [{"form": "sparse", "element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+{"live_fraction": 1, "entries": [{"form": "sparse", "element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
 //--- by.json
-{"density": 1, "by": "outputs", "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+{"live_fraction": 1, "by": "outputs", "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
 //--- elements.json
-{"density": 1, "elements": -4, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+{"live_fraction": 1, "elements": -4, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
 //--- group.json
-{"density": 1, "entries": [{"group": 5000, "element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+{"live_fraction": 1, "entries": [{"group": 5000, "element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
 //--- processors.json
-{"density": 1, "processors": -1, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+{"live_fraction": 1, "processors": -1, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
 //--- no-processors.json
-{"density": 1, "entries": [{"element": "f32", "step": 9, "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+{"live_fraction": 1, "entries": [{"element": "f32", "step": 9, "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
 //--- step.json
-{"density": 1, "entries": [{"element": "f32", "step": -7, "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+{"live_fraction": 1, "entries": [{"element": "f32", "step": -7, "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
 //--- fixed.json
-{"density": 1, "entries": [{"element": "f32", "fixed": 2000000, "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+{"live_fraction": 1, "entries": [{"element": "f32", "fixed": 2000000, "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
 //--- any-timed.json
-{"density": 1, "processors": 4, "entries": [{"element": "any", "step": 9, "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+{"live_fraction": 1, "processors": 4, "entries": [{"element": "any", "step": 9, "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}

@@ -442,17 +442,17 @@ func.func @slice_rule(%x: tensor<16x32xf32>, %i: index) -> tensor<32xf32> {
 // What is known of the zeros
 //===----------------------------------------------------------------------===//
 
-// A label tells that elements were moved; a density's micro-tile moves with the
+// A label tells that elements were moved; a live fraction's micro-tile moves with the
 // dimensions.
 
 // CHECK-LABEL: func.func @known
 func.func @known(%x: tensor<?x4x8xf32>, %init: tensor<8x?xf32>) -> (tensor<8x?xf32>, tensor<1x4x8xf32>, tensor<?x8xf32>) {
   // CHECK: linalg.transpose
-  // CHECK-NEXT: %[[T:.*]] = pit.sparse %{{.*}} density(2.500000e-01 in [1, 0]) label("x[1-0]") : tensor<8x?xf32>
+  // CHECK-NEXT: %[[T:.*]] = pit.sparse %{{.*}} live_fraction(2.500000e-01 in [1, 0]) label("x[1-0]") : tensor<8x?xf32>
   // CHECK: tensor.extract_slice
-  // CHECK-NEXT: %[[L:.*]] = pit.sparse %{{.*}} density(2.500000e-01 in [0, 0, 1]) label("x[slice]") : tensor<1x4x8xf32>
+  // CHECK-NEXT: %[[L:.*]] = pit.sparse %{{.*}} live_fraction(2.500000e-01 in [0, 0, 1]) label("x[slice]") : tensor<1x4x8xf32>
   // CHECK: return %[[T]], %[[L]]
-  %s = pit.sparse %x density(0.25 in [0, 0, 1]) label("x") : tensor<?x4x8xf32>
+  %s = pit.sparse %x live_fraction(0.25 in [0, 0, 1]) label("x") : tensor<?x4x8xf32>
   %c = tensor.collapse_shape %s [[0, 1], [2]] : tensor<?x4x8xf32> into tensor<?x8xf32>
   %t = linalg.transpose ins(%c : tensor<?x8xf32>) outs(%init : tensor<8x?xf32>) permutation = [1, 0]
   %l = tensor.extract_slice %s[1, 0, 0] [1, 4, 8] [1, 1, 1] : tensor<?x4x8xf32> to tensor<1x4x8xf32>
@@ -461,11 +461,11 @@ func.func @known(%x: tensor<?x4x8xf32>, %init: tensor<8x?xf32>) -> (tensor<8x?xf
 
 // -----
 
-// CHECK-LABEL: func.func @broken_density
-func.func @broken_density(%x: tensor<8x8xf32>) -> tensor<64xf32> {
+// CHECK-LABEL: func.func @broken_live_fraction
+func.func @broken_live_fraction(%x: tensor<8x8xf32>) -> tensor<64xf32> {
   // CHECK: pit.sparse %{{.*}} label("x") : tensor<64xf32>
-  %s = pit.sparse %x density(0.25 in [4, 1]) label("x") : tensor<8x8xf32>
-  // expected-remark@+1 {{drops the density of the mark before it: dimension 0 of its micro-tile does not stay in one piece}}
+  %s = pit.sparse %x live_fraction(0.25 in [4, 1]) label("x") : tensor<8x8xf32>
+  // expected-remark@+1 {{drops the live fraction of the mark before it: dimension 0 of its micro-tile does not stay in one piece}}
   %c = tensor.collapse_shape %s [[0, 1]] : tensor<8x8xf32> into tensor<64xf32>
   return %c : tensor<64xf32>
 }

@@ -559,7 +559,7 @@ func.func @lists_of_a_leader(%n: i32) {
 // -----
 
 func.func @one_part(%n: i32) {
-  // expected-error @below {{[share_tiles 1] tiles have 1 parts at most; 2 to 1024 are right}}
+  // expected-error @below {{[share_tiles 1] tiles have 1 splits at most; 2 to 1024 are right}}
   %w, %p, %t = pit_gpu.share_tiles %n among %n most 1
   return
 }
@@ -649,20 +649,20 @@ func.func @no_terminator(%n: index) {
 
 // -----
 
-func.func @turn_without_a_role() {
-  // expected-error @below {{[in_turn 1] there is no role around it}}
-  pit_gpu.in_turn {
+func.func @hand_over_without_a_role() {
+  // expected-error @below {{[hand_over 1] there is no role around it}}
+  pit_gpu.hand_over {
   }
   return
 }
 
 // -----
 
-func.func @turn_yields(%n: index) {
+func.func @hand_over_yields(%n: index) {
   pit_gpu.roles {
     role "all" warps 4 registers 128 {
-      // expected-error @below {{[in_turn 2] yields 0 values, and has 1 results}}
-      %r = pit_gpu.in_turn -> index {
+      // expected-error @below {{[hand_over 2] yields 0 values, and has 1 results}}
+      %r = pit_gpu.hand_over -> index {
       }
     }
   }
@@ -671,12 +671,12 @@ func.func @turn_yields(%n: index) {
 
 // -----
 
-func.func @turn_in_a_turn() {
+func.func @hand_over_in_a_hand_over() {
   pit_gpu.roles {
     role "all" warps 4 registers 128 {
-      pit_gpu.in_turn {
-        // expected-error @below {{[in_turn 3] it is in another one, whose turn would not end}}
-        pit_gpu.in_turn {
+      pit_gpu.hand_over {
+        // expected-error @below {{[hand_over 3] it is in another one, whose turn would not end}}
+        pit_gpu.hand_over {
         }
       }
     }
@@ -708,10 +708,10 @@ func.func @sync_of_a_leader() {
 
 // -----
 
-func.func @sync_in_a_turn() {
+func.func @sync_in_a_hand_over() {
   pit_gpu.roles {
     role "all" warps 8 registers 128 {
-      pit_gpu.in_turn {
+      pit_gpu.hand_over {
         // expected-error @below {{[sync 2] 2 warpgroups wait for each other in the turn of one; `of warpgroup` is right there}}
         pit_gpu.sync of role
       }
@@ -723,10 +723,10 @@ func.func @sync_in_a_turn() {
 // -----
 
 func.func @barriers() {
-  // expected-error @below {{[roles 5] turns and syncs take 16 named barriers; a block has 15 beside its own}}
+  // expected-error @below {{[roles 5] hand-overs and syncs take 16 named barriers; a block has 15 beside its own}}
   pit_gpu.roles {
     role "all" warps 32 registers 64 {
-      pit_gpu.in_turn {
+      pit_gpu.hand_over {
         pit_gpu.sync of warpgroup
       }
     }
@@ -1707,10 +1707,10 @@ func.func @still_pending(%t: !tile, %acc: !sums) {
 !sums = !pit_gpu.accumulator<64x64xf32>
 !values = !pit_gpu.fragment<64x64xf32>
 
-func.func @pending_of_a_turn(%t: !tile, %acc: !sums) {
+func.func @pending_of_a_hand_over(%t: !tile, %acc: !sums) {
   pit_gpu.roles {
     role "all" warps 4 registers 128 {
-      %x, %y = pit_gpu.in_turn -> !sums, !sums {
+      %x, %y = pit_gpu.hand_over -> !sums, !sums {
         %r = pit_gpu.mma %t, %t, %acc : !tile, !tile, !sums
         %q = pit_gpu.mma %t, %t, %acc : !tile, !tile, !sums
         pit_gpu.yield %r, %q : !sums, !sums

@@ -110,7 +110,7 @@ func.func @on_both_branches(%n: i32, %k: index, %map: !map, %x: memref<?x?xbf16>
       %s = pit_gpu.wait %ring[%n] : !ring -> !stage
       scf.if %c {
         %t = pit_gpu.tile %s[0] : !stage -> !tile
-        %r = pit_gpu.in_turn -> !sums {
+        %r = pit_gpu.hand_over -> !sums {
           %sums = pit_gpu.mma %t, %t, %acc : !tile, !tile, !sums
           pit_gpu.yield %sums : !sums
         }

@@ -97,16 +97,16 @@ func.func @kernel(%x: memref<2x?x?xbf16>, %w: memref<?x?xbf16>, %y: memref<?x?xf
         %p = pit_gpu.mma %own, %b, %acc : !half, !b, !sums
         // CHECK: pit_gpu.mma %{{.*}} transpose, %{{.*}} transpose, %{{.*}} : {{(!pit_gpu.tile)?}}<128x64xbf16
         %q = pit_gpu.mma %a transpose, %narrow transpose, %small : !a, !pit_gpu.tile<8x128xbf16, swizzle = 128>, !pit_gpu.accumulator<64x8xf32>
-        // CHECK: pit_gpu.in_turn -> {{(!pit_gpu.accumulator)?}}<64x256xf32> {
-        %r = pit_gpu.in_turn -> !sums {
+        // CHECK: pit_gpu.hand_over -> {{(!pit_gpu.accumulator)?}}<64x256xf32> {
+        %r = pit_gpu.hand_over -> !sums {
           // CHECK: pit_gpu.mma %{{.*}}, %{{.*}}, %{{.*}} : {{(!pit_gpu.fragment)?}}<64x64xbf16>, {{(!pit_gpu.tile)?}}<64x256xbf16
           %next = pit_gpu.mma %f, %b, %p : !factor, !b, !sums
           // CHECK: pit_gpu.yield %{{.*}} : {{(!pit_gpu.accumulator)?}}<64x256xf32>
           pit_gpu.yield %next : !sums
         }
-        // CHECK: pit_gpu.in_turn {
+        // CHECK: pit_gpu.hand_over {
         // CHECK-NEXT: }
-        pit_gpu.in_turn {
+        pit_gpu.hand_over {
         }
         // CHECK: pit_gpu.sync of role{{$}}
         pit_gpu.sync of role
@@ -297,12 +297,12 @@ func.func @order_of_tiles(%n: i32, %m: index) {
   %row = pit_gpu.tile_of %m in %rows : index -> index
   // CHECK: pit_gpu.share_tiles %{{.*}} among %{{.*}} most 4
   %whole, %parts, %numbers = pit_gpu.share_tiles %total among %n most 4
-  // CHECK: pit_gpu.part_of %{{.*}} whole %{{.*}} parts %{{.*}}
-  %of:4 = pit_gpu.part_of %n whole %whole parts %parts
-  // CHECK: pit_gpu.part_of %{{.*}} whole %{{.*}} parts %{{.*}} usually whole
-  %usually:4 = pit_gpu.part_of %n whole %whole parts %parts usually whole
-  // CHECK: pit_gpu.steps_of_part %{{.*}} of %{{.*}} in %{{.*}} : index
-  %steps:2 = pit_gpu.steps_of_part %m of %m in %m : index
+  // CHECK: pit_gpu.split_of %{{.*}} whole %{{.*}} parts %{{.*}}
+  %of:4 = pit_gpu.split_of %n whole %whole splits %parts
+  // CHECK: pit_gpu.split_of %{{.*}} whole %{{.*}} parts %{{.*}} usually whole
+  %usually:4 = pit_gpu.split_of %n whole %whole splits %parts usually whole
+  // CHECK: pit_gpu.steps_of_split %{{.*}} of %{{.*}} in %{{.*}} : index
+  %steps:2 = pit_gpu.steps_of_split %m of %m in %m : index
   pit_gpu.roles {
     role "all" warps 4 registers 24 {
       // CHECK: %{{.*}}, %{{.*}} = pit_gpu.list_tiles %{{.*}} first %{{.*}} step %{{.*}} carry %{{.*}} : i32 count {

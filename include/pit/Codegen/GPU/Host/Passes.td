@@ -160,19 +160,19 @@ def PitPredicateVariants : Pass<"pit-predicate-variants", "::mlir::func::FuncOp"
     Example:
 
     ```mlir
-    %v, %bits = pit.choose %a of [...] dense(%d) fixed(%f) live(%l) : memref<?x?xf16>
+    %v, %bitmap = pit.choose %a of [...] dense(%d) fixed(%f) live(%l) : memref<?x?xf16>
     %is_1 = arith.cmpi eq, %v, %c1 : index
     scf.if %is_1 {
-      %i = pit.index %a seen(%bits) : memref<?x?xf16> -> !pit.index<...>
+      %i = pit.index %a seen(%bitmap) : memref<?x?xf16> -> !pit.index<...>
       pit.launch @pit_kernels::@sparse iterations(%n) ins(%a, %b, %i : ...) outs(%c : ...)
     } else {
       pit.launch @pit_kernels::@dense iterations(%n) ins(%a, %b : ...) outs(%c : ...)
     }
     // becomes
-    %v, %bits = pit.choose %a of [...] dense(%d) fixed(%f) live(%l) on_device : memref<?x?xf16>
-    %i = pit.index %a seen(%bits) : memref<?x?xf16> -> !pit.index<...>
-    pit.launch @pit_kernels::@sparse if(%bits : !pit.bitmap is 1) iterations(%n) ...
-    pit.launch @pit_kernels::@dense if(%bits : !pit.bitmap is 0) iterations(%n) ...
+    %v, %bitmap = pit.choose %a of [...] dense(%d) fixed(%f) live(%l) on_device : memref<?x?xf16>
+    %i = pit.index %a seen(%bitmap) : memref<?x?xf16> -> !pit.index<...>
+    pit.launch @pit_kernels::@sparse if(%bitmap : !pit.bitmap is 1) iterations(%n) ...
+    pit.launch @pit_kernels::@dense if(%bitmap : !pit.bitmap is 0) iterations(%n) ...
     ```
   }];
 }

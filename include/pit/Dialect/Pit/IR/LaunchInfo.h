@@ -19,11 +19,11 @@ struct LaunchInfo {
   int64_t sharedBytes = 0;  ///< of a block
   int64_t scratchBytes = 0; ///< of a block
   LaunchGrid grid = LaunchGrid::Iterations;
-  int64_t parts = 1;       ///< of a tile, at most
-  int64_t partBytes = 0;   ///< of partial results of a part of a tile
-  int64_t streamBytes = 0; ///< of partial results of a block
-  int64_t cluster = 1;     ///< blocks
-  bool earlyStart = false, predicated = false;
+  int64_t splits = 1;       ///< of a tile, at most
+  int64_t partialBytes = 0; ///< of partial results of a part of a tile
+  int64_t streamBytes = 0;  ///< of partial results of a block
+  int64_t cluster = 1;      ///< blocks
+  bool pdl = false, predicated = false;
   std::optional<int64_t> fills = {}; ///< number of an argument
   int64_t fillsAtMost = 0;           ///< elements of a block; 0: any number
   FlatSymbolRefAttr preferred = {};
@@ -39,7 +39,7 @@ struct LaunchInfo {
            grid == LaunchGrid::Machine;
   }
   /// Do blocks along y share a tile, and add up what they have of it?
-  bool hasParts() const {
+  bool hasSplits() const {
     return grid == LaunchGrid::Steps || grid == LaunchGrid::Rows;
   }
 };

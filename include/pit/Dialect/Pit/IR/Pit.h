@@ -34,7 +34,7 @@
 namespace mlir::pit {
 class YieldOp;
 
-/// Rows of bits (pit.look) take whole words of so many.
+/// Rows of bits (pit.scan) take whole words of so many.
 constexpr int64_t kWordBits = 64;
 
 /// Bytes of the bits of a row of so many elements.

@@ -36,10 +36,10 @@ def Pit_SelectorConstraints {
 }
 
 // The bits that say which elements of a tensor are selected.
-def Pit_BitsConstraints {
+def Pit_BitmapConstraints {
   string text = [{
-    - [bits 1] they are bytes (i8), of the rank of the tensor, which is not 0;
-    - [bits 2] they have the tensor's extents, but in the last dimension 8 bytes
+    - [bitmap 1] they are bytes (i8), of the rank of the tensor, which is not 0;
+    - [bitmap 2] they have the tensor's extents, but in the last dimension 8 bytes
       for each 64 elements that a row has or begins.
   }];
 }

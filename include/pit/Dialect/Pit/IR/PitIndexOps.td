@@ -21,7 +21,7 @@ def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
 
     The index lives until the function returns. If `seen` gives the bitmap of the
     input's values, it is built from that, and the input is read only where the
-    bitmap is null. With `bits`, which a `pit.look` at all of the input's values
+    bitmap is null. With `bitmap`, which a `pit.scan` of all of the input's values
     wrote, the input is not read at all.
 
     Example:
@@ -44,20 +44,20 @@ def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
     - [index 4] only values and masks have a bitmap (`seen`);
     - [index 5] values and masks have the rank of the micro-tile;
     - [index 6] only values have bits, and then no bitmap.
-  }], Pit_BitsConstraints.text, Pit_SelectorConstraints.text,
+  }], Pit_BitmapConstraints.text, Pit_SelectorConstraints.text,
       Pit_ElementConstraints.text);
   let arguments = (ins
     DefaultValuedAttr<Pit_SourceAttr, "Source::Values">:$source,
     Arg<Pit_TensorOrMemRef, "what the index is built from">:$input,
     Variadic<Index>:$shape,
     Optional<Pit_BitmapType>:$seen,
-    Arg<Optional<Pit_TensorOrMemRef>, "which elements are selected">:$bits,
+    Arg<Optional<Pit_TensorOrMemRef>, "which elements are selected">:$written,
     OptionalAttr<TypedAttrInterface>:$background,
     UnitAttr:$unordered);
   let results = (outs Pit_IndexType:$result);
   let assemblyFormat = [{
     `` custom<SourceKeyword>($source) `` $input (`shape` `(` $shape^ `)`)?
-    (`seen` `(` $seen^ `)`)? (`bits` `(` $bits^ `:` type($bits) `)`)?
+    (`seen` `(` $seen^ `)`)? (`bitmap` `(` $written^ `:` type($written) `)`)?
     (`background` `(` $background^ `)`)? (`unordered` $unordered^)?
     attr-dict `:` type($input) `->` qualified(type($result))
   }];
@@ -156,23 +156,23 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     index of type `candidates[i - 1]`, and takes `fixed[i - 1]` and, for each live
     micro-tile of that index, `live[i - 1]`. Times are in nanoseconds; only how
     they compare counts. The result is the variant of the least time, the first
-    one of equal ones, and the bitmap that the coverage was counted from.
+    one of equal ones, and the bitmap that the live fraction was counted from.
 
     With `mask` the tensor says itself what is selected, by what is not 0.
 
-    Looking at the tensor costs a read. If variant 0 has won, the next calls
-    take it without looking, 1, then 2, 4, ... up to 64 of them, and the bitmap is
+    A scan of the tensor costs a read. If variant 0 has won, the next calls
+    take it without a scan, 1, then 2, 4, ... up to 64 of them, and the bitmap is
     null; the context keeps that, for each place of a program. `deterministic`
-    looks at every call.
+    scans in every call.
 
-    With `bits`, which a `pit.look` at all of the tensor's values wrote, the
-    coverage is counted from them, and the tensor is not read.
+    With `bitmap`, which a `pit.scan` of all of the tensor's values wrote, the
+    live fraction is counted from them, and the tensor is not read.
 
-    With `seen`, the bitmap of an earlier choice by the same values, the coverage
-    is counted from what that one has found, if it has looked; each choice
-    decides for itself whether a look is due (`pit-share-looks`). On a device the
+    With `seen`, the bitmap of an earlier choice by the same values, the live fraction
+    is counted from what that one has found, if it has scanned; each choice
+    decides for itself whether a scan is due (`pit-share-scans`). On a device the
     earlier choice has to have the candidates of this one among its own;
-    otherwise both look.
+    otherwise both scan.
 
     With `on_device` the choice stays in the device's memory: then the variant
     must not be used. The launches of all variants ask the bitmap's word there
@@ -182,7 +182,7 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     Example:
 
     ```mlir
-    %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, 1], axis = 1>]
+    %v, %bitmap = pit.choose %a of [!pit.index<micro_tile = [1, 1], axis = 1>]
                   dense(%d) fixed(%f) live(%l) : tensor<?x?xf32>
     ```
 
@@ -198,13 +198,13 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     - [choose 7] a mask has no bits;
     - [choose 8] a choice that comes after another one is made on the device;
     - [choose 9] what was seen is the bitmap of another `pit.choose`, by values if
-      this one looks at values, by a mask if it looks at that, and then there are
+      this one scans values, or a mask if it scans that, and then there are
       no bits.
-  }], Pit_BitsConstraints.text, Pit_SelectorConstraints.text,
+  }], Pit_BitmapConstraints.text, Pit_SelectorConstraints.text,
       Pit_ElementConstraints.text);
   let arguments = (ins
-    Arg<Pit_TensorOrMemRef, "what is looked at">:$input,
-    Arg<Optional<Pit_TensorOrMemRef>, "which elements are selected">:$bits,
+    Arg<Pit_TensorOrMemRef, "what is scanned">:$input,
+    Arg<Optional<Pit_TensorOrMemRef>, "which elements are selected">:$written,
     UnitAttr:$mask,
     TypeArrayAttr:$candidates,
     F64:$dense,
@@ -218,7 +218,7 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
   let results = (outs Index:$variant, Pit_BitmapType:$bitmap);
   let assemblyFormat = [{
     $input (`mask` $mask^)? (`seen` `(` $seen^ `)`)?
-    (`bits` `(` $bits^ `:` type($bits) `)`)?
+    (`bitmap` `(` $written^ `:` type($written) `)`)?
     `of` $candidates `dense` `(` $dense `)` `fixed` `(` $fixed `)`
     `live` `(` $live `)` (`background` `(` $background^ `)`)?
     (`deterministic` $deterministic^)? (`on_device` $on_device^)?
@@ -231,7 +231,7 @@ def Pit_RecordOp : Pit_Op<"record", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "records how many micro-tiles of a mark are live";
   let description = !strconcat([{
-    Counts the live micro-tiles of each candidate (`pit_coverage_candidates`) of
+    Counts the live micro-tiles of each candidate (`pit_live_fraction_candidates`) of
     what a mark selects, and adds them to the context's profile, under the label
     of the mark and the shape. Source, input, shape and background are those of
     `pit.index`. `signature` and `location` tell a later compilation whether the
@@ -290,12 +290,12 @@ def Pit_CountOp : Pit_Op<"count", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Pit_CoverageOp : Pit_Op<"coverage", [Pure]> {
+def Pit_LiveFractionOp : Pit_Op<"live_fraction", [Pure]> {
   let summary = "fraction of an index's micro-tiles that are live";
   let description = [{
     Live micro-tiles divided by all micro-tiles; 0 if there are none.
 
-    Example: `%c = pit.coverage %i : !pit.index<micro_tile = [32, 1], axis = 1>`
+    Example: `%c = pit.live_fraction %i : !pit.index<micro_tile = [32, 1], axis = 1>`
   }];
   let arguments = (ins Pit_IndexType:$index);
   let results = (outs F64:$result);

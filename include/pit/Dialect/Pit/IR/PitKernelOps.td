@@ -92,10 +92,10 @@ def Pit_ContractOp : Pit_Op<"contract", [Pure, SingleBlock,
         pit.yield %s : f32
       }
       pit.yield %gate1, %up1 : vector<64x64xf32>, vector<64x64xf32>
-    } init {
+    } prologue {
       %zero = arith.constant 0.0 : f32
       pit.yield %zero, %zero : f32, f32
-    } finish {
+    } epilogue {
     ^bb0(%g: f32, %u: f32):
       %h = arith.mulf %g, %u : f32
       pit.yield %h : f32
@@ -178,10 +178,10 @@ def Pit_PointwiseOp : Pit_Op<"pointwise", [Pure, SingleBlock,
         pit.yield %y : f32
       }
       pit.yield %top : vector<64xf32>
-    } init {
+    } prologue {
       %low = arith.constant 0xFF800000 : f32
       pit.yield %low : f32
-    } finish {
+    } epilogue {
     ^bb0(%most: f32):
       pit.yield %most : f32
     }
@@ -199,7 +199,7 @@ def Pit_PointwiseOp : Pit_Op<"pointwise", [Pure, SingleBlock,
     - [pointwise 5] what is reduced starts from a tile of the result's type;
     - [pointwise 6] the region takes an index for each dim, an element of each
       input, and that of the result if it is reduced. It yields one of the result;
-    - [pointwise 7] it stands in `compute` or `also` of a mainloop.
+    - [pointwise 7] it stands in `compute` or `extra_results` of a mainloop.
   }];
   let arguments = (ins
     Variadic<AnyVectorOfAnyRank>:$inputs,
@@ -254,13 +254,13 @@ def Pit_StoreOp : Pit_Op<"store", [
         pit.yield %s : f32
       }
       pit.yield %new : vector<64x64xf32>
-    } init {
+    } prologue {
       %zero = arith.constant 0.0 : f32
       pit.yield %zero : f32
-    } finish {
+    } epilogue {
     ^bb0(%sum: f32):
       pit.yield %sum : f32
-    } also {
+    } extra_results {
     ^bb0(%last: vector<64x64xf32>):
       %none = pit.pointwise() tile [64] maps [affine_map<(m) -> (m)>] : () -> vector<64xf32> {
       ^bb0(%m0: index):

@@ -96,7 +96,7 @@ def Pit_LaunchInfoAttr : Pit_Attr<"LaunchInfo", "launch_info"> {
         more than fill the machine.
       - `groups`: I along x. An iteration is a group of an index, whose chunks as many blocks
         along y share as fill the machine.
-      - `steps`: I along x, one for each tile, whose steps up to `parts` blocks along y share
+      - `steps`: I along x, one for each tile, whose steps up to `splits` blocks along y share
         (split-K).
       - `rows`: the same, but they share the rows that are added up for the tile.
       - `tiles`: the smaller one of I and M. Blocks stay, and take tiles in turn.
@@ -104,16 +104,16 @@ def Pit_LaunchInfoAttr : Pit_Attr<"LaunchInfo", "launch_info"> {
         the kernel gets one more parameter, the address of 16 KB of counters, which are 0.
       - `machine`: M. Blocks stay. The device alone knows how many tiles an iteration has,
         or blocks share tiles (stream-K).
-    - `parts`: the most parts of a tile, of `steps` and `rows`: 2 or more. Fewer are used if
+    - `splits`: the most parts of a tile, of `steps` and `rows`: 2 or more. Fewer are used if
       there are enough tiles.
-    - `part_bytes`: partial results of one part of one tile. The kernel gets two more
+    - `partial_bytes`: partial results of one part of one tile. The kernel gets two more
       parameters: the address of these for all tiles and parts, and that of a counter of 4
       bytes for each tile, which is 0.
     - `stream_bytes`: of `machine`, partial results of one block (stream-K). The kernel gets
       two more parameters: the address of these for M blocks, and that of 16 KB of counters,
       which are 0.
     - `cluster`: blocks of a cluster, 1 to 16. The number of blocks is a multiple of it.
-    - `early_start`: the kernel may start before the one before it has ended, and waits
+    - `pdl`: the kernel may start before the one before it has ended, and waits
       itself (programmatic dependent launch).
     - `predicated`: the kernel asks whether its variant is chosen. Its last two parameters are
       the address of a word on the device, or 0, and the number that the word has to be.
@@ -131,9 +131,9 @@ def Pit_LaunchInfoAttr : Pit_Attr<"LaunchInfo", "launch_info"> {
     iteration if `@f_hopper` cannot be launched, and that kernel.
 
     ```mlir
-    #pit.launch_info<threads = 128, shared_bytes = 49152, grid = steps, parts = 4, part_bytes = 16384>
+    #pit.launch_info<threads = 128, shared_bytes = 49152, grid = steps, splits = 4, partial_bytes = 16384>
     #pit.launch_info<threads = 64, preferred = @f_hopper>
-    #pit.launch_info<threads = 384, shared_bytes = 213120, grid = tiles, cluster = 2, early_start = true, tensor_maps = [<argument = 0, box = [128, 64], swizzle = 128>, <argument = 1, box = [64, 64], swizzle = 128>]>
+    #pit.launch_info<threads = 384, shared_bytes = 213120, grid = tiles, cluster = 2, pdl = true, tensor_maps = [<argument = 0, box = [128, 64], swizzle = 128>, <argument = 1, box = [64, 64], swizzle = 128>]>
     ```
   }];
   let parameters = (ins
@@ -141,11 +141,11 @@ def Pit_LaunchInfoAttr : Pit_Attr<"LaunchInfo", "launch_info"> {
     DefaultValuedParameter<"int64_t", "0">:$shared_bytes,
     DefaultValuedParameter<"int64_t", "0">:$scratch_bytes,
     Pit_LaunchGridParameter:$grid,
-    DefaultValuedParameter<"int64_t", "1">:$parts,
-    DefaultValuedParameter<"int64_t", "0">:$part_bytes,
+    DefaultValuedParameter<"int64_t", "1">:$splits,
+    DefaultValuedParameter<"int64_t", "0">:$partial_bytes,
     DefaultValuedParameter<"int64_t", "0">:$stream_bytes,
     DefaultValuedParameter<"int64_t", "1">:$cluster,
-    OptionalParameter<"BoolAttr">:$early_start,
+    OptionalParameter<"BoolAttr">:$pdl,
     OptionalParameter<"BoolAttr">:$predicated,
     DefaultValuedParameter<"int64_t", "-1">:$fills,
     DefaultValuedParameter<"int64_t", "0">:$fills_at_most,

@@ -50,22 +50,22 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     - ops of `compute`, in any number, work on what was loaded, what is carried, or what was
       computed before. Carried values may have any shapes. A contraction's second operand
       is a tile that was loaded.
-    - `once` are tiles that are the same in all steps. They are loaded before the
+    - `invariants` are tiles that are the same in all steps. They are loaded before the
       first one. `compute` takes them after those of `load`.
     - `load` may yield numbers behind the tiles, such as where a step begins. `compute`
-      takes them after `once`, and before the accumulators.
+      takes them after `invariants`, and before the accumulators.
     - a tile of either may be the `pit.coords` of ids.
     - `body` is the shape of the tile that is written. `sums` are maps from its dims to
       the elements of each accumulator that `finish` takes. Without them all accumulators
       have the tile's shape. Their first values do not depend on extras.
-    - `also` has further results: it takes the accumulators' last values, as tiles,
+    - `extra_results` has further results: it takes the accumulators' last values, as tiles,
       computes by `pit.pointwise`s, and writes by `pit.store`s.
 
     The tile is written to `dest` as by `pit.swrite`. On tensors the result is
     `dest` with the tile in it. With `atomic`, combining is atomic. On a GPU all
     threads of the block run the op together.
 
-    With `bits` it looks at the tile as well, as a `pit.look` at the same
+    With `bitmap` it scans the tile as well, as a `pit.scan` of the same
     subscripts behind it would, but while the elements are in registers or in
     shared memory.
 
@@ -98,10 +98,10 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
         pit.yield %s : f32
       }
       pit.yield %new : vector<64x128xf32>
-    } init {
+    } prologue {
       %zero = arith.constant 0.0 : f32
       pit.yield %zero : f32
-    } finish {
+    } epilogue {
     ^bb0(%sum: f32):
       pit.yield %sum : f32
     }
@@ -112,7 +112,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
 
     ```mlir
     %qv = pit.view %q[%e, %m, %k0 : index, index, index] : memref<?x?x?xf16> -> vector<1x64x32xf16>
-    pit.mainloop %k0 to %k1 step [32] once(%qv : vector<1x64x32xf16>) extra_maps []
+    pit.mainloop %k0 to %k1 step [32] invariants(%qv : vector<1x64x32xf16>) extra_maps []
         into %o[%e, %m, %k0 : index, index, index]
         body [1, 64, 32] sums [affine_map<(e, m, n) -> (m, n)>, affine_map<(e, m, n) -> (m)>, affine_map<(e, m, n) -> (m)>]
         : memref<?x?x?xf16>
@@ -211,15 +211,15 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
         pit.yield %t : f32
       }
       pit.yield %acc1, %higher, %total1 : vector<64x32xf32>, vector<64xf32>, vector<64xf32>
-    } init {
+    } prologue {
       %zero = arith.constant 0.0 : f32
       %low = arith.constant 0xFF800000 : f32
       pit.yield %zero, %low, %zero : f32, f32, f32
-    } finish {
+    } epilogue {
     ^bb0(%sum: f32, %most: f32, %all: f32):
       %y = arith.divf %sum, %all : f32
       pit.yield %y : f32
-    } also {
+    } extra_results {
     ^bb0(%sums: vector<64x32xf32>, %most: vector<64xf32>, %all: vector<64xf32>):
       %logs = pit.pointwise(%most, %all) tile [1, 64]
                 maps [affine_map<(e, m) -> (m)>, affine_map<(e, m) -> (m)>, affine_map<(e, m) -> (e, m)>]
@@ -256,29 +256,29 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
       destination;
     - [mainloop 13] on tensors the result has the type of the destination, on
       memrefs there is none;
-    - [mainloop 14] only a memref is looked at, of which no groups add up
+    - [mainloop 14] only a memref is scanned, of which no groups add up
       elements, by tiles of whole words of bits;
     - [mainloop 15] tiles for all steps are views or `pit.coords`. `body` has as many
       positive extents as the destination has dims, and stands with a map in `sums` for
       each accumulator, which takes its dims once each, or 0; without it accumulators have
       one type, of as many dims;
     - [mainloop 16] `compute` has contractions and `pit.pointwise`s only;
-    - [mainloop 17] `also` has `pit.pointwise`s and `pit.store`s only;
+    - [mainloop 17] `extra_results` has `pit.pointwise`s and `pit.store`s only;
     - [mainloop 18] in a `#pit.cpu_schedule` m, n, batch and k are the dimensions of the
       tile, each once, and `lane` is a dimension of the operand that lanes read;
     - [mainloop 19] the `hopper_schedule` of a tile body is an `#pit.portable_schedule` with
       producers, that of a product a `#pit.hopper_schedule`.
-  }], Pit_BitsConstraints.text, Pit_ElementConstraints.text);
+  }], Pit_BitmapConstraints.text, Pit_ElementConstraints.text);
   let arguments = (ins
     Variadic<Index>:$lower,
     Variadic<Index>:$upper,
     Optional<Pit_IndexType>:$index,
     Variadic<Index>:$group,
-    Variadic<AnyVectorOfAnyRank>:$once,
+    Variadic<AnyVectorOfAnyRank>:$invariants,
     Variadic<AnyVectorOfAnyRank>:$extras,
     Pit_TensorOrMemRef:$dest,
     Variadic<Pit_Subscript>:$subscripts,
-    Optional<AnyStridedMemRef>:$bits,
+    Optional<AnyStridedMemRef>:$bitmap,
     OptionalAttr<TypedAttrInterface>:$background,
     DenseI64ArrayAttr:$steps,
     DefaultValuedAttr<I64Attr, "0">:$chunk,
@@ -296,19 +296,19 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     SizedRegion<1>:$init,
     SizedRegion<1>:$finish,
     MaxSizedRegion<1>:$groups,
-    MaxSizedRegion<1>:$also);
+    MaxSizedRegion<1>:$extra_results);
   let assemblyFormat = [{
     ($lower^ `to` $upper)? `step` $steps
     (`in` $index^ `[` $group `]` `chunk` $chunk `:` qualified(type($index)))?
-    (`once` `(` $once^ `:` type($once) `)`)?
+    (`invariants` `(` $invariants^ `:` type($invariants) `)`)?
     (`extras` `(` $extras^ `:` type($extras) `)` )? `extra_maps` $extra_maps
     `into` $dest `[` $subscripts `:` type($subscripts) `]`
-    (`bits` `(` $bits^ `:` type($bits) `)`)? (`background` `(` $background^ `)`)?
+    (`bitmap` `(` $bitmap^ `:` type($bitmap) `)`)? (`background` `(` $background^ `)`)?
     (`combine` `(` $combine^ `)`)? (`atomic` $atomic^)?
     (`body` $result_tile^ `sums` $sum_maps)?
     attr-dict `:` type($dest) (`->` type($result)^)?
     `load` $load `compute` $compute `init` $init `finish` $finish
-    (`groups` $groups^)? (`also` $also^)?
+    (`groups` $groups^)? (`extra_results` $extra_results^)?
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
@@ -322,10 +322,10 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     bool isProduct();
     /// The arguments of `compute`.
     Block::BlockArgListType getLoadedTiles();
-    Block::BlockArgListType getOnceTiles();
+    Block::BlockArgListType getInvariantTiles();
     Block::BlockArgListType getNumbers();
     Block::BlockArgListType getCarriedTiles();
-    /// The last values of what it carries, as `also` takes them.
+    /// The last values of what it carries, as `extra_results` takes them.
     Block::BlockArgListType getLastTiles();
     /// The contractions, by accumulator.
     unsigned getNumAccumulators();

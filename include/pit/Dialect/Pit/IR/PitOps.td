@@ -48,7 +48,7 @@ def Pit_SparseOp : Pit_Op<"sparse", [
     the user insists on; `pit-plan` chooses the rest.
 
     Facts about the zeros that are known before the program runs help it to choose.
-    `density` is the fraction of the micro-tiles of the given sizes that are live,
+    `live_fraction` is the fraction of the micro-tiles of the given sizes that are live,
     anywhere, and full (single elements, if no sizes are given; 0 stands for a
     whole dimension). `label` is the name by which samples and profiles call the
     mark (`pit-label-marks` gives one to those without).
@@ -63,7 +63,7 @@ def Pit_SparseOp : Pit_Op<"sparse", [
     %p = pit.sparse %y lengths(%l : tensor<?xi32>) : tensor<?x128x64xf32>
     %q = pit.sparse %z mask(%m : tensor<8x8xi1>) background(0xFF800000 : f32)
            assume rule(#pit.rule<axis = 1>) : tensor<8x8xf32>
-    %r = pit.sparse %a density(0.05 in [4, 1]) : tensor<?x?xf32>
+    %r = pit.sparse %a live_fraction(0.05 in [4, 1]) : tensor<?x?xf32>
     %t = pit.sparse %h label("hidden") : tensor<?x?xf32>
     ```
 
@@ -78,8 +78,8 @@ def Pit_SparseOp : Pit_Op<"sparse", [
       the mark;
     - [sparse 5] the axis of the rule is a dimension of the tensor;
     - [sparse 6] the micro-tile of the rule has the rank of the tensor;
-    - [sparse 7] a density is in [0, 1];
-    - [sparse 8] the micro-tile of a density has the rank of the tensor;
+    - [sparse 7] a live fraction is in [0, 1];
+    - [sparse 8] the micro-tile of a live fraction has the rank of the tensor;
     - [sparse 9] its sizes are at least 1, or 0 for a whole dimension.
   }], Pit_SelectorConstraints.text, Pit_ElementConstraints.text);
   let arguments = (ins
@@ -89,15 +89,15 @@ def Pit_SparseOp : Pit_Op<"sparse", [
     OptionalAttr<TypedAttrInterface>:$background,
     UnitAttr:$assume,
     OptionalAttr<Pit_RuleAttr>:$rule,
-    OptionalAttr<F64Attr>:$density,
-    OptionalAttr<DenseI64ArrayAttr>:$densityTile,
+    OptionalAttr<F64Attr>:$liveFraction,
+    OptionalAttr<DenseI64ArrayAttr>:$liveFractionTile,
     OptionalAttr<StrAttr>:$label);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $input `` custom<Selector>($source, $selector, type($selector))
     (`background` `(` $background^ `)`)? (`assume` $assume^)?
     (`rule` `(` $rule^ `)`)?
-    (`density` `(` $density^ (`in` $densityTile^)? `)`)?
+    (`live_fraction` `(` $liveFraction^ (`in` $liveFractionTile^)? `)`)?
     (`label` `(` $label^ `)`)? attr-dict `:` type($result)
   }];
   let builders = [
@@ -309,7 +309,7 @@ def Pit_SWriteOp : Pit_Op<"swrite", [
   }];
 }
 
-def Pit_LookOp : Pit_Op<"look", [
+def Pit_ScanOp : Pit_Op<"scan", [
     DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
@@ -322,7 +322,7 @@ def Pit_LookOp : Pit_Op<"look", [
     in registers or in the nearest cache. An op that selects by the values later
     (`pit.index`, `pit.choose`) then reads bits, a 32nd of f32 values.
 
-    `bits` has the source's dimensions, but for the last: there a row of n elements
+    `bitmap` has the source's dimensions, but for the last: there a row of n elements
     takes 8 * ceil(n / 64) bytes. Element j of a row is bit j % 8, from the least
     significant, of the row's byte j / 8; the bits past the row's end are 0. Tiles
     of rows that ids name lie where those rows are; absent ids are left out. Along
@@ -333,36 +333,36 @@ def Pit_LookOp : Pit_Op<"look", [
 
     ```mlir
     %c1 = pit.swrite %t into %c[%m, %n] : tensor<32x128xf32> into tensor<?x1000xf32>
-    %b1 = pit.look %c1[%m, %n : index, index] tile [32, 128] into %b
+    %b1 = pit.scan %c1[%m, %n : index, index] tile [32, 128] into %b
           : tensor<?x1000xf32> into tensor<?x128xi8> -> tensor<?x128xi8>
     ```
 
     Constraints:
 
-    - [look 1] a tensor is looked at for a tensor, a memref for a memref;
-    - [look 2] with tensors there is a result of the type of `bits`, with memrefs
+    - [scan 1] a tensor is scanned for a tensor, a memref for a memref;
+    - [scan 2] with tensors there is a result of the type of `bitmap`, with memrefs
       there is none;
-    - [look 3] there are a subscript and an extent of the tile for each dimension
+    - [scan 3] there are a subscript and an extent of the tile for each dimension
       of the source;
-    - [look 4] extents are positive, and the last is a multiple of 8;
-    - [look 5] along a gathered dimension the tile is as long as the chunk of ids;
-    - [look 6] no subscript is an index, and the last is no ids.
-  }], Pit_BitsConstraints.text, Pit_ElementConstraints.text);
+    - [scan 4] extents are positive, and the last is a multiple of 8;
+    - [scan 5] along a gathered dimension the tile is as long as the chunk of ids;
+    - [scan 6] no subscript is an index, and the last is no ids.
+  }], Pit_BitmapConstraints.text, Pit_ElementConstraints.text);
   let arguments = (ins
     Pit_TensorOrMemRef:$source,
-    Pit_TensorOrMemRef:$bits,
+    Pit_TensorOrMemRef:$bitmap,
     Variadic<Pit_Subscript>:$subscripts,
     DenseI64ArrayAttr:$tile,
     OptionalAttr<TypedAttrInterface>:$background);
   let results = (outs Optional<AnyRankedTensor>:$result);
   let assemblyFormat = [{
     $source `[` $subscripts `:` type($subscripts) `]` `tile` $tile
-    (`background` `(` $background^ `)`)? `into` $bits
-    attr-dict `:` type($source) `into` type($bits) (`->` type($result)^)?
+    (`background` `(` $background^ `)`)? `into` $bitmap
+    attr-dict `:` type($source) `into` type($bitmap) (`->` type($result)^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getBitsMutable(); }
+    MutableOperandRange getDpsInitsMutable() { return getBitmapMutable(); }
   }];
 }
 

@@ -92,7 +92,7 @@ def Pit_CpuScheduleAttr : Pit_Attr<"CpuSchedule", "cpu_schedule"> {
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The dimensions that it has parts for, in no order.
+    /// The dimensions that it has splits for, in no order.
     SmallVector<int64_t> getDims() const;
   }];
 }
@@ -127,9 +127,9 @@ def Pit_PortableScheduleAttr : Pit_Attr<"PortableSchedule", "portable_schedule">
       so that one read finds them in different banks. 1, or 2 where half a warp
       reads pairs of words.
     - `blocks`: of them a multiprocessor is to run at once.
-    - `parts`: blocks share the steps of a tile in so many parts at most, where there are
+    - `splits`: blocks share the steps of a tile in so many splits at most, where there are
       too few tiles for the machine (split-K). Each writes its sums to memory, and the
-      last one adds them up, in the order of the parts.
+      last one adds them up, in the order of the splits.
     - `wgmma`: of a tile body on sm_90a: warps multiply in groups of four, by wgmma.
     - `shared_bytes`: of shared memory that the stages take. This follows from the
       rest; where it is given, it is checked.
@@ -154,7 +154,7 @@ def Pit_PortableScheduleAttr : Pit_Attr<"PortableSchedule", "portable_schedule">
     "int64_t":$stages,
     "DenseI64ArrayAttr":$swizzles,
     DefaultValuedParameter<"int64_t", "1">:$blocks,
-    DefaultValuedParameter<"int64_t", "1">:$parts,
+    DefaultValuedParameter<"int64_t", "1">:$splits,
     OptionalParameter<"BoolAttr">:$wgmma,
     DefaultValuedParameter<"int64_t", "0">:$producers,
     DefaultValuedParameter<"int64_t", "0">:$shared_bytes);
@@ -203,12 +203,12 @@ def Pit_HopperScheduleAttr : Pit_Attr<"HopperSchedule", "hopper_schedule"> {
       the tile is transposed.
     - `cluster`: blocks that share what they load of B; they have neighbouring
       tiles along m.
-    - `parts`: blocks share a tile along k in so many parts at most (stream-K work).
-    - `strips`: into how many strips along n the result may be cut, that the groups
-      of an index add to atomically. All groups add to a strip before the next one,
+    - `splits`: blocks share a tile along k in so many splits at most (stream-K work).
+    - `column_blocks`: into how many column blocks along n the result may be cut, that the groups
+      of an index add to atomically. All groups add to a column block before the next one,
       so that its sums stay in the L2 cache. How many there are follows from the
       result's extents when the kernel runs: one if they are small, or if more than
-      `strips` would be needed.
+      `column_blocks` would be needed.
     - `fill_rows`: rows of the result of which a block lists those that tiles write,
       in a bit each; the kernel fills the others itself. 0 if it does not.
     - `fill_bytes`: that are copied at once to such a row.
@@ -234,8 +234,8 @@ def Pit_HopperScheduleAttr : Pit_Attr<"HopperSchedule", "hopper_schedule"> {
     EnumParameter<Pit_Loader>:$load_a,
     EnumParameter<Pit_Loader>:$load_b,
     DefaultValuedParameter<"int64_t", "1">:$cluster,
-    DefaultValuedParameter<"int64_t", "1">:$parts,
-    DefaultValuedParameter<"int64_t", "1">:$strips,
+    DefaultValuedParameter<"int64_t", "1">:$splits,
+    DefaultValuedParameter<"int64_t", "1">:$column_blocks,
     DefaultValuedParameter<"int64_t", "0">:$fill_rows,
     DefaultValuedParameter<"int64_t", "0">:$fill_bytes,
     DefaultValuedParameter<"int64_t", "0">:$shared_bytes);

@@ -79,8 +79,8 @@ def Pit_BitmapType : Pit_Type<"Bitmap", "bitmap"> {
   let summary = "which elements of a tensor are selected, one bit an element";
   let description = [{
     A `const pit_bitmap *` of the runtime, made by one read of the tensor. The
-    coverage of every micro-tile follows from it, and so does the index of the one
-    that is taken. It may be null: then nobody has looked at the tensor.
+    live fraction of every micro-tile follows from it, and so does the index of the one
+    that is taken. It may be null: then nobody has scanned the tensor.
 
     Example: `!pit.bitmap`
   }];

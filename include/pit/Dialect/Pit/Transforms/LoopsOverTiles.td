@@ -26,7 +26,7 @@ def PitFuseEpilogues : Pass<"pit-fuse-epilogues", "::mlir::func::FuncOp"> {
 
     On a GPU tensor cores wait for what an epilogue computes. So there, an op that
     computes functions of another operand as large as the result (the derivative of
-    gelu, which multiplies a gradient) is faster by itself: `functions-apart` leaves it.
+    gelu, which multiplies a gradient) is faster by itself: `separate-functions` leaves it.
 
     Example:
 
@@ -47,7 +47,7 @@ def PitFuseEpilogues : Pass<"pit-fuse-epilogues", "::mlir::func::FuncOp"> {
     becomes a loop that reads tiles of `%x` and `%b` and writes their sum.
   }];
   let options = [
-    Option<"functionsApart", "functions-apart", "bool", /*default=*/"false",
+    Option<"separateFunctions", "separate-functions", "bool", /*default=*/"false",
            "Leave ops that compute functions, as erf, of other operands of the "
            "result's size">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
@@ -207,19 +207,19 @@ def PitFuseSiblings : Pass<"pit-fuse-siblings", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def PitShareLooks : Pass<"pit-share-looks", "::mlir::func::FuncOp"> {
-  let summary = "has a value looked at once: where it is computed, or by one choice";
+def PitShareScans : Pass<"pit-share-scans", "::mlir::func::FuncOp"> {
+  let summary = "has a value scanned once: where it is computed, or by one choice";
   let description = [{
     Where `pit.index` or `pit.choose` reads values that a `pit.forall` computes, the
-    loop looks at each tile when it has written it (`pit.look`), and the index or
+    loop scans each tile when it has written it (`pit.scan`), and the index or
     the choice takes the bits. Variants that a call chooses from (`scf.if`) all
-    look. Elements that the loop does not write are background: their bits are 0.
+    scan. Elements that the loop does not write are background: their bits are 0.
 
     Values of others, as arguments, are read as before; so are those of loops that
     add to their result, whose tiles are not final, and of tiles that do not lie at
     multiples of 8 elements.
 
-    Example of a loop that looks:
+    Example of a loop that scans:
 
     ```mlir
     %h = pit.forall (%m, %n) = (%c0, %c0) to (%M, %c1024) step (32, 128)
@@ -238,15 +238,15 @@ def PitShareLooks : Pass<"pit-share-looks", "::mlir::func::FuncOp"> {
            iter_args(%o = %e, %b = %eb) -> (tensor<?x1024xf32>, tensor<?x128xi8>) {
       ...
       %w = pit.swrite %relu into %o[%m, %n] : tensor<32x128xf32> into tensor<?x1024xf32>
-      %l = pit.look %w[%m, %n : index, index] tile [32, 128] into %b
+      %l = pit.scan %w[%m, %n : index, index] tile [32, 128] into %b
            : tensor<?x1024xf32> into tensor<?x128xi8> -> tensor<?x128xi8>
       pit.yield %w, %l : tensor<?x1024xf32>, tensor<?x128xi8>
     }
-    %i = pit.index %h#0 bits(%h#1 : tensor<?x128xi8>) : tensor<?x1024xf32>
+    %i = pit.index %h#0 bitmap(%h#1 : tensor<?x128xi8>) : tensor<?x1024xf32>
          -> !pit.index<micro_tile = [32, 1], axis = 1>
     ```
 
-    Several `pit.choose` of a block may look at one tensor, as for both gradients of
+    Several `pit.choose` of a block may scan one tensor, as for both gradients of
     a product behind a ReLU. Then one of them comes first, and the others take what
     it has seen (`seen`). Each still decides for itself, by its own costs and the
     zeros of this call. The first is one that looks for all that the others ask

@@ -200,7 +200,7 @@ def PitLabelMarks : Pass<"pit-label-marks", "::mlir::ModuleOp"> {
   let options = [Pit_Samples, Pit_Profile];
 }
 
-def PitRecordCoverage : Pass<"pit-record-coverage", "::mlir::func::FuncOp"> {
+def PitRecordLiveFractions : Pass<"pit-record-live-fractions", "::mlir::func::FuncOp"> {
   let summary = "has the program record the zeros of each mark";
   let description = [{
     After each mark that has a label comes a `pit.record` of what it selects. The

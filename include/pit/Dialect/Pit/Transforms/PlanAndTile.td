@@ -42,15 +42,15 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
     it is an error if no op can carry it out. An op without a legal rule stays
     dense, and a remark says why.
 
-    If something is known of the zeros of a mark, its coverage by each candidate
+    If something is known of the zeros of a mark, its live fraction by each candidate
     micro-tile is counted, and the rule of the least time by the table's `costs` is
-    taken, or none. The sources are `samples`, a `profile`, or the mark's density.
+    taken, or none. The sources are `samples`, a `profile`, or the mark's live fraction.
 
     With `choice=run-time` an op whose mark selects by values or by a mask becomes a
     chain of `scf.if` on `pit.choose`. Its variants are the dense op, and one for each
     micro-tile that the table's `costs` list; of windows one for these, and one for
     single elements. Element-wise ops that follow go into the variants. An op whose
-    operand is used so rarely that looking at it takes longer than all of it stays
+    operand is used so rarely that scanning it takes longer than all of it stays
     dense, as sums and element-wise ops do. On GPUs only contractions with a mark
     of the left operand's values choose.
 
@@ -104,7 +104,7 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
            "is its values",
            [{::llvm::cl::values(
                clEnumValN(::mlir::pit::Choice::Now, "now",
-                          "now, for the density of the table"),
+                          "now, for the live fraction of the table"),
                clEnumValN(::mlir::pit::Choice::AtRunTime, "run-time",
                           "at each call, by the zeros that there are; the table "
                           "has to say what that costs"))}]>,

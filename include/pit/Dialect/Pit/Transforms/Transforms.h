@@ -32,10 +32,10 @@ void foldPacked(RewriterBase &rewriter, func::FuncOp function);
 void expandWholeTensorOps(RewriterBase &rewriter, func::FuncOp function);
 
 /// Computes the element-wise ops that follow `loop` on its tiles
-/// (pit-fuse-epilogues); returns how many. With `functionsApart` those that
+/// (pit-fuse-epilogues); returns how many. With `separateFunctions` those that
 /// compute functions of other operands stay as they are.
 unsigned fuseEpilogues(RewriterBase &rewriter, ForallOp loop,
-                       bool functionsApart = false);
+                       bool separateFunctions = false);
 
 /// Computes contractions whose tiles meet in one loop over steps
 /// (pit-fuse-siblings); returns how many loops went into others.

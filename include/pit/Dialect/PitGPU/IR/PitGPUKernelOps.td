@@ -138,7 +138,7 @@ def PitGPU_RolesOp : PitGPU_Op<"roles", [NoTerminator, NoRegionArguments]> {
       are at most 65536;
     - [roles 4] ops on stages, copies, stores, products, their waits and maps are in a
       role;
-    - [roles 5] turns and `sync`s take at most 15 named barriers: one for each warpgroup
+    - [roles 5] hand-overs and `sync`s take at most 15 named barriers: one for each warpgroup
       that has a turn, one for each that has a `sync` of its own, one for a role that has
       one of all its threads;
     - [protocol 1] a stage that is acquired is committed on every path, and one that
@@ -164,9 +164,9 @@ def PitGPU_RolesOp : PitGPU_Op<"roles", [NoTerminator, NoRegionArguments]> {
   let extraClassDeclaration = [{
     /// The role in which an op is, and its number.
     static std::pair<RolesOp, unsigned> of(::mlir::Operation *op);
-    /// The first of the named barriers of a role's turns, of the syncs of its
+    /// The first of the named barriers of a role's hand-overs, of the syncs of its
     /// warpgroups, and of its own.
-    struct Barriers { int64_t turns, ofWarpgroups, own; };
+    struct Barriers { int64_t handOvers, ofWarpgroups, own; };
     /// Those of each role, and how many there are with that of the block.
     std::pair<::llvm::SmallVector<Barriers>, int64_t> getBarriers();
     int64_t getThreads();
@@ -315,7 +315,7 @@ def PitGPU_SyncOp : PitGPU_Op<"sync", [MemoryEffects<[MemRead, MemWrite]>]> {
   let hasVerifier = 1;
 }
 
-def PitGPU_InTurnOp : PitGPU_Op<"in_turn", [
+def PitGPU_HandOverOp : PitGPU_Op<"hand_over", [
     SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
   let summary = "has the warpgroups of a role run code one after another";
   let description = [{
@@ -328,7 +328,7 @@ def PitGPU_InTurnOp : PitGPU_Op<"in_turn", [
     Example:
 
     ```mlir
-    %r = pit_gpu.in_turn -> !sums {
+    %r = pit_gpu.hand_over -> !sums {
       %s = pit_gpu.mma %a, %b, %acc : !a, !b, !sums
       pit_gpu.yield %s : !sums
     }
@@ -336,9 +336,9 @@ def PitGPU_InTurnOp : PitGPU_Op<"in_turn", [
 
     Constraints:
 
-    - [in_turn 1] it is in a role;
-    - [in_turn 2] the region yields values of the types of the results;
-    - [in_turn 3] it is in no other one.
+    - [hand_over 1] it is in a role;
+    - [hand_over 2] the region yields values of the types of the results;
+    - [hand_over 3] it is in no other one.
   }];
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
@@ -348,7 +348,7 @@ def PitGPU_InTurnOp : PitGPU_Op<"in_turn", [
 
 def PitGPU_YieldOp : PitGPU_Op<"yield", [
     Pure, Terminator, ReturnLike,
-    ParentOneOf<["TilesOp", "ListTilesOp", "InTurnOp", "LeaderOp", "MapOp",
+    ParentOneOf<["TilesOp", "ListTilesOp", "HandOverOp", "LeaderOp", "MapOp",
                  "ReduceRowsOp"]>]> {
   let summary = "ends a region, and gives its values";
   let description = [{

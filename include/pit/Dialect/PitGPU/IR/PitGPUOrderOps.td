@@ -125,67 +125,67 @@ def PitGPU_TileOfOp : PitGPU_Op<"tile_of", [Pure]> {
 }
 
 def PitGPU_ShareTilesOp : PitGPU_Op<"share_tiles", [Pure]> {
-  let summary = "has blocks share the tiles that are left after whole turns";
+  let summary = "has blocks share the tiles that are left after whole waves";
   let description = [{
-    Of `total` tiles, `workers` blocks (or clusters) take one each in every turn. In the
-    last turn some would have none; so the tiles of it are divided along k, in as many
-    parts as there are workers for, and at most so many (stream-K: Osama et al., PPoPP
-    2023). Gives how many tiles are whole, how many parts each of the others has, and how
-    many numbers there are with those of parts.
+    Of `total` tiles, `workers` blocks (or clusters) take one each in every wave. In the
+    last wave some would have none; so the tiles of it are divided along k, in as many
+    splits as there are workers for, and at most so many (stream-K: Osama et al., PPoPP
+    2023). Gives how many tiles are whole, how many splits each of the others has, and how
+    many numbers there are with those of splits.
 
     Example:
 
     ```mlir
-    %whole, %parts, %numbers = pit_gpu.share_tiles %total among %workers most 4
+    %whole, %splits, %numbers = pit_gpu.share_tiles %total among %workers most 4
     ```
 
     Constraints:
 
-    - [share_tiles 1] there are 2 to 1024 parts at most.
+    - [share_tiles 1] there are 2 to 1024 splits at most.
   }];
   let arguments = (ins I32:$total, I32:$workers, I64Attr:$most);
-  let results = (outs I32:$whole, I32:$parts, I32:$numbers);
+  let results = (outs I32:$whole, I32:$splits, I32:$numbers);
   let assemblyFormat = "$total `among` $workers `most` $most attr-dict";
   let hasVerifier = 1;
 }
 
-def PitGPU_PartOfOp : PitGPU_Op<"part_of", [Pure]> {
-  let summary = "which tile, or which part of one, has a number";
+def PitGPU_SplitOfOp : PitGPU_Op<"split_of", [Pure]> {
+  let summary = "which tile, or which split of one, has a number";
   let description = [{
-    The first `whole` numbers are tiles; then each tile has `parts`, one after another.
-    Gives the tile, the part, how many parts it has, and its number among those that
+    The first `whole` numbers are tiles; then each tile has `splits`, one after another.
+    Gives the tile, the split, how many splits it has, and its number among those that
     have several. `usually whole`: then a branch saves the division.
 
     Example:
 
     ```mlir
-    %tile, %part, %count, %later = pit_gpu.part_of %number whole %whole parts %parts
+    %tile, %split, %count, %later = pit_gpu.split_of %number whole %whole splits %splits
     ```
   }];
-  let arguments = (ins I32:$number, I32:$whole, I32:$parts, UnitAttr:$usuallyWhole);
-  let results = (outs I32:$tile, I32:$part, I32:$count, I32:$later);
+  let arguments = (ins I32:$number, I32:$whole, I32:$splits, UnitAttr:$usuallyWhole);
+  let results = (outs I32:$tile, I32:$split, I32:$count, I32:$later);
   let assemblyFormat = [{
-    $number `whole` $whole `parts` $parts (`usually` `whole` $usuallyWhole^)? attr-dict
+    $number `whole` $whole `splits` $splits (`usually` `whole` $usuallyWhole^)? attr-dict
   }];
 }
 
-def PitGPU_StepsOfPartOp : PitGPU_Op<"steps_of_part", [
-    Pure, AllTypesMatch<["part", "parts", "steps", "begin", "end"]>]> {
-  let summary = "the steps of a part of a tile";
+def PitGPU_StepsOfSplitOp : PitGPU_Op<"steps_of_split", [
+    Pure, AllTypesMatch<["split", "splits", "steps", "begin", "end"]>]> {
+  let summary = "the steps of a split of a tile";
   let description = [{
-    A tile's `steps` are divided among so many parts, which differ by one step at most
-    (split-K, stream-K). Gives the first step of a part, and that behind its last one.
+    A tile's `steps` are divided among so many splits, which differ by one step at most
+    (split-K, stream-K). Gives the first step of a split, and that behind its last one.
 
     Example:
 
     ```mlir
-    %begin, %end = pit_gpu.steps_of_part %part of %parts in %steps : i32
+    %begin, %end = pit_gpu.steps_of_split %split of %splits in %steps : i32
     ```
   }];
-  let arguments = (ins PitGPU_Number:$part, PitGPU_Number:$parts,
+  let arguments = (ins PitGPU_Number:$split, PitGPU_Number:$splits,
                        PitGPU_Number:$steps);
   let results = (outs PitGPU_Number:$begin, PitGPU_Number:$end);
-  let assemblyFormat = "$part `of` $parts `in` $steps attr-dict `:` type($steps)";
+  let assemblyFormat = "$split `of` $splits `in` $steps attr-dict `:` type($steps)";
 }
 
 def PitGPU_ListTilesOp : PitGPU_Op<"list_tiles", [RecursiveMemoryEffects]> {
