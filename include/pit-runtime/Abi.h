@@ -94,7 +94,7 @@ typedef struct pit_manifest {
   const pit_shape_program *sizes;
 } pit_manifest;
 
-/// What a program knows of the build of an index, constant data that comes from
+/// The description of the build of an index, constant data that comes from
 /// the compiler: calls rely on it. The fields are as those of pit_index_spec.
 typedef struct pit_build {
   int32_t source;      ///< pit_source

@@ -42,7 +42,7 @@ struct LinearSum {
   }
 };
 
-/// What has to hold together.
+/// Conditions that have to hold together.
 struct Conditions {
   SmallVector<AxisBound> bounds;
   SmallVector<std::pair<AxisBound, AxisBound>, 0> eithers;

@@ -17,8 +17,8 @@
 using namespace mlir;
 using namespace mlir::pit;
 
-/// What numbers the source's dims, of which a dim that `coordinate` numbers is
-/// made; empty if several are longer than 1, unless `mayDivide`.
+/// The numbers of the source's dims, which make the dim that `coordinate`
+/// numbers made; empty if several are longer than 1, unless `mayDivide`.
 static SmallVector<AffineExpr> splitCoordinate(ArrayRef<int64_t> sizes,
                                                AffineExpr coordinate,
                                                bool mayDivide) {

@@ -261,7 +261,7 @@ ChunkView mlir::pit::chunkOf(OpBuilder &builder, IdsOp op, Value list,
   Value start = subscripts.back();
   Value live =
       inside(builder, loc, list, last, start, op.getIds().getType().getSize());
-  // Where no id lives, the first one is read in its place.
+  // If there is no live id, the first one is read in its place.
   Value end = arith::SubIOp::create(
       builder, loc, getValueOrCreateConstantIndexOp(builder, loc, size),
       constantIndex(builder, loc, 1));

@@ -123,7 +123,7 @@ struct LowerPowF : LowerNumber<math::PowFOp> {
   Value emit(const Singles &s, math::PowFOp op) const override {
     Value x = op.getLhs(), y = op.getRhs();
     Value power = emitPower(s, x, s.make<arith::ExtFOp>(s.f64, y));
-    // What is large is even.
+    // A large number is even.
     Value whole = s.is(FloatIs::OEQ, s.make<math::RoundEvenOp>(y), y);
     Value small = s.is(FloatIs::OLT, s.abs(y), s.number(16777216));
     Value number = s.make<arith::FPToSIOp>(

@@ -72,7 +72,7 @@ std::optional<std::pair<Value, double>> matchScaled(Value value) {
   return std::nullopt;
 }
 
-/// What a constant is added to.
+/// The value that a constant is added to.
 Value matchPlus(Value value, double constant) {
   auto sum = value.getDefiningOp<arith::AddFOp>();
   FloatAttr number;
@@ -367,7 +367,7 @@ template <typename OpTy> struct LowerToBit : OpRewritePattern<OpTy> {
   }
 };
 
-/// What PTX, or arithmetic that LLVM makes of it, computes itself.
+/// Does PTX, or arithmetic that LLVM makes, compute the op itself?
 bool isNative(Operation *op) {
   if (isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
           math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp,
@@ -394,7 +394,7 @@ struct LowerDeviceMathPass
     : pit::impl::PitLowerDeviceMathBase<LowerDeviceMathPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
-    // What is made of several functions, before each of them is expanded.
+    // Compositions of functions, before each function is expanded.
     RewritePatternSet compounds(context);
     compounds.add<LowerGelu, LowerSigmoid>(context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(compounds))))

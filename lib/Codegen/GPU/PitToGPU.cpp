@@ -72,7 +72,7 @@ struct ConvertPitToGPUPass
                                  kernels.getSymName().value_or("pit_kernels"),
                                  targets(rewriter, target));
     device->setAttr(kKernelsAttrName, rewriter.getUnitAttr());
-    // While all launches and kernels are there.
+    // All launches and kernels are still there.
     llvm::StringMap<std::optional<LaunchedFill>> fills;
     for (auto function : kernels.getOps<func::FuncOp>())
       if (findHopperMainloop(function))

@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::pit;
 
 //===----------------------------------------------------------------------===//
-// What is read
+// Operands of a mainloop
 //===----------------------------------------------------------------------===//
 
 static FailureOr<Value> memrefOf(Value tensor, bool onTensors,
@@ -47,7 +47,7 @@ OrRefusal<Value> mlir::pit::createTileSource(OpBuilder &builder, Operation *op,
     return refuse("a tile is read from no argument, or has a dynamic "
                   "extent");
   Type element = getElementTypeOrSelf(src->getType());
-  // What is read wider is padded in its own type.
+  // An operand that is widened is padded in its own type.
   TypedAttr pad = read.getPadAttr();
   if (pad && pad.getType() != element)
     return refuse("a tile is padded in another type than its tensor's");

@@ -45,7 +45,7 @@ def differentiable(op):
                             f"pass jax.lax.stop_gradient({name})")
         arrays = tuple(x.value for x in primals)
         found = run_all(forward, arrays)
-        # What a pytree is made of says what is wanted, without arrays.
+        # The structure of a pytree says what is wanted, without arrays.
         wanted = tuple(() if x.perturbed else None for x in primals)
         return found, (arrays, found, wanted)
 

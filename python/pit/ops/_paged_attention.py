@@ -101,7 +101,7 @@ class PagedAttention(Op):
             step = part
         paged = PROGRAMS[tuple(dims is not None for dims in self.scales)]
         wide = getattr(tile, wide_type(type_))
-        # What is computed as it is read is not rounded before a CPU's products.
+        # An operand that is computed as it is read is not rounded before a CPU's products.
         computed = self.narrow or self.scales != (None, None)
         constants = Constants(
             S=size, T=part, M=self.queries, m=max(m, 1), step=step, splits=self.splits,

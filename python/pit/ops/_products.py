@@ -175,7 +175,7 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
     if type(sparse) is list:
         sparse = tuple(sparse)
     of_b = sparse in ("b", 1)
-    # What is said of b, a matrix, is no matter of a's dims.
+    # Hints about b, a matrix, do not depend on a's dims.
     rows = rank_a > 2 and rank_b == 2 and (
         of_b and not packed or source in ("values", "mask") and micro_tile is None and axis is None)
     positions = [0]
@@ -278,7 +278,7 @@ def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, leng
         dtype = read_type("linear", dtype)
     arrays = (x, weight, *selectors) if bias is None else (x, weight, bias, *selectors)
     of_weight = sparse in ("weight", "b", 1)
-    # What is said of the weight is no matter of x's dims.
+    # Hints about the weight do not depend on x's dims.
     rows = rank > 2 and (of_weight and not packed or source in ("values", "mask") and micro_tile is None
                          and axis is None)
     positions = [0]

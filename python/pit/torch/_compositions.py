@@ -48,7 +48,7 @@ def experts(op, arrays):
     activation = getattr(torch.nn.functional, activation_of(op))
     hidden = activation(gate[0]) * up if gate else activation(up)
     y = product_of_experts("se,sf,efn->sn", here, hidden, down, routing)
-    # Of a choice that is none, the weight counts for nothing.
+    # The weight of a choice that is none counts for nothing.
     scale = torch.where(choices < 0, 0, router_weights).reshape(-1, 1)
     return (y * scale.to(y.dtype)).reshape(-1, top, y.shape[-1]).sum(1)
 

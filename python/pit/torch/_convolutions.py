@@ -217,7 +217,7 @@ def alone(op, inputs):
     known = op.marks[0].live_fraction
     if known is None and (most > 0 or in_channels):
         known = live_fraction(x)
-        # What lies in whole channels is skipped by the op's own program.
+        # The op's own program skips zeros that lie in whole channels.
         if in_channels and has_whole_zeros(x, known):
             return None
     if most == 0 or known > most:

@@ -14,7 +14,7 @@ import textwrap
 import torch
 from torch import nn
 
-# What code of mixtures is made of: shapes, choices of rows, products, a softmax.
+# The names in code of mixtures: shapes, choices of rows, products, a softmax.
 NAMES = frozenset("""
     torch nn functional F range len enumerate zip int list tuple isinstance
     shape size dim ndim dtype device numel is_cuda new_zeros new_empty zeros_like empty_like zeros empty
@@ -154,7 +154,7 @@ def has_own_calls(module):
 # transformers
 # --------------------------------------------------------------------------
 
-# What the decorator `use_experts_implementation` of transformers tells of a class. Each flag
+# The flags that the decorator `use_experts_implementation` of transformers sets. Each flag
 # adds to what all of its implementations compute, so a new one is something unknown.
 FLAGS = frozenset(("has_gate", "has_bias", "has_post_expert_norm", "is_transposed",
                    "is_concatenated"))

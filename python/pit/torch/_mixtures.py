@@ -230,7 +230,7 @@ def as_one(tensors):
                 or not x.is_contiguous()):
             return None
         address += size
-    # What lies in the memory of the first is part of that memory.
+    # A tensor inside of the first one's memory is part of that memory.
     storage = first.untyped_storage()
     if address > storage.data_ptr() + storage.nbytes():
         return None
@@ -287,7 +287,7 @@ class Experts:
 
     def take(self):
         dense = type(self).dense
-        # Of a class that promises what its forward computes, that holds in training, too.
+        # If a class promises what its forward computes, that holds in training, too.
         self.trainable = _known.promising_class(dense) is not None or not trains_otherwise(dense)
 
     def give_back(self):

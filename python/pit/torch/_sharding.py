@@ -70,7 +70,7 @@ def register():
             found.append(([made], [placed(dim) for dim in places] + [None, None]))
         return found
 
-    # What the op is, a string, is a part of what its rule depends on.
+    # The op's name, a string, is a part of what its rule depends on.
     DTensor._op_dispatcher.sharding_propagator.op_to_schema_info[torch.ops.pit.run.default] = (
         RuntimeSchemaInfo(0, needs_pytree=True))
 

@@ -121,7 +121,7 @@ def as_call(sample):
 
 
 # --------------------------------------------------------------------------
-# What the samples tell
+# Facts from samples
 # --------------------------------------------------------------------------
 
 
@@ -164,7 +164,7 @@ def look(model, samples):
     run_with(model, samples, layers, count, by_layers=True)
     once = {module: layer.calls for module, layer in layers.items()}
     if any(layer.kind.name == "encoder" for layer in layers.values()):
-        # What torch computes in one op was computed layer by layer, to count; is it so by itself?
+        # An op that torch computes at once was counted layer by layer; does it count by itself?
         for layer in layers.values():
             layer.calls = 0
         run_with(model, samples, layers, lambda module, *_: called(layers[module]))

@@ -11,7 +11,7 @@ from .._library import Error
 
 PLACE = 0, 0, 0, 0
 EXAMPLE = torch.zeros(1, 1, dtype=torch.long)
-# What functions of masks are, by the code that those of one kind share.
+# The kinds of functions of masks, by the code that functions of one kind share.
 KINDS = {masks.causal_mask_function.__code__: "causal",
          masks.bidirectional_mask_function.__code__: "all",
          masks.and_masks().__code__: "and",
@@ -69,7 +69,7 @@ class Mask:
 
     def own(self):
         """Whether each query sees its own position, (batch, queries) or fewer dims of bool; None: all do."""
-        # Where all keys are seen, no offset is told: the queries are the last ones.
+        # If all keys are seen, no offset is told: the queries are the last ones.
         first = self.offset if self.causal or self.window is not None else self.keys - self.queries
         found, last = None, first + self.queries
         if self.lengths is not None:

@@ -38,8 +38,8 @@ void MainloopEpilogue::setRows(ArrayRef<Value> rows, bool withDest) {
 
 /// Beside the accumulators a thread has room for about so many registers.
 static constexpr int64_t kRegistersOfExtras = 32;
-/// Of a register that has two elements of 16 bits. What f32 would gain, with
-/// twice as many registers, is less than 1 %.
+/// The bits of a register that has two elements of 16 bits. The gain for f32,
+/// with twice as many registers, is less than 1 %.
 static constexpr unsigned kPairBits = 32;
 
 void MainloopEpilogue::loadForColumns(ArrayRef<Value> cols) {
@@ -63,7 +63,7 @@ void MainloopEpilogue::loadForColumns(ArrayRef<Value> cols) {
   }
 }
 
-/// Where all columns exist and pairs are aligned, one load takes two of them.
+/// If all columns exist and pairs are aligned, one load takes two of them.
 SmallVector<Value> MainloopEpilogue::loadPairs(const Elements &elements) {
   Type pair = e.b.getIntegerType(kPairBits);
   size_t count = fragment.cols.size() / 2;

@@ -1,6 +1,6 @@
 //===- Epilogue.h - From accumulators to the result -------------*- C++ -*-===//
 //
-// What a mainloop does with the accumulators that a thread holds: their first
+// The use of the accumulators that a thread holds in a mainloop: their first
 // values, the element-wise code after the last step, and the store.
 //
 //===----------------------------------------------------------------------===//
@@ -12,7 +12,7 @@
 
 namespace mlir::pit::cuda {
 
-/// Where a thread's elements of an accumulator lie in the tile: element
+/// The places of a thread's elements of an accumulator in the tile: element
 /// i * columns + j is at row rows[i] and column cols[j] (i32). Where there are
 /// several accumulators, the elements of one follow those of the one before.
 struct Fragment {
@@ -71,7 +71,7 @@ public:
   void loadForResults() {
     loadExtras(mainloop.getEpilogue(), mainloop.getNumAccumulators());
   }
-  /// What is stored for element (i, j) of the thread's, before it is converted.
+  /// The result for element (i, j) of the thread's, before it is converted.
   Value result(ArrayRef<Value> elements, size_t i, size_t j);
   /// Computes the results and stores them element by element, or in small
   /// groups of neighbours.
@@ -97,7 +97,8 @@ private:
   MainloopEpilogue(Emitter &e, StoreOp store, AccumulatorTile shape,
                    const ChunkMap &chunks);
 
-  /// Where an element of a tensor is, for each of a thread's rows or columns.
+  /// The places of elements of a tensor, for each of a thread's rows or
+  /// columns.
   struct Places {
     SmallVector<Value> offsets; ///< elements
     SmallVector<Value> exist;   ///< null: always
@@ -107,12 +108,13 @@ private:
     TileAccess tile;
     SmallVector<int> dims; ///< the accumulator's, that run along the tile's
     Places rows, cols;
-    /// What was loaded: by row, if columns are all alike; by column, if rows
+    /// The loaded values: by row, if columns are all alike; by column, if rows
     /// are; or by both; or nothing.
     SmallVector<Value> values;
-    /// Of all of the thread's columns, two in an integer; or nothing.
+    /// The values of all of the thread's columns, two in an integer; or
+    /// nothing.
     SmallVector<Value> pairs;
-    /// Of the rows and columns of setExtra().
+    /// The values of the rows and columns of setExtra().
     SmallVector<Value> ofPiece;
     bool alongM = false, alongN = false;
   };

@@ -123,7 +123,7 @@ Value Expansion::start(unsigned number) {
   return sum;
 }
 
-/// What a step does, with `values` in the place of the load region's arguments.
+/// Emits a step, with `values` in the place of the load region's arguments.
 void Expansion::step(ArrayRef<BlockArgument> arguments, ValueRange values) {
   mapping.map(ArrayRef<Value>(arguments.begin(), arguments.end()), values);
   Block &load = mainloop.getLoad().front();

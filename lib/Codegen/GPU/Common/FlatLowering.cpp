@@ -1,6 +1,6 @@
 //===- FlatLowering.cpp - Element-wise ops over whole memory --------------===//
 //
-// Where all operands of an op have one element for each point, one after
+// If all operands of an op have one element for each point, one after
 // another, there are no coordinates to compute: threads run through memory 16
 // bytes at a time.
 //
@@ -42,7 +42,7 @@ class FlatLowering {
 public:
   using Body = function_ref<SmallVector<Value>(ValueRange)>;
 
-  /// What is computed: the elements of the outputs from those of the inputs.
+  /// The computation: the elements of the outputs from those of the inputs.
   struct Task {
     ArrayRef<Value> inputs, outputs;
     Body body;

@@ -9,7 +9,7 @@ using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
 namespace {
-/// What an op of the kernel does to global memory, by argument. Null is a
+/// The accesses of a kernel's op to global memory, by argument. Null is a
 /// memref of unknown origin.
 struct GlobalAccesses {
   llvm::SmallDenseSet<Value> reads, writes;
@@ -85,7 +85,7 @@ static bool hasIndependentChunks(ForOp loop, bool atomic) {
       bool ordered = write.combines && atomic;
       bool disjoint = llvm::any_of(write.subscripts,
                                    [&](Value s) { return isOfChunk(loop, s); });
-      // What is read back has to be the chunk's own rows.
+      // Rows that are read back have to be the chunk's own.
       bool readBack = false;
       loop.getBody()->walk([&](Operation *other) {
         SetVector<Value> otherReads, otherWrites;

@@ -17,7 +17,7 @@ struct KernelOptions {
   GpuTarget target;       ///< the oldest GPU to run on
 };
 
-/// What a kernel has that its function does not say.
+/// The properties of a kernel that its function does not state.
 struct KernelHead {
   std::string name;
   int64_t threads;        ///< of a block

@@ -1,6 +1,6 @@
 //===- LaneReduction.cpp - One reduction by several threads ---------------===//
 //
-// Where there are fewer outputs than threads, or where a reduction runs along
+// If there are fewer outputs than threads, or if a reduction runs along
 // contiguous memory, the lanes of a group share out one output's reduction:
 // each starts from the combiner's identity, and their results are combined by
 // shuffles and, in groups of a whole block, through shared memory. What the op
@@ -213,7 +213,7 @@ private:
     });
   }
 
-  /// What one lane contributes to the output at `point`. Over memory it reads
+  /// One lane's contribution to the output at `point`. Over memory it reads
   /// several elements at once, each with a sum of its own, so that enough is on
   /// its way.
   SmallVector<Value> reduceLane(Point point, Value lane, Value width,
@@ -320,7 +320,7 @@ private:
     return staged;
   }
 
-  /// Of reduced output number `i`.
+  /// Combines two values of reduced output number `i`.
   Value combine(unsigned i, Value a, Value b) {
     Operation *combiner = emitter.combiners[reduced[i]]->ops.front();
     Operation *clone = builder.clone(*combiner);

@@ -60,7 +60,7 @@ private:
         llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
           return op.getMatchingIndexingMap(input).isFunctionOfDim(along);
         });
-    // Where the body reads at places of its own, lanes had better be
+    // If the body reads at places of its own, lanes had better be
     // neighbours.
     bool readsAnywhere = llvm::any_of(*op.getBlock(), [](Operation &inner) {
       return !inner.hasTrait<OpTrait::IsTerminator>() &&

@@ -24,7 +24,7 @@ struct Point {
   SmallVector<int64_t> inBlock; ///< by loop: which of the points together
 };
 
-/// What is known of a linalg op, and how to compute points of it.
+/// A linalg op, and the code that computes points of it.
 class PointEmitter {
 public:
   PointEmitter(RewriterBase &builder, linalg::LinalgOp op);

@@ -1,6 +1,6 @@
 //===- Lowering.h - State of the lowering to gpu ----------------*- C++ -*-===//
 //
-// What the parts of convert-pit-to-gpu know of each other. A block of threads
+// The declarations that files of convert-pit-to-gpu share. A block of threads
 // computes one iteration of the outermost pit.forall at a time: all of its
 // threads run the scalar code, and share the elements of each op on tiles.
 //
@@ -53,7 +53,7 @@ OpFoldResult volume(OpBuilder &builder, Location loc,
 // Buffers and barriers
 //===----------------------------------------------------------------------===//
 
-/// Where a buffer of a block lies: in shared memory, or in the block's part of
+/// The place of a block's buffer: in shared memory, or in the block's part of
 /// the scratch in global memory.
 struct Placement {
   bool shared;
@@ -120,7 +120,7 @@ void lowerSWrite(OpBuilder &builder, SWriteOp op, const ChunkMap &chunks,
                  const Workers &workers, bool atomic);
 void lowerCoords(OpBuilder &builder, CoordsOp op, const ChunkMap &chunks,
                  const Workers &workers);
-/// What a scan is at (pit.scan, or a mainloop's bits), and where its bits go.
+/// The tile of a scan (pit.scan, or a mainloop's bitmap), and the bitmap.
 struct ScannedTile {
   Value source, bits;
   SmallVector<TileDimension> dims; ///< of the tile, or of a part of it

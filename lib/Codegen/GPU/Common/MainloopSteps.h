@@ -10,7 +10,7 @@
 
 namespace mlir::pit::cuda {
 
-/// What ids and indices stand for in a kernel.
+/// The values of ids and indices in a kernel.
 struct KernelValues {
   ChunkMap &chunks;
   const DenseMap<Value, IndexView> &indices;
@@ -35,7 +35,7 @@ public:
   SmallVector<Value> readNumbers(Value s);
   /// The tile that a view, by its number, has in the stage's step.
   TileAccess access(unsigned number);
-  /// What a value of the load region is in the stage's step.
+  /// The value in the stage's step of a value of the load region.
   Value lookup(Value value) { return mapping.lookupOrDefault(value); }
 
 private:

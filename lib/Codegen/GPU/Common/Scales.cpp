@@ -57,7 +57,7 @@ std::pair<Value, Value> cuda::placeAlongTile(Emitter &e, const ScaleView &scale,
     if (scale.dims[d] < 0)
       continue;
     auto [at, exists] = locate(e, dim, e.toIndex(position));
-    // Of what does not exist nothing is stored, so any will do.
+    // Nothing is stored for a place that does not exist, so any scale will do.
     at = e.select(exists, at, e.index(0));
     offset = e.add(offset, e.mul(at, dim.stride));
     exist = exist ? e.logicalAnd(exist, exists) : exists;

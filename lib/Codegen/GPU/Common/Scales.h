@@ -24,12 +24,12 @@ struct ScaleView {
 SmallVector<ScaleView> scaleViews(MainloopOp mainloop, unsigned accumulator,
                                   int mDim, int nDim);
 
-/// Where a scale lies that goes with a row or column (i32) of the tile: what
+/// The place of the scale of a row or column (i32) of the tile: the sum that
 /// dimensions along m or n add to its offset (index), and whether it exists.
 /// The same in all steps.
 std::pair<Value, Value> placeAlongTile(Emitter &e, const ScaleView &scale,
                                        const TileAccess &tile, Value position);
-/// What the other dimensions add, which are of one element.
+/// The offset of the other dimensions, which are of one element.
 Value placeAlongSteps(Emitter &e, const ScaleView &scale,
                       const TileAccess &tile);
 

@@ -49,7 +49,8 @@ Value elementAddress(Emitter &e, const TileAccess &tile, Value offset);
 /// The coordinate of the tile's element i along `dim`, and whether it exists.
 std::pair<Value, Value> locate(Emitter &e, const TileDim &dim, Value i);
 
-/// Where the rows are that a thread copies chunks of, and whether they exist.
+/// The places of the rows that a thread copies chunks of, and whether they
+/// exist.
 using LocatedRows = SmallVector<std::pair<Value, Value>>;
 
 /// The element at such places of a tile, its pad where it does not exist, as

@@ -139,7 +139,7 @@ namespace {
 /// the tile as it lies in shared memory, which is that of the source.
 class TransposedMove {
 public:
-  /// Of the place in the tensor, whose dimension `dim` is along the rows of
+  /// Moves the place in the tensor whose dimension `dim` is along the rows of
   /// `tile`.
   TransposedMove(OpBuilder &b, Location loc, const TilePlace &place, Value tile,
                  unsigned dim, const ChunkMap &chunks, const Workers &block)
@@ -162,11 +162,11 @@ private:
   /// Whether all pieces of the tensor's rows lie where 16 bytes are moved at
   /// once, and none is at an edge.
   Value hasWholePieces();
-  /// Where an element of the tensor's tile lies, and whether it exists; null:
+  /// The place of an element of the tensor's tile, and whether it exists; null:
   /// it does.
   SmallVector<Value> coordinates(Value outer, Value inner);
   Value exists(Value outer, Value inner);
-  /// Where `column` of row `row` lies in shared memory; `column` is the first
+  /// The place of `column` of row `row` in shared memory; `column` is the first
   /// one of a piece, or any with `within` to add.
   SmallVector<Value> slot(Value row, Value piece, Value within);
   void readPieces(Value padding);

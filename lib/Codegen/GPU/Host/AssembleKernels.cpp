@@ -43,7 +43,7 @@ static llvm::Expected<std::string> findPtxas() {
               Twine(place));
 }
 
-/// What a file of ptxas says, as one line.
+/// The text of a file of ptxas, as one line.
 static std::string readLine(StringRef path) {
   auto file = llvm::MemoryBuffer::getFile(path);
   std::string text = file ? (*file)->getBuffer().trim().str() : "";

@@ -50,7 +50,7 @@ void mlir::pit::cuda::separateFallbackKernels(gpu::GPUModuleOp from,
                                      targets);
   to->setAttr(kKernelsAttrName, builder.getUnitAttr());
   SymbolTable symbols(from), moved(to);
-  // What they refer to, others may refer to as well.
+  // Others may refer to the same symbols.
   SmallVector<Operation *> users(fallbacks.begin(), fallbacks.end());
   while (!users.empty()) {
     Operation *user = users.pop_back_val();

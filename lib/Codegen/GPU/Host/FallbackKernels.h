@@ -9,7 +9,7 @@
 
 namespace mlir::pit::cuda {
 
-/// Where the host starts kernels.
+/// The places where the host starts kernels.
 struct KernelStarts {
   /// The image that is named there.
   llvm::MapVector<gpu::GPUFuncOp, SmallVector<LLVM::AddressOfOp>> images;

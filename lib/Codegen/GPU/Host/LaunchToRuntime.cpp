@@ -35,7 +35,8 @@ static constexpr int64_t kBlocksPerMultiprocessor = 16;
 /// multiprocessor holds of 256 threads. Where it is not, the kernels after it
 /// wait until all of its blocks have left.
 static constexpr int64_t kBlocksThatAsk = 8;
-/// Those that add up rows: what they read is on its way while others add.
+/// The blocks that add up rows: the reads of some are on their way while others
+/// add.
 static constexpr int64_t kBlocksOfRows = 4;
 
 namespace {

@@ -33,7 +33,7 @@ using cuda::kKernels;
 
 static bool isTileLoop(Operation *op) { return isa<ForallOp, ForOp>(op); }
 
-/// What a kernel writes into: inits, or the target of a copy.
+/// The memory that a kernel writes: inits, or the target of a copy.
 static SmallVector<OpOperand *> getDestinations(Operation *op) {
   if (auto copy = dyn_cast<memref::CopyOp>(op))
     return {&copy.getTargetMutable()};
@@ -367,7 +367,7 @@ static void copyConstants(func::FuncOp function) {
   }
 }
 
-/// What the code of a device cannot do.
+/// Refuses ops that a device cannot run.
 static LogicalResult checkKernel(Operation *op) {
   for (Type type : op->getOperandTypes())
     if (auto memref = dyn_cast<MemRefType>(type))

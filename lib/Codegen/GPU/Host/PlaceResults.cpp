@@ -186,7 +186,7 @@ LogicalResult Freer::run() {
   return success();
 }
 
-/// What is left of allocations on a device is handed to the caller.
+/// The remaining allocations on a device are handed to the caller.
 static void allocateOnDevice(func::FuncOp function) {
   SmallVector<memref::AllocOp> allocs;
   function.walk([&](memref::AllocOp alloc) { allocs.push_back(alloc); });

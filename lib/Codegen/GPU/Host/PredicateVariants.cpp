@@ -127,8 +127,8 @@ private:
     return isOwn ? alloc : memref::AllocOp();
   }
 
-  /// What both blocks of a branch allocate alike and return, as bits of what is
-  /// live, becomes one memory: only one of them writes to it.
+  /// An allocation that both blocks of a branch make alike and return, as bits
+  /// of what is live, becomes one memory: only one of them writes to it.
   static bool share(scf::IfOp branch, Value then, Value otherwise) {
     memref::AllocOp first = getReturned(branch.thenYield(), then);
     memref::AllocOp second = getReturned(branch.elseYield(), otherwise);
@@ -170,7 +170,8 @@ private:
         launch.setVariant(numbers.front());
         continue;
       }
-      // Of an index of a variant, or of one that is always there.
+      // The transpose of a variant's index, or of an index that is always
+      // there.
       if (auto transpose = dyn_cast<TransposeIndexOp>(op)) {
         if (numbers.size() == 1) {
           transpose.getChoiceMutable().assign(choose.getBitmap());
@@ -210,7 +211,7 @@ private:
 
   /// May the host run `op` for a variant that is not chosen?
   static bool canAlwaysRun(Operation *op) {
-    // What the variant has allocated, whether it is chosen or not.
+    // The memory that the variant has allocated, whether it is chosen or not.
     if (isa<memref::DeallocOp, bufferization::DeallocOp>(op)) {
       auto many = dyn_cast<bufferization::DeallocOp>(op);
       ValueRange freed = many ? many.getMemrefs() : op->getOperands();
@@ -235,7 +236,7 @@ struct PredicateVariantsPass
       if (!choose.getOnDevice())
         choices.push_back(choose);
     });
-    // Those in variants of others first: their launches ask for both by one
+    // Choices inside of variants first: their launches ask for both by one
     // number.
     for (ChooseOp choose : llvm::reverse(choices))
       if (failed(Predicator(choose).run()))

@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// What TMA asks of addresses and strides, in bytes.
+/// The alignment of addresses and strides for TMA, in bytes.
 static constexpr int64_t kAlignment = 16;
 /// A descriptor and its alignment, in bytes.
 static constexpr int64_t kMapBytes = 128, kMapAlignment = 64;
@@ -87,7 +87,7 @@ static Value isAligned(OpBuilder &builder, Location loc,
   int64_t bytes = elementBytes(memref.getType().getElementType());
   // Elements whose bytes have to be a multiple of the alignment.
   SmallVector<OpFoldResult> extents(strides.drop_back());
-  // What is copied by chunks exists or does not, as a whole: where rows have
+  // A copied chunk exists as a whole, or does not: where rows have
   // gaps between them, the last chunk of one could reach into the gap.
   if (!memref.getType().getLayout().isIdentity())
     extents.push_back(sizes.back());
@@ -238,7 +238,8 @@ LaunchedMaps::Source LaunchedMaps::copyOf(const TensorMap &map,
   return copy;
 }
 
-/// What TMA can take of a memref: itself, if it lies so, or a copy.
+/// The memory that TMA takes for a memref: the memref, if it lies so, or a
+/// copy.
 LaunchedMaps::Source LaunchedMaps::placeOf(const TensorMap &map,
                                            ValueRange condition) {
   Value lies = map.order.empty() ? inPlace[map.memref] : Value();

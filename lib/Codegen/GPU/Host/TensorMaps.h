@@ -60,7 +60,7 @@ public:
   SmallVector<Value> make(ValueRange condition);
 
 private:
-  /// What a descriptor is made of: a memref or a copy of it.
+  /// The memory of a descriptor: a memref or a copy of it.
   struct Source {
     Value data; ///< address (i64)
     SmallVector<OpFoldResult> sizes, strides;

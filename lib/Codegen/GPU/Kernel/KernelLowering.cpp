@@ -87,7 +87,7 @@ private:
   std::optional<RowsInPlace> rowsInPlace;
   TransposedTiles transposed;
   int64_t splitsOfRows = 1; ///< at most, that blocks share
-  /// Of the mainloops' shared memory: they run one after another.
+  /// The offset of the mainloops' shared memory: they run one after another.
   int64_t mainloopOffset = 0;
   int64_t alignment = kAlignment; ///< of shared memory
   DenseMap<Operation *, PortablePlan> mainloopPlans;
@@ -231,8 +231,8 @@ LogicalResult KernelLowering::share(Operation *op) {
   const Workers &workers =
       isOutermost && !grid.oneBlock && !isLocal ? blocks : block;
   if (workers.isGrid()) {
-    // What the grid shares does not depend on each other, or one block would
-    // run it.
+    // Iterations that the grid shares do not depend on each other, or one block
+    // would run it.
     auto isGlobal = [&](Value memref) { return !barriers.isLocal(memref); };
     reads.remove_if(isGlobal);
     writes.remove_if(isGlobal);
@@ -474,7 +474,8 @@ LogicalResult KernelLowering::readPlans() {
 
 LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
   Location loc = mainloop.getLoc();
-  // What the views read may have been written before, and shared memory used.
+  // The memory that the views read may have been written before, and shared
+  // memory used.
   SetVector<Value> reads, writes;
   if (failed(collectAccesses(mainloop, reads, writes)))
     return mainloop.emitOpError("has effects on a device that are not known");

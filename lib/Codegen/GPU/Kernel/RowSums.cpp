@@ -29,7 +29,7 @@ static constexpr int64_t kLeastRows = 64, kMostSplits = 128;
 static constexpr int64_t kPartialsAtOnce = 16;
 
 //===----------------------------------------------------------------------===//
-// What is such a loop
+// Recognizing such a loop
 //===----------------------------------------------------------------------===//
 
 /// The only op of a kind in a block, if beside it there is nothing but what
@@ -234,7 +234,7 @@ int64_t RowSumsLowering::partialBytes() const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What one thread of a block does. All numbers are of type index.
+/// The code of one thread of a block. All numbers are of type index.
 class RowSumsEmitter : RowSumsLoop {
 public:
   RowSumsEmitter(RewriterBase &rewriter, const RowSumsBlock &block,
@@ -422,7 +422,7 @@ Value RowSumsEmitter::stage(ArrayRef<Value> own) {
   auto type =
       MemRefType::get({rowsOfBlock, threadsOfRow * lanes}, identity.getType());
   Value staged = block.staging(rewriter, loc, 0, type);
-  // What was staged before is read.
+  // The values that were staged before have been read.
   gpu::BarrierOp::create(rewriter, loc);
   Value inTile = e.mul(e.rem(block.thread, threadsOfRow), lanes);
   Value isUsed = e.lessThan(row, e.index(rowsOfBlock));

@@ -46,7 +46,7 @@ std::optional<RowSums> matchRowSums(func::FuncOp function, int64_t threads);
 /// they share none.
 int64_t chooseSplitsOfRows(const RowSums &sums);
 
-/// What a block has for such a loop.
+/// The values that a block has for such a loop.
 struct RowSumsBlock {
   Value thread; ///< in the block (index)
   int64_t threads;
@@ -54,7 +54,7 @@ struct RowSumsBlock {
   Value partials, counters; ///< addresses (i64); null if no tile is shared
 };
 
-/// What the loop of a kernel computes.
+/// The loop of a kernel, and its sums.
 struct RowSumsLoop {
   ForOp rows;
   ViewOp view; ///< what is read

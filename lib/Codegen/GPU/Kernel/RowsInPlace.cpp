@@ -16,7 +16,7 @@ using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
 //===----------------------------------------------------------------------===//
-// What is such a loop
+// Recognizing such a loop
 //===----------------------------------------------------------------------===//
 
 static bool isZero(TypedAttr number) {
@@ -64,7 +64,7 @@ struct Parts {
   SmallVector<SReadOp> reads;
   SmallVector<SWriteOp> writes;
   SmallVector<Operation *> others; ///< that make and end tiles
-  /// What is in the place of a tile.
+  /// The memref in place of each tile.
   IRMapping memrefs;
 };
 } // namespace

@@ -52,7 +52,7 @@ void pitgpu::populatePipelineTypes(TypeConverter &converter) {
     return success();
   });
   addFragmentType(converter);
-  // Where ops of others have made casts, which are next to these.
+  // Ops of other dialects may have made casts next to these.
   converter.addSourceMaterialization(
       [](OpBuilder &builder, Type type, ValueRange values, Location loc) {
         return UnrealizedConversionCastOp::create(builder, loc, type, values)
@@ -308,7 +308,7 @@ struct ConvertPitGPUToNVVMPass
     }
   }
 
-  /// Where a loop of products may have no iteration, the wait for them goes
+  /// If a loop of products may have no iteration, the wait for them goes
   /// into a branch with it: else the registers would be moved where the two
   /// ways meet, before the wait, and ptxas would run the products one after
   /// another.
@@ -319,7 +319,7 @@ struct ConvertPitGPUToNVVMPass
       auto loop = dyn_cast_or_null<scf::ForOp>(wait->getPrevNode());
       if (!loop || wait.getSums().empty())
         continue;
-      // What the loop gives, with fragments for the sums that are awaited.
+      // The loop's results, with fragments for the sums that are awaited.
       SmallVector<Value> otherwise(loop.getInits());
       bool isRight = wait.getHeld().empty();
       for (Value sums : wait.getSums()) {

@@ -58,7 +58,7 @@ SmallVector<Value> pitgpu::valuesOf(Emitter &e, FragmentType type,
   return values;
 }
 
-/// What the region of an op gives for these arguments.
+/// The result of an op's region for these arguments.
 static Value evaluate(Emitter &e, Region &region, ArrayRef<Value> arguments) {
   IRMapping mapping;
   mapping.map(region.getArguments(), arguments);
@@ -183,7 +183,7 @@ static NVVM::LdStMatrixShapeAttr shapeOfMatrix(Emitter &e) {
   return NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8);
 }
 
-/// Where a lane's row lies of the four 8 x 8 matrices of 16 rows and columns:
+/// The place of a lane's row in the four 8 x 8 matrices of 16 rows and columns:
 /// rows of the first eight columns, then of the others.
 static Value matrixRow(Emitter &e, TileType tile, Value place,
                        const ThreadInRole &self, int64_t part) {

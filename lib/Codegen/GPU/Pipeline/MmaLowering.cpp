@@ -14,7 +14,7 @@ using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
 using cuda::Emitter;
 
-/// What wgmma calls the elements of a factor.
+/// The name that wgmma has for the elements of a factor.
 static NVVM::WGMMATypes wgmmaType(Type element) {
   return element.isF32()                  ? NVVM::WGMMATypes::tf32
          : element.isF16()                ? NVVM::WGMMATypes::f16

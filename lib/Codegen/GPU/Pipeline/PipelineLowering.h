@@ -1,6 +1,6 @@
 //===- PipelineLowering.h - pit_gpu to nvvm, op by op -----------*- C++ -*-===//
 //
-// What ops become. Values of the dialect become values of LLVM's and nvvm's:
+// Lowering of ops. Values of the dialect become values of LLVM's and nvvm's:
 //
 //   tensor_map   !llvm.ptr, a parameter of the kernel
 //
@@ -32,7 +32,7 @@ namespace mlir::pit::pitgpu {
 /// The threads of a role that run an op.
 enum class Speakers { All, LeaderOfEachWarp, Leader };
 
-/// What a thread knows of itself (i32). All but `thread` and `lane` are the
+/// The numbers of a thread (i32). All but `thread` and `lane` are the
 /// same in a warp.
 struct ThreadInRole {
   int64_t warps = 0; ///< of the role
@@ -46,7 +46,7 @@ struct ThreadInRole {
 /// The thread of each op of a role.
 using ThreadMap = llvm::DenseMap<Operation *, ThreadInRole>;
 
-/// What patterns ask for: it is found before any op is replaced.
+/// The facts that patterns ask for: found before any op is replaced.
 struct PipelineContext {
   ThreadMap threads;
   /// Waits for stages that threads have written: wgmma reads by another proxy.
@@ -55,7 +55,7 @@ struct PipelineContext {
   /// warps do not wait. Nothing would keep the ring from going on two phases
   /// before such a warp looks, and a parity cannot tell these from none.
   llvm::DenseSet<Operation *> takesOfOneWarp;
-  /// Where the tensor memory of each kernel begins (i32).
+  /// The start of each kernel's tensor memory (i32).
   llvm::DenseMap<Operation *, Value> tensorMemory;
   /// Acquires of rings whose stages nobody releases.
   llvm::DenseSet<Operation *> neverReleased;
@@ -131,7 +131,7 @@ void inOneThread(cuda::Emitter &e, const ThreadInRole &self,
 /// Runs `body` in one thread of each warp.
 void inOneThreadOfEachWarp(cuda::Emitter &e, function_ref<void()> body);
 
-/// Where the swizzle has put an element of a tile, from the tile's first byte
+/// The swizzled place of an element of a tile, from the tile's first byte
 /// on (i32).
 Value offsetOf(cuda::Emitter &e, TileType tile, Value row, Value col);
 

@@ -13,7 +13,7 @@ using cuda::Emitter;
 
 namespace {
 
-/// Where the kernel's shared memory starts (i32).
+/// The start of the kernel's shared memory (i32).
 static Value sharedStart(Emitter &e) {
   auto pointer = LLVM::LLVMPointerType::get(
       e.b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
@@ -251,8 +251,8 @@ struct ReleasePattern : PipelinePattern<ReleaseOp> {
       // thread is the number of no block.
       Value block = e.hideFromOptimizer(number);
       empty = NVVM::MapaOp::create(e.b, e.loc, remote, empty, block);
-      // What was read is not written before the wait for it: a release would
-      // only put a fence into every step.
+      // The memory that was read is not written before the wait: a release
+      // would only put a fence into every step.
       NVVM::MBarrierArriveOp::create(e.b, e.loc, Type(), empty, Value(),
                                      NVVM::MemScopeKind::CLUSTER,
                                      /*relaxed=*/true);

@@ -212,7 +212,7 @@ private:
     return llvm::is_contained(mainloop.getLastTiles(), tile);
   }
 
-  /// Where a tile of the compute region comes from.
+  /// The op that gives a tile of the compute region.
   Operation *sourceOf(BlockArgument tile, bool &isInvariant) {
     unsigned number = tile.getArgNumber(), loaded = mainloop.getNumLoaded();
     isInvariant = number >= loaded;

@@ -124,7 +124,7 @@ RegisterTile BodyTiles::readElements(BlockArgument tile,
     registers.cols = cols.size();
     registers.values.resize(cols.size());
   }
-  // Where they are along each dimension, by row, by column, or at all.
+  // Their places along each dimension, by row, by column, or at all.
   SmallVector<SmallVector<std::pair<Value, Value>>> places;
   for (auto [d, role] : llvm::enumerate(roles)) {
     SmallVector<Value> positions = role == TileRole::Row ? rows
@@ -294,8 +294,8 @@ void BodyTiles::finish(MainloopEpilogue &epilogue, Value number,
 }
 
 namespace {
-/// What a comparison of places compares: rows and columns of the tile, so many
-/// times, with something that is the same for all elements.
+/// The operands of a comparison of places: rows and columns of the tile, so
+/// many times, with something that is the same for all elements.
 struct PlaceSum {
   int64_t rows = 0, cols = 0;
   Value limit; ///< index
@@ -595,7 +595,7 @@ Value BodyTiles::elementOf(PointwiseOp op, const Elements &elements, size_t i,
   return scalars.lookupOrDefault(body.getTerminator()->getOperand(0));
 }
 
-/// Of what is reduced along columns, four lanes have a part each.
+/// Four lanes have a part each of a reduction along columns.
 void BodyTiles::reduce(PointwiseOp op, const Elements &elements,
                        RegisterTile &result) {
   const BodyReduction &reduction = plan.reductions.at(op);

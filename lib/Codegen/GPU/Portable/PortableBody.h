@@ -24,7 +24,7 @@ struct RegisterTile {
   }
 };
 
-/// What makes the IR of a body's expansion.
+/// The state of a body's expansion.
 struct BodyContext {
   Emitter &e;
   const BodyPlan &plan;
@@ -49,7 +49,7 @@ public:
   void loadInvariant(const StagedTile &staged, Value to);
   /// Copies a tile of step `s` to the stage that lies at `to` (i32, bytes).
   void loadTile(const StagedTile &staged, Value s, Value to);
-  /// What says where the tiles of a step are: the ids (i32) of the rows that
+  /// The places of a step's tiles: the ids (i32) of the rows that
   /// this thread copies, -1 of those that are absent, and numbers. It comes a
   /// step before the tiles: what waits for an id would hold up all that is
   /// behind it.
@@ -111,7 +111,7 @@ public:
   /// Says whether it holds where a step's ops are computed. Else each of them
   /// asks.
   void assumeHolds(std::optional<bool> holds) { stepHolds = holds; }
-  /// What the step carries to the next one.
+  /// The values that the step carries to the next one.
   SmallVector<Value> next();
   /// Stores the further results, and runs the epilogue for the elements that
   /// thread `number` (i32) has of all that is carried. The thread is located
@@ -161,10 +161,10 @@ private:
   /// they compute.
   DenseMap<Value, Value> bases;
   std::optional<bool> stepHolds;
-  /// Of an op that is computed: rows times `rows` plus columns times `cols` are
-  /// compared with a limit (i32). What is left of it for each of the thread's
-  /// rows, from its first column on, is compared with numbers that are known:
-  /// each of them in a register would be too many.
+  /// The comparison of a computed op: rows times `rows` plus columns times
+  /// `cols` are compared with a limit (i32). What is left of it for each of the
+  /// thread's rows, from its first column on, is compared with numbers that are
+  /// known: each of them in a register would be too many.
   struct PlaceCompare {
     int64_t rows, cols;
     Value limit;
@@ -177,7 +177,7 @@ private:
 // Contractions
 //===----------------------------------------------------------------------===//
 
-/// Where a thread is in a step of a tile body.
+/// The state of a thread in a step of a tile body.
 struct BodyStep {
   const PortableThread &self; ///< of those that compute
   const BodyPlan &plan;

@@ -196,7 +196,7 @@ private:
               rows.empty() ? locate(e, row, e.toIndex(r)) : rows[n];
           if (!rows.empty() && fixedExists)
             exists = e.logicalAnd(exists, fixedExists);
-          // Of nothing, the address does not matter.
+          // A copy of no bytes may have any address.
           Value size = e.select(exists, bytesOfChunk(limit, c), e.i32(0));
           Value offset = e.add(fixedOffset, e.mul(at, row.stride));
           offset =

@@ -1,8 +1,9 @@
 //===- PortableLowering.h - A mainloop of all threads of a block *- C++ -*-===//
 //
-// What the parts of the expansion share. The portable schedule: all threads of
-// the block copy tiles into a ring of stages in shared memory (cp.async) and
-// multiply them from there, with tensor cores (ldmatrix, mma.sync) or without.
+// Declarations that files of the expansion share. The portable schedule: all
+// threads of the block copy tiles into a ring of stages in shared memory
+// (cp.async) and multiply them from there, with tensor cores (ldmatrix,
+// mma.sync) or without.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,7 @@
 
 namespace mlir::pit::cuda {
 
-/// What chunks of row `row` (i32) change places by: xor with their number.
+/// The swizzle of row `row` (i32): xor with it gives the place of a chunk.
 Value swizzleOf(Emitter &e, const SharedTile &tile, Value row);
 
 /// Locates them if they are the same in all steps; empty if a thread has too
@@ -45,7 +46,7 @@ SmallVector<Value> multiplyScalar(const ProductThread &self,
 /// (i32, bytes), for one step of the tensor cores, number `k` in the stage.
 SmallVector<Value> loadTensorCoreBlocks(const ProductThread &self, bool isB,
                                         Value from, int64_t k);
-/// Where blocks of an operand lie: its tile (i32, bytes), and the first
+/// The place of an operand's blocks: its tile (i32, bytes), and the first
 /// position along m or n, which is a sum of an i32 and a constant.
 struct BlockPlace {
   Value from, outer;
@@ -57,7 +58,8 @@ SmallVector<Value> loadTensorCoreBlocks(const PortableThread &self,
                                         const PortableOperand &operand,
                                         const BlockPlace &place, int64_t count,
                                         int64_t k);
-/// What tensor cores take, of the blocks of one operand as they were loaded.
+/// The operands of tensor cores, of the blocks of one operand as they were
+/// loaded.
 SmallVector<Value> formFragments(const PortableThread &self,
                                  const PortableOperand &operand,
                                  ArrayRef<Value> blocks, bool kFirst);

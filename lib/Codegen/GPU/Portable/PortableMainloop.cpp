@@ -108,7 +108,7 @@ private:
     }
   }
 
-  /// Where the tile of an operand's view lies in a stage.
+  /// The place of an operand's view in a stage.
   Value tileIn(Value stage, bool isB, unsigned view) {
     return e.add(stage, isB ? plan.a.bytes() + plan.b.placeOf(view)
                             : plan.a.placeOf(view));
@@ -226,7 +226,7 @@ private:
   StageRing ring;
   std::function<void(Value, Value)> load;
   function_ref<void()> afterStore;
-  /// Of the operands' views, if steps share them.
+  /// The rows of the operands' views, if steps share them.
   SmallVector<LocatedRows> rows[2];
 };
 

@@ -65,7 +65,7 @@ std::pair<Value, Value> threadCoordinates(const ProductThread &self) {
   return {y, x};
 }
 
-/// What threads of scalar code have along m or n.
+/// The rows or columns of a thread of scalar code, along m or n.
 struct ScalarPart {
   Value thread;           ///< number of this one along it (i32)
   int64_t threads, count; ///< how many there are, and positions of each
@@ -150,7 +150,7 @@ Value runScalar(OpBuilder &b, Block &block, ValueRange arguments) {
 // Scalar code
 //===----------------------------------------------------------------------===//
 
-/// What a thread has along m and along n.
+/// The part of a thread along m and along n.
 static std::pair<ScalarPart, ScalarPart>
 scalarParts(const ProductThread &self) {
   const PortablePlan &plan = self.plan;

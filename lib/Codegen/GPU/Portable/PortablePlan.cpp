@@ -86,7 +86,7 @@ static bool splitAmongWarps(PortablePlan &plan) {
       int64_t perN = llvm::alignTo(llvm::divideCeil(plan.n, warpsN), 16);
       if (perM * perN > mostOfWarp(plan))
         continue;
-      // What is computed in vain counts most, then what each warp reads, then
+      // Products of padding count most, then the reads of each warp, then
       // few warps (more blocks on a multiprocessor), but at least four.
       int64_t padded = warpsM * perM * warpsN * perN;
       int64_t reads = padded / perM + padded / perN;
@@ -224,7 +224,7 @@ static void transposeOperands(MainloopOp mainloop, PortablePlan &plan) {
     operand->isTransposed &= isGathered(mainloop, *operand);
 }
 
-/// What is known before anything is decided.
+/// The facts before any decision.
 static OrRefusal<PortablePlan> describe(MainloopOp mainloop,
                                         const GpuTarget &target) {
   PortablePlan plan(target);

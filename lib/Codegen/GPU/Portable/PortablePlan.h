@@ -71,7 +71,7 @@ struct PortableOperand : ContractionOperand {
   /// Do rows of shared memory run along k?
   bool runsAlongK() const { return kIsCol && !isTransposed; }
 
-  /// Where the tile of one of the views lies among those of all, and their
+  /// The place of a view's tile among those of all views, and their
   /// size.
   int64_t placeOf(unsigned view) const { return view * tile.bytes(); }
   int64_t bytes() const { return placeOf(views.size()); }
@@ -113,7 +113,7 @@ struct PortablePlan : KernelPlan {
   int64_t neighbours() const;
   int64_t stageBytes() const { return a.bytes() + b.bytes(); }
   int64_t sharedBytes() const { return stages * stageBytes(); }
-  /// Of the sums of one part.
+  /// The bytes of the sums of one split.
   int64_t partialBytes() const {
     return coveredM() * coveredN() * pairs.size() * accumulatorBytes;
   }
@@ -123,7 +123,7 @@ struct PortablePlan : KernelPlan {
   static OrRefusal<PortablePlan> from(PortableScheduleAttr schedule,
                                       MainloopOp mainloop,
                                       const GpuTarget &target);
-  /// What is decided, as an attribute.
+  /// The plan as an attribute.
   PortableScheduleAttr toAttribute(MLIRContext *context) const;
 };
 

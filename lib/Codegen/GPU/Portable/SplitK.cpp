@@ -94,7 +94,7 @@ SmallVector<Value> SplitK::startOf(ArrayRef<Value> initial) {
 // Sums in memory
 //===----------------------------------------------------------------------===//
 
-/// Where the thread's first sum of this part (i32) of the tile lies.
+/// The address of the thread's first sum of this part (i32) of the tile.
 /// Neighbouring threads are neighbours in memory.
 Value SplitK::firstOf(Value part) {
   Value tile = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, gpu::Dimension::x));

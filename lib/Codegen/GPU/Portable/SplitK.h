@@ -26,8 +26,8 @@ void chooseSplitK(func::FuncOp function, MainloopOp mainloop,
 
 class SplitK {
 public:
-  /// Of a block with `steps` (i32) of the mainloop in its tile, at the
-  /// emitter's place.
+  /// The state of a block with `steps` (i32) of the mainloop in its tile, at
+  /// the emitter's place.
   SplitK(const ProductThread &self, MainloopOp mainloop, Value steps);
 
   /// Has this block a part of the tile? (i1)
@@ -36,7 +36,7 @@ public:
   Value steps() const { return e.sub(end, begin); }
   /// Its step `s` (i32) among the tile's, `total`.
   Value stepOfTile(Value s, Value total) const;
-  /// What sums start from: zeros in all splits but the first.
+  /// The first values of sums: zeros in all splits but the first.
   SmallVector<Value> startOf(ArrayRef<Value> initial);
   /// Runs `finish` with the sums of all splits in the block that comes last, if
   /// blocks share the tile, or else with those that the block has.

@@ -25,7 +25,7 @@ public:
       : e(e), stages(stages), stageBytes(stageBytes), shared(shared),
         total(total), forWgmma(forWgmma) {}
 
-  /// Where a stage lies.
+  /// The address of a stage.
   Value address(Value stage) { return e.add(shared, e.mul(stage, stageBytes)); }
   /// The stage so many steps later.
   Value next(Value stage, int64_t by);

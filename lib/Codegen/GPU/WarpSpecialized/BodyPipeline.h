@@ -16,7 +16,7 @@ struct StagedRing {
   Value map; ///< null: threads copy it
 };
 
-/// What roles know of the kernel.
+/// The values that roles share.
 struct RolesContext {
   const BodyPlan &plan;
   ArrayRef<StagedRing> rings; ///< as plan.staged

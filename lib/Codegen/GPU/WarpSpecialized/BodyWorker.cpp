@@ -287,7 +287,7 @@ private:
     return next;
   }
 
-  /// What is carried has the late contraction's first factor, too; its sums are
+  /// The loop carries the late contraction's first factor, too; its sums are
   /// those before it.
   SmallVector<Value> stepsWithLate(ArrayRef<Value> initial) {
     Value total = body.steps.total();

@@ -1,9 +1,9 @@
 //===- HopperExtras.cpp - What results need of other tensors --------------===//
 //
-// What an epilogue reads for each row and column, as the hidden values of a
-// layer that its gradients are made of, comes like the results go: a warp loads
-// chunks of 16 bytes of its lines, and takes from shared memory what each
-// thread needs.
+// An epilogue's operand with a value for each row and column, as the hidden
+// values of a layer that its gradients are made of, comes like the results go:
+// a warp loads chunks of 16 bytes of its lines, and takes from shared memory
+// what each thread needs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ using namespace mlir::pit::cuda;
 static constexpr int64_t kHalvesOfChunk = kChunkBytes / 2;
 
 void HopperStore::prefetchExtras(HopperRows &rows) {
-  // Of each row a lane has one of the pieces that are stored together.
+  // A lane has one of the pieces of each row that are stored together.
   constexpr int64_t lanes = kLineBytes / kChunkBytes;
   int64_t pieces = plan.perN() / kStoreColumns;
   for (auto &[extra, lines] : rows.extras) {
@@ -62,7 +62,7 @@ void HopperStore::stageExtra(HopperRows &rows, size_t number, Value column) {
   Value staging = e.mul(laneChunk, kHalvesOfChunk);
   auto copyChunks = [&] {
     for (size_t i = 0; i < lines.offsets.size(); ++i)
-      // Of a row that does not exist nothing is read.
+      // Nothing is read for a row that does not exist.
       pitgpu::CopyOp::create(
           e.b, e.loc, addressOf(i, col), lines.exist[i], staged,
           e.add(e.mul(self.warp, kWarpRows), e.add(laneRow, 4 * i)), staging);
@@ -106,7 +106,7 @@ void HopperStore::takeExtras(HopperRows &rows, Value column) {
     SmallVector<Type> types(2 * pairs, VectorType::get(2, element));
     auto values =
         UnrealizedConversionCastOp::create(e.b, e.loc, types, fragment);
-    // Of each eight columns it has those of a row, then of the other one.
+    // It has a row's values of each eight columns, then the other row's.
     SmallVector<Value> ofPiece(2 * pairs);
     for (size_t i = 0; i < 2 * pairs; ++i)
       ofPiece[i % 2 * pairs + i / 2] = LLVM::BitcastOp::create(

@@ -31,10 +31,11 @@ static constexpr int64_t kFilledWordBits = 32;
 static constexpr int64_t kFraction = 12;
 
 //===----------------------------------------------------------------------===//
-// What fits
+// Which plans fit
 //===----------------------------------------------------------------------===//
 
-/// What a kernel fills its only argument with, if it does nothing else.
+/// The value that a kernel fills its only argument with, if it does nothing
+/// else.
 static TypedAttr filledWith(func::FuncOp kernel) {
   if (!kernel || kernel.isExternal() || kernel.getNumArguments() != 1 ||
       !kernel.getBody().hasOneBlock())
@@ -381,7 +382,7 @@ void HopperFill::start(Value steps) {
       memref::ExtractAlignedPointerAsIndexOp::create(e.b, e.loc, dest));
   // Each warp has as many, the next row is the next one's.
   copies = e.mul(e.div(e.add(count, warps - 1), warps), copiesOfRow());
-  // Those of the first steps are for the consumers to find out what is listed,
+  // In the first steps the consumers find out what is listed,
   // and for what they wait for to come first.
   spread = e.max(e.sub(steps ? steps : copies, e.i32(plan.stages)), e.i32(1));
   rate = e.add(divide(e, e.mul(copies, 1 << kFraction), spread), 1);
@@ -400,7 +401,7 @@ void HopperFill::afterStep(Value number) {
   auto fillShare = [&] {
     fill(copiesAfter(number), copiesAfter(e.add(number, 1)));
   };
-  // Where threads copy chunks or scales, all are here.
+  // If threads copy chunks or scales, all are here.
   if (plan.copiesByLanes())
     inLeader(e, /*ofWarps=*/true, fillShare);
   else

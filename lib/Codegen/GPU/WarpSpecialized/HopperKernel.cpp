@@ -74,7 +74,7 @@ LaunchInfo HopperLowering::describeLaunch() {
   return info;
 }
 
-/// What all threads of the block know before they come to a role.
+/// The values that all threads of the block have before they come to a role.
 void HopperLowering::describeBlock(Emitter &e) {
   auto x = gpu::Dimension::x;
   worker = e.toI32(gpu::BlockIdOp::create(rewriter, loc, x));

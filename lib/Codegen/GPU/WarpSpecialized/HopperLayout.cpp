@@ -23,7 +23,7 @@ int64_t HopperOperand::boxRows() const {
 
 int64_t HopperPlan::producerRegisters() const {
   // The ids of the next steps, or rows that are known for all steps.
-  // What fills rows comes on top of these.
+  // The registers for filling rows come on top of these.
   if (a.kIsGathered || b.kIsGathered || (rows && fillsBetweenSteps()))
     return 88;
   if (has(Loader::TmaRowGather) && !scales.empty())
@@ -34,8 +34,8 @@ int64_t HopperPlan::producerRegisters() const {
 }
 
 int64_t HopperPlan::consumerRegisters() const {
-  // Of each thread when the kernel starts. Roles share these: a consumer that
-  // waits for more than the producers give back waits forever.
+  // The registers of each thread when the kernel starts. Roles share these: a
+  // consumer that waits for more than the producers give back waits forever.
   int64_t entry = registers / kHopperThreads / 8 * 8;
   int64_t all = entry * (1 + kConsumers);
   return (all - producerRegisters()) / kConsumers / 8 * 8;
@@ -48,7 +48,8 @@ int64_t HopperPlan::storeBytes() const {
 }
 
 int64_t HopperPlan::barrierBytes() const {
-  // Of the rows' bits, and of the ids of even and odd tiles' first steps.
+  // The rows' bits have barriers, and so have the ids of even and odd tiles'
+  // first steps.
   return 16 * stages + (rows ? 8 : 0) + (streamsIds() ? 16 : 0);
 }
 

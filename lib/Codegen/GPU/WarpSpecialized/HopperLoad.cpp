@@ -98,7 +98,7 @@ private:
     int64_t rows, cols; ///< after the operand's first chunk of this thread
     Value isMine;       ///< whether this thread copies it; null: it does
   };
-  /// What there is to do for a step.
+  /// The work of a step.
   struct Step {
     Value number;
     SmallVector<Copy> copies;
@@ -255,7 +255,7 @@ private:
       hasRows[i] = e.lessThan(e.toIndex(e.mul(self.warp, count)), dim.limit);
       rowBytes = e.add(
           rowBytes, e.select(hasRows[i], e.i32(op.bytes() / kWarps), e.i32(0)));
-      // What is computed of rows that do not exist is not stored. Some row is
+      // Results of rows that do not exist are not stored. Some row is
       // read for each of them: reading beyond the end is slow, and so is one
       // row for all.
       Value row = e.toI32(e.select(exists, at, e.toIndex(mine)));
@@ -327,7 +327,7 @@ private:
 
   //===--- Rows that each step's ids select -------------------------------===//
 
-  /// What `id` selects along k, whose number in the stage is `number`, and
+  /// The place along k that `id` selects, which has `number` in the stage, and
   /// whether it exists.
   std::pair<Value, Value> placeOfId(const TileDim &dim, Value id,
                                     Value number) {

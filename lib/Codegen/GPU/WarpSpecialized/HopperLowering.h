@@ -17,7 +17,7 @@
 
 namespace mlir::pit::cuda {
 
-/// What a kernel has in shared memory.
+/// The shared memory of a kernel.
 struct HopperShared {
   void place(Emitter &e, const HopperPlan &plan);
   /// Makes rings, whose barriers all threads of the block wait for.
@@ -39,8 +39,9 @@ struct HopperShared {
 SmallVector<Value> makeTensorMaps(Emitter &e, MainloopOp mainloop,
                                   const HopperPlan &plan, ValueRange arguments);
 
-/// Where blocks share a tile along k: each goes through a part of its steps,
-/// and the one that comes last adds up what the others wrote.
+/// The share of a block in a tile that is divided along k: each goes through a
+/// split of its steps, and the one that comes last adds up what the others
+/// wrote.
 struct StreamKWork {
   Value count;    ///< splits of a tile (i32); null: tiles are not shared
   Value part;     ///< this block's (i32)
@@ -51,7 +52,7 @@ struct StreamKWork {
   bool ofList = false; ///< the tile's ids are those of the part alone
 };
 
-/// What a thread knows before it comes to a tile.
+/// The values that a thread has before it comes to a tile.
 struct HopperThread {
   Value thread;   ///< of the warpgroup (i32)
   Value warp;     ///< of the warpgroup (i32), known to be the same in a warp
@@ -84,8 +85,8 @@ void syncWarp(Emitter &e);
 /// Lanes of a warp.
 constexpr int64_t kLanes = 32;
 
-/// What producers do after they have started a step's copies; the argument is
-/// how many stages had gone through the ring before (i32).
+/// The work of producers after they have started a step's copies; the argument
+/// is how many stages had gone through the ring before (i32).
 using BetweenSteps = function_ref<void(Value)>;
 
 /// How many ids a tile's steps have, and where they start: loaded while the

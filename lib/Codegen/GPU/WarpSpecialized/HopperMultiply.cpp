@@ -31,7 +31,7 @@ public:
   }
 
   Value run() {
-    // What depends on rows alone is loaded while the first stages come.
+    // Values that depend on rows alone are loaded while the first stages come.
     locateRows();
     for (HopperRows &located : rows)
       store.prefetchExtras(located);
@@ -133,8 +133,8 @@ private:
     return scales;
   }
 
-  /// Those of step `s`, from memory: they are on their way while the stage is
-  /// awaited.
+  /// The scales of step `s`, from memory: they are on their way while the stage
+  /// is awaited.
   SmallVector<Scales> loadScales(Value s) {
     if (mainloop.getNumScales() == 0 || !plan.scales.empty())
       return {};
@@ -144,7 +144,7 @@ private:
     });
   }
 
-  /// Those that came with a stage.
+  /// The scales that came with a stage.
   SmallVector<Scales> readScales(Value stage) {
     return scalesOf([&](const ScaleView &scale, Value position) {
       return readScale(e, plan, self.shared.scales, stage, scale, position);

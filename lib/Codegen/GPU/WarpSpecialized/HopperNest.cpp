@@ -22,7 +22,7 @@ static constexpr int64_t kMostColumnBlocks = 16;
 /// How many times what a column block loads again it has to save: measured with
 /// down projections of experts, which lose 5 % where it is eight times.
 static constexpr int64_t kColumnBlockGain = 16;
-/// Of a sum that groups add to.
+/// The bytes of a sum that groups add to.
 static constexpr int64_t kSumBytes = 4;
 
 int cuda::tileDim(MainloopNest nest, const HopperOperand &operand) {
@@ -30,7 +30,8 @@ int cuda::tileDim(MainloopNest nest, const HopperOperand &operand) {
   Value subscript = view.getSubscripts()[operand.outerDim()];
   auto argument = dyn_cast<BlockArgument>(subscript);
   // A tile may be one of blocks, of which each is read from its beginning on.
-  // What numbers blocks numbers none of the other operand's, and no groups.
+  // The dim that numbers blocks numbers no dim of the other operand, and no
+  // groups.
   ViewOp other = nest.mainloop.getOperandView(1 - operand.number);
   SmallVector<Value> numbers(other.getSubscripts());
   if (nest.chunks)
@@ -139,8 +140,8 @@ bool cuda::canShareTiles(MainloopNest nest, const HopperPlan &plan) {
     return false;
   if (stagesOfTile(nest.mainloop, plan.subSteps) >= 0)
     return true;
-  // Of few rows or columns: blocks with larger tiles have no registers left.
-  // Lines that are short are stored as a whole.
+  // Tiles of few rows or columns: blocks with larger tiles have no registers
+  // left. Lines that are short are stored as a whole.
   return knowsGroups(nest) && nest.mainloop.getSteps().empty() &&
          std::min(plan.m, plan.n) <= kWgmmaRows &&
          (plan.isTransposed() || plan.perN() % kStoreColumns == 0);
@@ -170,7 +171,7 @@ bool cuda::canHaveColumnBlocks(MainloopNest nest, const HopperPlan &plan) {
 int64_t cuda::chooseColumnBlocks(MainloopNest nest, const HopperPlan &plan) {
   if (!canHaveColumnBlocks(nest, plan))
     return 1;
-  // What a column block costs for a row that is gathered, and what all of them
+  // The cost of a column block for a gathered row, and what all column blocks
   // save: sums that go from memory and back.
   int64_t steps = stagesOfTile(nest.mainloop, plan.subSteps);
   int64_t nDim = tileDim(nest, plan.b);

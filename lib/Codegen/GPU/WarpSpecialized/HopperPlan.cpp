@@ -28,7 +28,7 @@ static constexpr int64_t kLeastFill = 1024;
 static constexpr int64_t kMostFill = 8192;
 
 //===----------------------------------------------------------------------===//
-// What is known
+// Facts before decisions
 //===----------------------------------------------------------------------===//
 
 /// Is the ids value one of consecutive positions?
@@ -135,7 +135,7 @@ static bool isSkinnyTile(int64_t rows, int64_t columns) {
   return columns <= kWgmmaRows && rows >= kConsumers * kWgmmaRows;
 }
 
-/// What is known before anything is decided but whether the result's tile is
+/// The facts before any decision but whether the result's tile is
 /// computed transposed.
 static OrRefusal<HopperPlan>
 describe(const MainloopNest &nest, const GpuTarget &target, bool transposed) {
@@ -195,7 +195,7 @@ describe(const MainloopNest &nest, const GpuTarget &target, bool transposed) {
 }
 
 //===----------------------------------------------------------------------===//
-// What fits
+// Which plans fit
 //===----------------------------------------------------------------------===//
 
 /// Does the k dimension of the operands end where the tile does?
@@ -237,7 +237,7 @@ static bool canShareLoads(const MainloopNest &nest, const HopperPlan &plan,
 
 /// Do stages make up the steps, and the consumers' wgmmas the tile?
 static Refused checkTile(const HopperPlan &plan, MainloopOp mainloop) {
-  // Of a skinny tile, lines along n may be shorter.
+  // A skinny tile may have shorter lines along n.
   int64_t line = kLineBytes / plan.a.elementBytes, k = plan.tileK;
   bool isLine = plan.a.kIsCol || (plan.b.kIsCol && !plan.isSkinny);
   int64_t unit = isLine ? line : plan.wgmmaDepth();
@@ -305,7 +305,7 @@ static Refused checkStream(const HopperPlan &plan, const MainloopNest &nest) {
   return {};
 }
 
-/// What blocks do together, and what they have shared memory for.
+/// Checks the common work of blocks, and the shared memory that it takes.
 static Refused checkBlocks(const HopperPlan &plan, const MainloopNest &nest,
                            const GpuTarget &target) {
   if (plan.cluster > 1 && (!canShareLoads(nest, plan, plan.cluster) ||
@@ -359,7 +359,7 @@ static SmallVector<HopperScales> listScales(MainloopOp mainloop,
   return found;
 }
 
-/// What follows from the tile's extents and the depth.
+/// Derives the layout from the tile's extents and the depth.
 static void layOut(HopperPlan &plan, MainloopOp mainloop) {
   plan.scales = listScales(mainloop, plan);
   plan.subSteps = llvm::divideCeil(plan.tileK, plan.depth);
@@ -500,7 +500,7 @@ OrRefusal<HopperPlan> cuda::planHopper(const MainloopNest &nest, int64_t rows,
        ArrayRef(orders).drop_front(better ? orders.size() : 1))
     if (OrRefusal<HopperPlan> plan = planTile(nest, rows, target, transposed))
       return plan;
-  // What is wrong with the better one is to be said.
+  // The refusal of the better one is returned.
   return better;
 }
 

@@ -32,7 +32,7 @@ constexpr int64_t kRowWarps = 4;
 /// are added to others.
 constexpr int64_t kMaxAccumulators = 128;
 constexpr int64_t kMaxAddedAccumulators = 192;
-/// Of a scale in shared memory.
+/// The bytes of a scale in shared memory.
 constexpr int64_t kScaleBytes = 4;
 
 /// An operand in shared memory: a tile for each of its views, one after
@@ -64,7 +64,7 @@ struct HopperOperand : ContractionOperand {
   int64_t bytes() const { return views.size() * tileBytes(); }
   int kDim() const { return kIsCol ? colDim : rowDim; }
   int outerDim() const { return kIsCol ? rowDim : colDim; }
-  /// What there is for each dimension of the source, in the order in which the
+  /// The values for each dimension of the source, in the order in which the
   /// kernel's descriptor has them.
   template <typename T> SmallVector<T> inOrder(ArrayRef<T> bySource) const {
     if (!isTransposed)
@@ -105,8 +105,8 @@ struct HopperPlan : KernelPlan {
   HopperOperand a, b;                      ///< along m and along n
   /// Which of the views of a and b each accumulator's contraction reads.
   SmallVector<std::array<unsigned, 2>> pairs = {{0, 0}};
-  /// Those that are copied with each stage; empty: there are none, or they are
-  /// of types that cp.async does not copy, and consumers load them.
+  /// The scales that are copied with each stage; empty: there are none, or they
+  /// are of types that cp.async does not copy, and consumers load them.
   SmallVector<HopperScales> scales;
   int64_t depth = 0; ///< of a stage along k
   int64_t subSteps = 1;
@@ -157,7 +157,7 @@ struct HopperPlan : KernelPlan {
   /// are not known to be full.
   int64_t idSlots() const { return llvm::PowerOf2Ceil(3 * stepsAhead()); }
   int64_t idSlotBytes() const { return depth * 4; }
-  /// Those of the first steps, of this tile and of the next one.
+  /// The slots for ids of the first steps, of this tile and of the next one.
   int64_t firstIdSlots() const { return 2 * stepsAhead(); }
   /// Places for the words that hold a step's elements of b. A thread reads what
   /// it has copied itself.
@@ -204,7 +204,7 @@ struct HopperPlan : KernelPlan {
   static OrRefusal<HopperPlan> from(HopperScheduleAttr schedule,
                                     const MainloopNest &nest,
                                     const GpuTarget &target);
-  /// What is decided, as an attribute.
+  /// The plan as an attribute.
   HopperScheduleAttr toAttribute(MLIRContext *context) const;
 };
 

@@ -30,7 +30,7 @@ public:
   /// columns: the same in all steps.
   HopperScaleLoader(Emitter &e, const HopperTile &tile, MainloopSteps &steps);
 
-  /// What this thread copies of the step that the steps are in.
+  /// This thread's copies of the step that the steps are in.
   SmallVector<HopperScaleCopy> prepareStep();
   /// Starts the copies to a stage (i32), which has to be empty. They are over
   /// when an arrival of cp.async is.

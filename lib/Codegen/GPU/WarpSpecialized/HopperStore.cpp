@@ -124,7 +124,7 @@ SmallVector<Value> HopperStore::initial(HopperRows &rows, Value column,
 }
 
 void HopperStore::loadForColumns(HopperRows &rows) {
-  // Where they lie, before the tiles, would only take up registers.
+  // Their places, before the tiles, would only take up registers.
   rows.epilogue.loadForColumns(
       colsOf(e.i32(0), plan.perN(), e.hideFromOptimizer(lane())));
 }
@@ -229,7 +229,7 @@ void HopperStore::locateBitsLines(HopperRows &rows) {
   }
 }
 
-/// Where the warpgroup's results lie in shared memory: lines of their rows or,
+/// The warpgroup's results in shared memory: lines of their rows or,
 /// of a transposed tile, of their columns.
 Value HopperStore::stagingTile(Type element) {
   Value address = e.add(self.shared.results,
@@ -245,7 +245,7 @@ Value HopperStore::stagingTile(Type element) {
   return pitgpu::TileAtOp::create(e.b, e.loc, type, address);
 }
 
-/// Where an element lies of a line of the warp's.
+/// The place of an element in a line of the warp's.
 Value HopperStore::stagedPlace(Value tile, Value line, Value element) {
   Value first = e.mul(self.warp, kWarpRows);
   if (plan.isTransposed())
@@ -343,7 +343,7 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
 /// Stores what no chunk has stored of the lines in shared memory, `columns`
 /// from column `first` of the tile on: the edge, and results that are not
 /// aligned. Lanes store neighbours, which lie in the same sectors of memory.
-/// What that needs is computed in a loop that is not entered otherwise, so that
+/// Its operands are computed in a loop that is not entered otherwise, so that
 /// it takes hardly any registers there. Of rows with ids it would, since these
 /// are loaded anew.
 void HopperStore::storeElements(HopperRows &rows, Value first,

@@ -16,7 +16,7 @@
 
 namespace mlir::pit::cuda {
 
-/// Where a lane finds chunks of a tensor, in the rows that its warp has of one
+/// The chunks of a tensor that a lane has, in the rows that its warp has of one
 /// wgmma: of results that are staged through shared memory, or of an extra that
 /// comes through it.
 struct HopperLines {
@@ -24,12 +24,12 @@ struct HopperLines {
   /// aligned.
   SmallVector<Value> offsets, exist;
   Value aligned;
-  /// Where the tensor is along dimensions of one element, and whether it is. Of
+  /// The place along dimensions of one element, and whether it exists. Of
   /// a transposed tile the lines in memory are columns.
   Value fixed, exists;
 };
 
-/// What is known of the rows that a thread has in one wgmma.
+/// The rows that a thread has in one wgmma.
 struct HopperRows {
   explicit HopperRows(MainloopEpilogue epilogue) : epilogue(epilogue) {}
 
@@ -44,7 +44,7 @@ struct HopperRows {
   Value bitsFixed;
 };
 
-/// What bits a chunk of results has, by its place in its line.
+/// The bits of a chunk of results, by its place in its line.
 struct HopperBitmapColumn {
   Value byte;   ///< of the line's bits (index)
   Value exists; ///< has the line such a byte?
@@ -98,8 +98,8 @@ private:
   int lineDim() const { return plan.isTransposed() ? plan.mDim : plan.nDim; }
   int otherDim() const { return plan.isTransposed() ? plan.nDim : plan.mDim; }
   bool canStage();
-  /// Of a tensor whose dimension `along` is that of lines, and `across` the
-  /// other one of the tile.
+  /// The lines of a tensor whose dimension `along` is that of lines, and
+  /// `across` the other one of the tile.
   HopperLines locateLines(const TileAccess &tile, int along, int across,
                           Value wgmma);
   void locateBitsLines(HopperRows &rows);
@@ -125,7 +125,7 @@ private:
   void storeElements(HopperRows &rows, Value first, int64_t columns);
   /// Are there bits to write?
   bool scans() { return static_cast<bool>(mainloop.getBitmap()); }
-  /// Of the chunk at `col` of the tile.
+  /// The bits of the chunk at `col` of the tile.
   HopperBitmapColumn locateBits(Value col);
   void storeBits(Value chunk, Value rowOffset, Value exists,
                  const HopperBitmapColumn &column);

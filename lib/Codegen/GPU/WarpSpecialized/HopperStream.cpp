@@ -84,7 +84,7 @@ void HopperStream::copyFirstIds(MainloopSteps &steps, Value wave) {
   pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Copies);
 }
 
-/// Where this thread's first word of step `s` lies (i32).
+/// The place of this thread's first word of step `s` (i32).
 Value HopperStream::elementPlace(Value s) {
   Value slot = e.rem(s, plan.elementSlots());
   Value byte = e.add(e.mul(slot, plan.elementSlotBytes()),

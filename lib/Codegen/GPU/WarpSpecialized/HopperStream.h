@@ -1,6 +1,6 @@
 //===- HopperStream.h - Ids and elements, some steps ahead ------*- C++ -*-===//
 //
-// Where ids of the steps select what is loaded, a load of ids would wait behind
+// If ids of the steps select the loaded rows, a load of ids would wait behind
 // the copies that are on their way, and until it is back no others start. So
 // ids come by copies, too, into a ring in shared memory, twice as many steps
 // ahead as there are stages. So do elements of rows that they select, as words
@@ -22,7 +22,7 @@
 
 namespace mlir::pit::cuda {
 
-/// What a thread copies of the first rows of an operand that threads copy.
+/// A thread's share of the first rows of an operand that threads copy.
 struct HopperThreadPlace {
   HopperThreadPlace() = default;
   HopperThreadPlace(Emitter &e, const HopperOperand &operand, Value thread);

@@ -61,7 +61,7 @@ Value HopperLowering::extentOf(Emitter &e, const TileSpace &space, int dim) {
 const HopperOperand *HopperLowering::sharedByIds(MainloopNest nest) const {
   ValueRange group = nest.mainloop.getGroup();
   ValueRange ivs = nest.forall.getInductionVars();
-  // What is packed lies along positions, and along no loop.
+  // A packed operand lies along positions, and along no loop.
   auto isOfGroup = [&](int dim) {
     return dim == kNoDim || (dim >= 0 && dim < static_cast<int>(ivs.size()) &&
                              llvm::is_contained(group, ivs[dim]));
@@ -73,7 +73,7 @@ const HopperOperand *HopperLowering::sharedByIds(MainloopNest nest) const {
 }
 
 /// Finds out in how many splits tiles of lists are shared, by the mean list.
-/// Where there are many tiles they are not, and no block waits for the number
+/// If there are many tiles, they are not, and no block waits for the number
 /// of ids, or divides.
 void HopperLowering::shareLists(Emitter &e, TileSpace &space) {
   Value tiles = space.total;
@@ -161,7 +161,7 @@ void HopperLowering::countTiles(Emitter &e, TileSpace &space, Value ids) {
   space.total = share.getNumbers();
 }
 
-/// What this block fills of what was filled before.
+/// The rows that this block fills.
 HopperFill HopperLowering::fillOf(Emitter &e, MainloopNest nest) {
   unsigned groupDims = nest.chunks ? nest.chunks.getGroup().size() : 0;
   return HopperFill(e, hopper, self, kernel.getArgument(before->argument),
@@ -424,7 +424,7 @@ ValueRange HopperLowering::lowerBatches(TileSpace space, Role role,
   return op->getResults();
 }
 
-/// Where tile `number` (i32) of the space is.
+/// The place of tile `number` (i32) of the space.
 HopperLowering::TileIvs
 HopperLowering::tileAt(Emitter &e, const TileSpace &space, Value number) {
   auto order = space.order.getDefiningOp<pitgpu::TileSpaceOp>();
@@ -479,7 +479,7 @@ void HopperLowering::enterTile(Emitter &e, TileSpace &space, Value number,
                chunks);
 }
 
-/// What number `number` of the loop is; null: a tile.
+/// The split that has `number` in the loop; null: the number is a tile's.
 pitgpu::SplitOfOp HopperLowering::partOf(const TileSpace &space, Value number) {
   if (!space.shared)
     return {};

@@ -19,14 +19,14 @@ static constexpr int64_t kPartialsAtOnce = 2;
 static constexpr int64_t kPolls = 1000;
 static constexpr int64_t kAllWarps = kConsumers * kWarps;
 static constexpr int64_t kCounterBytes = 8;
-/// What a warp does with a tile.
+/// The share of a tile that a warp stores.
 enum { kNothing, kItsPieces, kAllPieces };
 
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Where the sums of this thread lie, of that part of the tile, from number
+/// The address of this thread's sums, of that part of the tile, from number
 /// `sum` (i32) on.
 Value StreamKFixup::firstOf(Value part, Value sum) {
   Value block = e.add(self.streamK.first, e.mul(part, self.streamK.distance));
@@ -38,7 +38,7 @@ Value StreamKFixup::firstOf(Value part, Value sum) {
   return e.globalPointer(self.streamK.partials, byte);
 }
 
-/// Those a constant number later.
+/// The sums a constant number later.
 Value StreamKFixup::place(Value first, int64_t sum) {
   return LLVM::GEPOp::create(e.b, e.loc, first.getType(), e.b.getI8Type(),
                              first,

@@ -48,7 +48,7 @@ private:
   Value arrivals(Value state) { return e.bitAnd(state, kArrivals); }
   int64_t sums() const { return plan.wgmmas() * plan.accumulators(); }
 
-  /// Of a counter's first word: the warps that arrived; the others gave up.
+  /// The bits of a counter's first word with the number of warps that arrived.
   static constexpr int64_t kArrivals = 0xFFFF;
 
   Emitter &e;

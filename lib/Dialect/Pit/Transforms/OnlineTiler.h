@@ -32,7 +32,7 @@
 
 namespace mlir::pit {
 
-/// What a mark selects, for `findOnlineChain`.
+/// The selection of a mark, for `findOnlineChain`.
 std::optional<Selection> findMarkSelection(Operation *op);
 
 class OnlineTiler {
@@ -49,7 +49,7 @@ public:
 
 private:
   enum class Kind { Axis, Outer, Row, Whole };
-  /// Of which moment is a state?
+  /// The moment that a state belongs to.
   enum class Epoch { Before, Now, End };
   using Dims = SmallVector<int64_t>;
   /// Positive numbers that the body of an op multiplies by and that are the
@@ -110,7 +110,7 @@ private:
   std::pair<Value, Dims> readSelector();
   SmallVector<Value> tileOfRows(ValueRange outputs);
   SmallVector<Value> step(ValueRange before);
-  /// Where the loop of a tile begins and ends. If there is a gap, steps up to
+  /// The begin and end of a tile's loop. If there is a gap, steps up to
   /// `first` are at `before`, others at `after`, plus the step.
   struct Range {
     Value lower, upper, first, before, after;
@@ -157,7 +157,7 @@ private:
   /// Is there an element at the place along the axis? In a body.
   Value isInside(OpBuilder &b, Location loc, Value place, bool isCoordinate);
 
-  /// Of results of reductions.
+  /// The rows of a reduction's result.
   Tile rows(Value value, Epoch epoch);
   Value materialize(Tile tile, ArrayRef<int64_t> dims);
   Tile withoutRowScale(Tile tile, ArrayRef<int64_t> dims);
@@ -214,7 +214,7 @@ private:
   };
   SmallVector<Order> orders;
 
-  // What selects.
+  // The selection.
   SmallVector<Value> ids;   ///< of the tile, by dims of the chain; or null
   Value sparsity;           ///< the index
   SparsityIndexType listed; ///< null where nothing is gathered

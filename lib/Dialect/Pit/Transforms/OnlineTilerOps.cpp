@@ -80,7 +80,7 @@ Value OnlineTiler::elementwise(
 
 OnlineTiler::Tile OnlineTiler::elements(Value value, ArrayRef<int64_t> dims) {
   const ChainOp *op = chain.find(value);
-  // What is only read may be read along several dims.
+  // A value that the loop only reads may be read along several dims.
   if (!op)
     return {read(value, dims), 1};
   auto known = stepTiles.find(value);

@@ -189,7 +189,7 @@ bool OnlineTiler::takeBlocks(std::optional<unsigned> row, int64_t &rowTile,
   if (!blocksOfMask)
     return false;
   const auto &[mask, dims, sizes] = *blocksOfMask;
-  // Of fewer elements a step takes too little: they are gathered one by one.
+  // Shorter runs give a step too little: elements are gathered one by one.
   bool multiplies = isNarrow() && target.gpu;
   int64_t unit = !multiplies ? 8 : target.gpu->wgmma ? 64 : 32;
   int64_t rowUnit = multiplies ? 16 : 1, newRow = rowTile, newAxis = axisTile;
@@ -293,7 +293,7 @@ Refused OnlineTiler::chooseTile() {
   if (target.gpu && !isNarrow()) {
     rowTile = axisTile = whole <= 64 ? 32 : 16;
   } else if (target.gpu && target.gpu->wgmma) {
-    // Where wgmma multiplies, which takes lines of 64 elements, tiles are as
+    // If wgmma multiplies, which takes lines of 64 elements, tiles are as
     // large as registers and shared memory allow.
     bool hasLines = whole % 64 == 0;
     bool gathersRows = gathers && !blocksOfMask;

@@ -56,7 +56,7 @@ Value OnlineTiler::computeRows(const ChainOp &op, Epoch epoch) {
     if (argument.use_empty())
       continue;
     Dims of = op.dimsOf(input.map);
-    // What is read may have other dims than where it is read first.
+    // A later read may have other dims than the first one.
     Tile from = chain.find(input.value) ? rows(input.value, epoch)
                                         : Tile{read(input.value, of), 1};
     from = withoutRowScale(from, of);
@@ -84,7 +84,7 @@ Value OnlineTiler::computeRows(const ChainOp &op, Epoch epoch) {
             b.clone(inner, mapping);
             continue;
           }
-          // Where nothing was selected the sum is 0, and so is the result.
+          // If nothing was selected, the sum is 0, and so is the result.
           Value sum = mapping.lookup(quotient.getRhs());
           Value zero = constant(b, loc, sum.getType(), 0);
           Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
@@ -213,7 +213,7 @@ Value OnlineTiler::rescale(const ChainOp &op) {
               Value none = isInfinity(b, loc, magnitude, /*negative=*/false);
               value = arith::SelectOp::create(b, loc, none,
                                               constant(b, loc, type, 0), value);
-              // What was there is relative to `then`: it shrinks.
+              // The old value is relative to `then`: it shrinks.
               Value difference = arith::SubFOp::create(b, loc, value, then);
               Value magnitudeThen = math::AbsFOp::create(b, loc, then);
               Value nothing =
@@ -232,7 +232,7 @@ Value OnlineTiler::rescale(const ChainOp &op) {
       of = dims;
       continue;
     }
-    // Of several shifts, each may have other dims.
+    // Each of several shifts may have dims of its own.
     Dims both(of);
     for (int64_t dim : dims)
       if (!llvm::is_contained(both, dim))
@@ -383,7 +383,7 @@ bool OnlineTiler::startsFromNothing(const ChainOp &op) const {
           number.getValue().isLargest());
 }
 
-/// What a factor that left the loop is, of the results.
+/// The value of a factor that left the loop, for the results.
 Value OnlineTiler::factorOf(const RowFactor &factor) {
   const ChainOp &op = chain.ops[factor.op];
   linalg::LinalgOp computed = op.linalgOp();

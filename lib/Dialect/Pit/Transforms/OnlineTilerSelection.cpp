@@ -186,7 +186,7 @@ OnlineTiler::Tile OnlineTiler::computeSelection(const ChainOp &op) {
   if (from.isScaled() && !(number && (number.getValue().isInfinity() ||
                                       number.getValue().isZero())))
     from = {materialize(from, dims), 1};
-  // What is listed is selected, where micro-tiles are single elements of a
+  // Listed elements are selected, if micro-tiles are single elements of a
   // mask.
   bool isListed =
       marked.getSource() == Source::Index ||

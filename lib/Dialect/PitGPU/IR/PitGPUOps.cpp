@@ -46,7 +46,7 @@ LogicalResult pitgpu::verifyInRole(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// What a kernel has
+// The contents of a kernel
 //===----------------------------------------------------------------------===//
 
 LogicalResult TensorMapOp::verify() {

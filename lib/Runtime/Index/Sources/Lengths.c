@@ -34,7 +34,7 @@ static void take_first(pit_general *general, int32_t dim) {
 }
 
 //===----------------------------------------------------------------------===//
-// Of elements along a dimension
+// Lengths of elements along a dimension
 //===----------------------------------------------------------------------===//
 
 static pit_status check(pit_context *context, const pit_data *data,
@@ -100,7 +100,7 @@ const pit_source_row pit_source_lengths = {.name = "lengths",
                                            .describe = describe};
 
 //===----------------------------------------------------------------------===//
-// Of the rows of matrices, one after the other
+// Lengths of the rows of matrices, one after the other
 //===----------------------------------------------------------------------===//
 
 /// The rows of a matrix; negative, if the tensor of the index has no number of

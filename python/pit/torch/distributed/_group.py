@@ -9,7 +9,7 @@ import torch.distributed as dist
 
 from ..._library import Error
 
-# What a rank says of a call before anything is sent, by place.
+# The header of a call that a rank sends first, by place.
 HEADER = ("experts on this rank", "columns of x", "columns of the result", "experts of a token",
           "element type", "chunks", "capacity", "symmetric", "wire", "whether gradients are taken")
 

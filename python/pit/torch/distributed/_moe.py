@@ -101,7 +101,7 @@ class Send(torch.autograd.Function):
             for pending in step.back.pop(chunk):
                 if pending is not None:
                     step.returned(pending)
-        # What this rank itself has of them comes another way.
+        # The share of this rank itself comes another way.
         dx, dw = [None if home is None else step.index.add_up(home, []) for home in step.homes]
         return None, dx, None if dw is None else dw.to(ctx.dtype), None
 
@@ -149,7 +149,7 @@ class Leave(torch.autograd.Function):
     def backward(ctx, ticket):
         step = ctx.step
         rows = step.arrived(step.out.pop(ctx.chunk))
-        # What the experts' gradient keeps of it may be read when others write here again.
+        # The experts' gradient may still read these rows when others write here again.
         if step.transport.in_place and step.wire is None:
             rows = rows.clone()
         if not any(step.needs):

@@ -333,7 +333,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     /// The view that is operand 0 or 1 of a contraction, or one of its scales (3 on).
     unsigned getViewOf(unsigned accumulator, unsigned operand);
     ViewOp getOperandView(unsigned operand, unsigned accumulator = 0);
-    /// What all contractions have in common: how many scales, the iteration space, and
+    /// The properties that all contractions share: how many scales, the iteration space, and
     /// the maps of operands 0 and 1, of the accumulator (2) and of the scales.
     unsigned getNumScales();
     ArrayRef<int64_t> getTile();

@@ -243,7 +243,7 @@ def Pit_SReadOp : Pit_Op<"sread", [AttrSizedOperandSegments,
     TypedAttr getPadOrZero();
     /// Whole-tensor form: dimensions of the source packed by the index.
     SmallVector<int64_t> getPackedDims();
-    /// Those of them that become the leading dimension: not the whole ones.
+    /// The dimensions that become the leading one: not the whole ones.
     SmallVector<int64_t> getGatheredDims();
   }];
 }

@@ -167,7 +167,7 @@ def PitGPU_RolesOp : PitGPU_Op<"roles", [NoTerminator, NoRegionArguments]> {
     /// The first of the named barriers of a role's hand-overs, of the syncs of its
     /// warpgroups, and of its own.
     struct Barriers { int64_t handOvers, ofWarpgroups, own; };
-    /// Those of each role, and how many there are with that of the block.
+    /// The barriers of each role, and how many there are with that of the block.
     std::pair<::llvm::SmallVector<Barriers>, int64_t> getBarriers();
     int64_t getThreads();
   }];
