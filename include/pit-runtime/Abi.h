@@ -28,7 +28,7 @@ PIT_RT_EXPORT int32_t pit_rt_lists_cpu_feature(const char *name);
 PIT_RT_EXPORT const char *pit_rt_explain_missing(const char *message);
 
 #define PIT_MANIFEST_MAGIC 0x4D544950 // "PITM" in memory
-#define PIT_MANIFEST_VERSION 4
+#define PIT_MANIFEST_VERSION 5
 #define PIT_MANIFEST_WORD0                                                     \
   (PIT_MANIFEST_MAGIC | ((int64_t)PIT_MANIFEST_VERSION << 32))
 

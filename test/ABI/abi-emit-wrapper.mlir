@@ -103,7 +103,7 @@ llvm.func @parallel(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i
 
 // -----
 
-// expected-error @below {{has a pit.manifest that is no manifest of version 4}}
+// expected-error @below {{has a pit.manifest that is no manifest of version 5}}
 llvm.func @magic(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 7, 0, 0, 0, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32

@@ -220,9 +220,9 @@ def PitCollapseSums : Pass<"pit-collapse-sums", "::mlir::func::FuncOp"> {
 def PitFormMatrices : Pass<"pit-form-matrices", "::mlir::func::FuncOp"> {
   let summary = "makes contractions products of matrices";
   let description = [{
-    Of two factors one may have no dim of its own in the result, as the vector of
+    A factor of a contraction may have no dim of its own in the result, as the vector of
     `linalg.matvec`, `linalg.vecmat` and their batches. Tensor cores take matrices:
-    the vector becomes one of a single row, and so does the result. Rows come
+    the vector becomes a matrix of a single row, and so does the result. Rows come
     before the vector's reduced dims, and in the result before the matrix's own
     dims. Contractions without a mark are taken whose factors are floats of 16
     bits or less.
@@ -406,8 +406,8 @@ def PitTileOnlineReductions
     the mask is one of blocks, whose elements other ops repeat, ids are numbers of
     blocks, and a step reads a block, or a part of it, where it lies. Lengths end
     the loop early, and so do comparisons of places, also with integers in memory: a
-    causal mask, packed sequences, a window. Of two comparisons of which one has to
-    hold, the loop goes through what both leave: first keys, and then a window.
+    causal mask, packed sequences, a window. If one of two comparisons has to hold, the
+    loop goes through the keys of both: first keys, and then a window.
 
     Example:
 

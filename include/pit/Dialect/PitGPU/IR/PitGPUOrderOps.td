@@ -127,11 +127,11 @@ def PitGPU_TileOfOp : PitGPU_Op<"tile_of", [Pure]> {
 def PitGPU_ShareTilesOp : PitGPU_Op<"share_tiles", [Pure]> {
   let summary = "has blocks share the tiles that are left after whole waves";
   let description = [{
-    Of `total` tiles, `workers` blocks (or clusters) take one each in every wave. In the
-    last wave some would have none; so the tiles of it are divided along k, in as many
-    splits as there are workers for, and at most so many (stream-K: Osama et al., PPoPP
-    2023). Gives how many tiles are whole, how many splits each of the others has, and how
-    many numbers there are with those of splits.
+    In every wave `workers` blocks (or clusters) take one of the `total` tiles each. In the
+    last wave some would have none. So its tiles are divided along k, in as many k-splits
+    as there are workers for, and at most `most` (stream-K: Osama et al., PPoPP 2023).
+    Gives how many tiles are whole, how many splits each of the others has, and how many
+    numbers whole tiles and splits have together.
 
     Example:
 

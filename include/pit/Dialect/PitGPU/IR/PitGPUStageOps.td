@@ -189,7 +189,7 @@ def PitGPU_TileOp : PitGPU_Op<"tile", [Pure]> {
 def PitGPU_TileAtOp : PitGPU_Op<"tile_at", [Pure]> {
   let summary = "the tile that lies at an address";
   let description = [{
-    Of a place in shared memory (i32) that is in no stage: results are staged in one.
+    The address (i32) is in shared memory, and in no stage: results are staged there.
     It is a multiple of 128, and of 1024 where products or TMA have the tile.
 
     Example:
