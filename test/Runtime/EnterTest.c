@@ -472,7 +472,7 @@ static void test_version(void **state) {
       {7, "not a manifest: it starts with 0x7"},
       {PIT_MANIFEST_MAGIC | INT64_C(3) << 32,
        "the program has a manifest of version 3; this runtime takes version "
-       "4: compile the program anew"},
+       "5: compile the program anew"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
     const pit_manifest manifest = {.version = cases[i].version};
