@@ -31,7 +31,7 @@ struct PitInlinerInterface : DialectInlinerInterface {
 /// The version of the dialect in bytecode: another one for each change of an
 /// op, an attribute or a type that makes a file mean something else.
 struct PitVersion : DialectVersion {
-  static constexpr uint64_t kCurrent = 1;
+  static constexpr uint64_t kCurrent = 2;
 
   explicit PitVersion(uint64_t number) : number(number) {}
   uint64_t number;

@@ -6,13 +6,13 @@
 // RUN: pit-opt %s --pit-to-tiles=choice=now --emit-bytecode | pit-opt | diff %t.tiles -
 
 // A file names the version of the dialect that wrote it.
-// RUN: %python %S/Inputs/set_version.py %t.mlirbc 0 %t.old
+// RUN: %python %S/Inputs/set_version.py %t.mlirbc 1 %t.old
 // RUN: not pit-opt %t.old 2>&1 | FileCheck %s --check-prefix=OLD
-// RUN: %python %S/Inputs/set_version.py %t.mlirbc 2 %t.new
+// RUN: %python %S/Inputs/set_version.py %t.mlirbc 3 %t.new
 // RUN: not pit-opt %t.new 2>&1 | FileCheck %s --check-prefix=NEW
 
-// OLD: error: the file has version 0 of the pit dialect; this pit reads version 1: write it again, from the program's text
-// NEW: error: the file has version 2 of the pit dialect; this pit reads version 1: read it by the newer pit that wrote it
+// OLD: error: the file has version 1 of the pit dialect; this pit reads version 2: write it again, from the program's text
+// NEW: error: the file has version 3 of the pit dialect; this pit reads version 2: read it by the newer pit that wrote it
 
 func.func @f(%a: tensor<?x96xf32>, %b: tensor<96x?xf32>, %c: tensor<?x?xf32>,
              %l: tensor<?xi32>, %m: tensor<?x96xi1>) -> tensor<?x?xf32> {
