@@ -114,5 +114,5 @@ void MainloopOp::getEffects(Effects &effects) {
   if (getCombine())
     addEffect<MemoryEffects::Read>(effects, getDestMutable());
   addEffect<MemoryEffects::Write>(effects, getDestMutable());
-  addEffect<MemoryEffects::Write>(effects, getBitsMutable());
+  addEffect<MemoryEffects::Write>(effects, getBitmapMutable());
 }

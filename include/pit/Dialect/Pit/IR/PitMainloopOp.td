@@ -33,15 +33,15 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     - `compute` is what a step does with them: it takes the tiles of `load` and
       the accumulators, and yields the accumulators' next values. Its ops are
       `pit.contract`s and `pit.pointwise`s.
-    - `init` gives an element of each accumulator its first value. `finish` turns
+    - `prologue` gives an element of each accumulator its first value. `epilogue` turns
       the last ones into what is stored. Both are scalar code on the elements of
       `extras`: tiles whose `extra_maps` go from the accumulators' dimensions to
-      theirs. `finish` gets the accumulators before them.
+      theirs. `epilogue` gets the accumulators before them.
 
     A mainloop is a *product* if its step has a `pit.contract` of loaded tiles for each
     accumulator, and nothing else. Several accumulators are for contractions that belong
     together, as those of the two projections of a gated layer: what both read is loaded
-    once, and what both give meets in `finish`, in registers. Their contractions differ in
+    once, and what both give meets in `epilogue`, in registers. Their contractions differ in
     nothing but the tiles that they read. In kernels for GPUs there are no windows.
 
     Any other one has a *tile body*, as an attention has that carries the largest score and
@@ -56,7 +56,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
       takes them after `invariants`, and before the accumulators.
     - a tile of either may be the `pit.coords` of ids.
     - `body` is the shape of the tile that is written. `sums` are maps from its dims to
-      the elements of each accumulator that `finish` takes. Without them all accumulators
+      the elements of each accumulator that `epilogue` takes. Without them all accumulators
       have the tile's shape. Their first values do not depend on extras.
     - `extra_results` has further results: it takes the accumulators' last values, as tiles,
       computes by `pit.pointwise`s, and writes by `pit.store`s.
@@ -251,7 +251,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     - [mainloop 9] each ends with a `pit.yield` of what it is said to yield;
     - [mainloop 10] `groups` stands with an index, steps, and no group for all
       of them;
-    - [mainloop 11] `init` yields a value for each accumulator, `finish` one;
+    - [mainloop 11] `prologue` yields a value for each accumulator, `epilogue` one;
     - [mainloop 12] there is one subscript for each dimension of the
       destination;
     - [mainloop 13] on tensors the result has the type of the destination, on
@@ -293,8 +293,8 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
   let regions = (region
     SizedRegion<1>:$load,
     SizedRegion<1>:$compute,
-    SizedRegion<1>:$init,
-    SizedRegion<1>:$finish,
+    SizedRegion<1>:$prologue,
+    SizedRegion<1>:$epilogue,
     MaxSizedRegion<1>:$groups,
     MaxSizedRegion<1>:$extra_results);
   let assemblyFormat = [{
@@ -307,7 +307,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     (`combine` `(` $combine^ `)`)? (`atomic` $atomic^)?
     (`body` $result_tile^ `sums` $sum_maps)?
     attr-dict `:` type($dest) (`->` type($result)^)?
-    `load` $load `compute` $compute `init` $init `finish` $finish
+    `load` $load `compute` $compute `prologue` $prologue `epilogue` $epilogue
     (`groups` $groups^)? (`extra_results` $extra_results^)?
   }];
   let hasVerifier = 1;

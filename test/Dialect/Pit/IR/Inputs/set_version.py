@@ -11,5 +11,5 @@ import sys
 file, number, out = sys.argv[1:]
 data = open(file, "rb").read()
 head, tail = data[:64], data[64:]
-assert head.count(b"\x07\x03\x03") == 1, "no version 1 where the dialects are"
-open(out, "wb").write(head.replace(b"\x07\x03\x03", bytes([7, 3, 2 * int(number) + 1])) + tail)
+assert head.count(b"\x07\x03\x05") == 1, "no version 2 where the dialects are"
+open(out, "wb").write(head.replace(b"\x07\x03\x05", bytes([7, 3, 2 * int(number) + 1])) + tail)
