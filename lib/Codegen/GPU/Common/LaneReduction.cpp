@@ -204,7 +204,8 @@ private:
             value = combine(
                 i, value,
                 memref::LoadOp::create(builder, loc, staged[i], e.index(warp)));
-          value = combine(i, emitter.loadOutput(point, reduced[i]), value);
+          if (!emitter.start || emitter.start != identities[i])
+            value = combine(i, emitter.loadOutput(point, reduced[i]), value);
           emitter.storeOutput(point, reduced[i], value);
         }
       });

@@ -228,12 +228,13 @@ private:
 } // namespace
 
 LogicalResult cuda::lowerLinalg(RewriterBase &builder, linalg::LinalgOp op,
-                                const Workers &workers, Staging staging) {
+                                const Workers &workers, Staging staging,
+                                TypedAttr start) {
   if (!op.hasPureBufferSemantics())
     return op.emitOpError("works on tensors: bufferize it first");
-  if (lowerFlat(builder, op, workers))
+  if (!start && lowerFlat(builder, op, workers))
     return success();
-  PointEmitter emitter(builder, op);
+  PointEmitter emitter(builder, op, start);
   if (!lowerLaneReduction(builder, emitter, workers, staging))
     OutputLowering(builder, emitter, workers).run();
   return success();

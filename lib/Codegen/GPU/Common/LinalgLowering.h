@@ -27,9 +27,10 @@ struct Point {
 /// A linalg op, and the code that computes points of it.
 class PointEmitter {
 public:
-  PointEmitter(RewriterBase &builder, linalg::LinalgOp op);
+  PointEmitter(RewriterBase &builder, linalg::LinalgOp op, TypedAttr start);
 
   linalg::LinalgOp op;
+  TypedAttr start; ///< what its only output has before, or null: it is loaded
   SmallVector<OpFoldResult> extents; ///< of all loops
   /// Loops whose points are outputs of their own, in the order of the first
   /// output's dimensions, and all others.

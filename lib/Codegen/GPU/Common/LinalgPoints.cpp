@@ -142,8 +142,10 @@ Operation *cuda::cloneBodyOp(OpBuilder &builder, Operation &op,
   return clone;
 }
 
-PointEmitter::PointEmitter(RewriterBase &builder, linalg::LinalgOp op)
-    : op(op), builder(builder), loc(op.getLoc()), e(builder, loc) {
+PointEmitter::PointEmitter(RewriterBase &builder, linalg::LinalgOp op,
+                           TypedAttr start)
+    : op(op), start(start), builder(builder), loc(op.getLoc()),
+      e(builder, loc) {
   for (const Range &range : op.createLoopRanges(builder, loc))
     extents.push_back(range.size);
   SmallVector<AffineMap> outputs;
@@ -222,6 +224,8 @@ Value PointEmitter::load(const Point &point, OpOperand &operand) {
 }
 
 Value PointEmitter::loadOutput(const Point &point, unsigned output) {
+  if (start)
+    return e.constant(start);
   return load(point, *op.getDpsInitOperand(output));
 }
 

@@ -133,8 +133,11 @@ void lowerScan(OpBuilder &b, Location loc, const ScannedTile &scanned,
                const Workers &workers);
 void lowerCopy(RewriterBase &builder, memref::CopyOp op,
                const Workers &workers);
+/// `start`: what the only output of a reduction has before, if nothing has
+/// stored it.
 LogicalResult lowerLinalg(RewriterBase &builder, linalg::LinalgOp op,
-                          const Workers &workers, Staging staging);
+                          const Workers &workers, Staging staging,
+                          TypedAttr start = {});
 
 } // namespace mlir::pit::cuda
 

@@ -71,6 +71,10 @@ std::optional<MainloopNest> cuda::matchMainloopNest(ForallOp forall) {
 int64_t cuda::tripsOf(Value lower, Value upper, int64_t step) {
   std::optional<int64_t> from = getConstantIntValue(lower);
   std::optional<int64_t> to = getConstantIntValue(upper);
+  // So many from a place that a loop around it names.
+  if (auto add = upper.getDefiningOp<arith::AddIOp>();
+      add && add.getLhs() == lower)
+    from = 0, to = getConstantIntValue(add.getRhs());
   return from && to ? llvm::divideCeil(std::max<int64_t>(0, *to - *from), step)
                     : -1;
 }

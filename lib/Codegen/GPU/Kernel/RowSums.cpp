@@ -20,7 +20,7 @@ using namespace mlir::pit::cuda;
 
 /// Bytes that a thread reads at once.
 static constexpr int64_t kAccessBytes = 16;
-/// Rows that a thread reads before it adds the first of them.
+/// Rows that a thread reads before it adds the first of them, at most.
 static constexpr int64_t kRowsAtOnce = 8;
 /// The fewest rows of a part, and the most splits: the last block reads the
 /// sums of all.
@@ -253,6 +253,11 @@ public:
 private:
   void findRows(const IndexMap &indices);
   void findPart();
+  Value load(Value rowAt, Value columnAt, Type type);
+  Value add(Value sum, Value element, Value exists);
+  std::pair<Value, SmallVector<Value>> addRows(Value from, ValueRange sums,
+                                               int64_t atOnce, bool asVectors,
+                                               bool toTheEnd);
   SmallVector<Value> addRows(bool asVectors);
   Value combine(Value a, Value b);
   Value start() { return e.constant(identity); }
@@ -340,8 +345,34 @@ Value RowSumsEmitter::combine(Value a, Value b) {
   return clone->getResult(0);
 }
 
-/// The sums of this thread's columns over its rows.
-SmallVector<Value> RowSumsEmitter::addRows(bool asVectors) {
+/// Loads from a row of the tensor, at places that exist.
+Value RowSumsEmitter::load(Value rowAt, Value columnAt, Type type) {
+  SmallVector<Value> at(view.getSubscripts());
+  at[rowDim] = rowAt;
+  at.back() = columnAt;
+  if (!isa<VectorType>(type))
+    return memref::LoadOp::create(rewriter, loc, source, at);
+  return vector::LoadOp::create(rewriter, loc, type, source, at,
+                                /*nontemporal=*/false,
+                                llvm::MaybeAlign(kAccessBytes));
+}
+
+/// Adds an element to a sum, if it exists.
+Value RowSumsEmitter::add(Value sum, Value element, Value exists) {
+  IRMapping mapping;
+  mapping.map(body->getArgument(0), element);
+  mapping.map(body->getArgument(1), sum);
+  for (Operation &op : body->without_terminator())
+    cloneBodyOp(rewriter, op, mapping);
+  Value more = mapping.lookupOrDefault(body->getTerminator()->getOperand(0));
+  return exists ? e.select(exists, more, sum) : more;
+}
+
+/// Goes on with so many rows at once from `from` on: as long as they are all
+/// before the end, or up to there. Returns where that is, and the sums.
+std::pair<Value, SmallVector<Value>>
+RowSumsEmitter::addRows(Value from, ValueRange sums, int64_t atOnce,
+                        bool asVectors, bool toTheEnd) {
   SmallVector<Value> columnAt, columnExists;
   if (!asVectors)
     for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -349,39 +380,32 @@ SmallVector<Value> RowSumsEmitter::addRows(bool asVectors) {
       columnExists.push_back(e.inRange(at, numColumns));
       columnAt.push_back(e.select(columnExists.back(), at, e.index(0)));
     }
-  int64_t atOnce = asVectors ? kRowsAtOnce : 1;
-  SmallVector<Value> starts(lanes, start());
-  auto loop = scf::ForOp::create(rewriter, loc, e.add(begin, row), end,
-                                 e.index(atOnce * rowsOfBlock), starts);
+  int64_t step = atOnce * rowsOfBlock;
+  Value last = e.sub(end, e.index(toTheEnd ? 0 : step - rowsOfBlock));
+  SmallVector<Value> starts{from};
+  llvm::append_range(starts, sums);
+  auto loop =
+      scf::ForOp::create(rewriter, loc, from, last, e.index(step), starts);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(loop.getBody());
-  Value lastRow = e.sub(end, e.index(1));
-  SmallVector<Value> exist, coordinates;
+  SmallVector<Value> exist(atOnce), coordinates;
   for (int64_t i = 0; i < atOnce; ++i) {
     Value number = e.add(loop.getInductionVar(), i * rowsOfBlock);
-    Value exists = e.lessThan(number, end);
-    Value at = e.add(first, i == 0 ? number : e.min(number, lastRow));
+    if (toTheEnd && i > 0) {
+      exist[i] = e.lessThan(number, end);
+      number = e.min(number, e.sub(end, e.index(1)));
+    }
+    Value at = e.add(first, number);
     if (ids) {
       Value id = memref::LoadOp::create(rewriter, loc, ids, at);
       // An index may be of a larger tensor.
       at = e.toIndex(id);
       Value isInside = e.inRange(at, numRows);
-      exists = e.logicalAnd(exists, isInside);
       at = e.select(isInside, at, e.index(0));
+      exist[i] = exist[i] ? e.logicalAnd(exist[i], isInside) : isInside;
     }
-    exist.push_back(exists);
     coordinates.push_back(at);
   }
-  auto load = [&](Value rowAt, Value columnAt, Type type) -> Value {
-    SmallVector<Value> at(view.getSubscripts());
-    at[rowDim] = rowAt;
-    at.back() = columnAt;
-    if (!isa<VectorType>(type))
-      return memref::LoadOp::create(rewriter, loc, source, at);
-    return vector::LoadOp::create(rewriter, loc, type, source, at,
-                                  /*nontemporal=*/false,
-                                  llvm::MaybeAlign(kAccessBytes));
-  };
   SmallVector<SmallVector<Value>> loaded(atOnce);
   if (asVectors) {
     SmallVector<Value> vectors;
@@ -392,26 +416,39 @@ SmallVector<Value> RowSumsEmitter::addRows(bool asVectors) {
         values.push_back(
             vector::ExtractOp::create(rewriter, loc, vector, lane));
   } else {
-    for (Value at : columnAt)
-      loaded[0].push_back(load(coordinates[0], at, element));
+    for (auto [values, at] : llvm::zip_equal(loaded, coordinates))
+      for (Value place : columnAt)
+        values.push_back(load(at, place, element));
   }
-  SmallVector<Value> carried(loop.getRegionIterArgs());
+  SmallVector<Value> carried(loop.getRegionIterArgs().drop_front());
   for (int64_t i = 0; i < atOnce; ++i)
     for (int64_t lane = 0; lane < lanes; ++lane) {
-      IRMapping mapping;
-      mapping.map(body->getArgument(0), loaded[i][lane]);
-      mapping.map(body->getArgument(1), carried[lane]);
-      for (Operation &op : body->without_terminator())
-        cloneBodyOp(rewriter, op, mapping);
-      Value more =
-          mapping.lookupOrDefault(body->getTerminator()->getOperand(0));
       Value exists = exist[i];
       if (!asVectors)
-        exists = e.logicalAnd(exists, columnExists[lane]);
-      carried[lane] = e.select(exists, more, carried[lane]);
+        exists = exists ? e.logicalAnd(exists, columnExists[lane])
+                        : columnExists[lane];
+      carried[lane] = add(carried[lane], loaded[i][lane], exists);
     }
+  carried.insert(carried.begin(), e.add(loop.getInductionVar(), step));
   scf::YieldOp::create(rewriter, loc, carried);
-  return SmallVector<Value>(loop.getResults());
+  return {loop.getResult(0),
+          SmallVector<Value>(loop.getResults().drop_front())};
+}
+
+/// The sums of this thread's columns over its rows.
+SmallVector<Value> RowSumsEmitter::addRows(bool asVectors) {
+  Value from = e.add(begin, row);
+  SmallVector<Value> sums(lanes, start());
+  if (!asVectors)
+    return addRows(from, sums, 1, asVectors, /*toTheEnd=*/true).second;
+  int64_t atOnce = kRowsAtOnce;
+  if (!rows.getIndex())
+    if (int64_t count = tripsOf(rows.getLower()[0], rows.getUpper()[0], 1);
+        count > 0)
+      atOnce = std::clamp<int64_t>(count / rowsOfBlock, 1, kRowsAtOnce);
+  std::tie(from, sums) =
+      addRows(from, sums, atOnce, asVectors, /*toTheEnd=*/false);
+  return addRows(from, sums, atOnce, asVectors, /*toTheEnd=*/true).second;
 }
 
 //===----------------------------------------------------------------------===//

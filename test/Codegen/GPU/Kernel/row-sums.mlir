@@ -12,7 +12,7 @@ module {
   module @pit_kernels attributes {pit.kernels} {
     // Shared memory has the sums of 8 rows of threads, and those of the block.
     // CHECK: gpu.func @dense({{.*}}: i64, %{{.*}}: i64) kernel attributes {{{.*}}pit.launch_info = #pit.launch_info<threads = 256, shared_bytes = 9216, grid = rows, splits = 128, partial_bytes = 1024>}
-    // CHECK: scf.for {{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32)
+    // CHECK: scf.for {{.*}} -> (index, f32, f32, f32, f32, f32, f32, f32, f32)
     // CHECK-COUNT-4: vector.load {{.*}} {alignment = 16 : i64} : memref<?x4096xbf16>, vector<8xbf16>
     // CHECK: llvm.atomicrmw uinc_wrap
     // CHECK: llvm.load volatile

@@ -1,0 +1,93 @@
+"""The programs of pit.block_index on the emulator, compared with numpy: means of blocks, blocks with the
+largest scores or in the right places, the attention of the last queries.
+
+    block_programs.py PIT_RUN LIBCUDA CHIP
+"""
+
+import numpy as np
+from pit._library import CUDA
+from pit.ops import _operand
+from pit.ops._block_index import chances_op, choice_op, means_op
+from pit.ops._op import plan_of
+from pit.ops._operand import Info
+
+from pit_run import PitRun, draw_seed
+
+TYPES = {"float16": "f16", "float32": "f32", "bool": "i1"}
+
+
+def call(pit_run, op, *arrays):
+    infos = [Info(TYPES[x.dtype.name], x.shape, (CUDA, 0)) for x in arrays]
+    found = pit_run.results(plan_of(op, infos).text, arrays)
+    return found and found[0]
+
+
+def numbers(*sizes):
+    return np.zeros((*sizes, 0), bool)
+
+
+def softmax(x):
+    top = x.max(-1, keepdims=True)
+    powers = np.exp(x - np.where(top == -np.inf, 0, top))
+    return powers / np.maximum(powers.sum(-1, keepdims=True), 1e-300)
+
+
+def means(pit_run, rng, shape, size):
+    x = rng.standard_normal(shape).astype("f2")
+    found = call(pit_run, means_op(size), x)
+    wanted = np.stack([x[:, :, i:i + size].astype("d").mean(2) for i in range(0, shape[2], size)], 2)
+    return abs(found - wanted).max() < 1e-5
+
+
+def choice(pit_run, rng, columns, top_k, top_p):
+    x = rng.standard_normal((1, 2, 6, columns)).astype("f")
+    x[0, 0, 0], x[0, 0, 1], x[0, 0, 2] = np.round(x[0, 0, 0]), -np.inf, 1000 + x[0, 0, 2] * 1e-4
+    x[0, 0, 3, ::2], x[0, 0, 4] = np.inf if top_p is None else 3.0, x[0, 0, 4] * 1e-30
+    by = ("top_k",) if top_p is None else ()
+    op = choice_op((1, 1), 1 << (columns - 1).bit_length(), by, top_p, None, None, 1.0, False, False, False)
+    found = call(pit_run, op, numbers(top_k, 0, 0, 6, columns), x)
+    order = np.argsort(-x, -1, kind="stable")
+    if top_p is None:
+        wanted = np.zeros(x.shape, bool)
+        np.put_along_axis(wanted, order[..., :top_k], True, -1)
+        return (found == (wanted & (x > -np.inf))).all()
+    shares = np.take_along_axis(softmax(x.astype("d")), order, -1)
+    before, found = shares.cumsum(-1) - shares, np.take_along_axis(found, order, -1)
+    lower, upper = (before < share for share in (top_p - 1e-5, top_p + 1e-5))
+    return (found <= (upper & (shares > 0))).all() and (found >= (lower & (shares > 1e-30))).all()
+
+
+def places(pit_run, rng, queries, keys, sinks, window):
+    op = choice_op((16, 8), 64, ("sinks", "window"), None, None, None, 1.0, True, True, True)
+    found = call(pit_run, op, numbers(0, sinks, window, queries, keys))[0, 0]
+    first = np.arange(0, queries, 16)[:, None] + keys - queries
+    last, begin = np.minimum(first + 15, keys - 1), np.arange(0, keys, 8)
+    return (found == ((begin <= last) & ((begin < sinks) | (begin + 7 > first - window)))).all()
+
+
+def chances(pit_run, rng, rows, keys, group, causal):
+    q, k = (rng.standard_normal(shape).astype("f2") for shape in (
+        (1, 2 * group, rows, 64), (1, 2, keys, 64)))
+    found = call(pit_run, chances_op(1 << (rows - 1).bit_length(), group, 0.125, causal), q, k, numbers(keys))
+    scores = q.astype("d") @ np.repeat(k, group, 1).astype("d").swapaxes(2, 3) * 0.125
+    if causal:
+        scores[..., np.arange(keys) >= keys - np.arange(rows)[:, None]] = -np.inf
+    wanted = np.concatenate([softmax(scores), np.zeros((1, 2 * group, rows, rows))], -1)
+    return abs(found - wanted).max() < 2e-4
+
+
+def main():
+    pit_run, rng = PitRun(), draw_seed()
+    _operand.chip_of = lambda device: pit_run.chip
+    cases = [(means, (1, 2, 70, 64), 16), (means, (2, 1, 33, 24), 31), (means, (1, 1, 256, 128), 128),
+             (choice, 40, 5, None), (choice, 256, 26, None), (choice, 100, 0, 0.5), (choice, 33, 0, 1.5),
+             (places, 100, 120, 9, 20), (chances, 5, 300, 2, True), (chances, 64, 140, 1, False)]
+    right = 0
+    for function, *arguments in cases:
+        is_right = bool(function(pit_run, rng, *arguments))
+        right += is_right
+        print(function.__name__, *arguments, "right" if is_right else "wrong", flush=True)
+    print(f"{right} of {len(cases)} programs are right")
+
+
+main()
