@@ -25,19 +25,10 @@ SmallVector<Value> cuda::tilesAlong(RewriterBase &rewriter, Location loc,
 
 /// Are the rows of tiles of all outer dimensions the rows of one space? If
 /// columns have more steps than others, blocks get the same number of steps
-/// only where many rows are gone through for a column before the next one. But
-/// of many rows whose later columns have fewer steps whole ones do, and find in
-/// the L2 cache what blocks of the same row read. Where blocks take tiles as
-/// they come, those with the most steps come first, of as many rows as that
-/// cache has room for.
-static bool joinsRows(ForallOp loop, bool areTaken) {
-  constexpr int64_t kManyRows = 32;
-  size_t rank = loop.getUpper().size();
-  LaterSteps later = compareLaterSteps(loop);
-  if (rank < 2 || later == LaterSteps::Same)
-    return false;
-  std::optional<int64_t> rows = getConstantIntValue(loop.getUpper()[rank - 2]);
-  return areTaken || later == LaterSteps::More || !rows || *rows < kManyRows;
+/// only where many rows are gone through for a column before the next one.
+static bool joinsRows(ForallOp loop) {
+  return loop.getUpper().size() >= 2 &&
+         compareLaterSteps(loop) != LaterSteps::Same;
 }
 
 /// Bytes of the L2 cache for what the steps of tiles read: that of an H100 has
@@ -84,49 +75,97 @@ static Value countCachedRows(RewriterBase &rewriter, ForallOp loop,
   return e.mul(e.max(rows, e.index(1)), e.max(alike, e.index(1)));
 }
 
+/// How many rows are gone through for a column before the next one; none if
+/// these are all. If the steps of a mainloop are those of its row (an index),
+/// the columns of the dense operand are what rows have in common. If rows have
+/// nothing in common, each is gone through by itself. If later columns have
+/// other steps, so many rows are that a round of blocks has whole columns of
+/// them: of 132 blocks a third, or a twelfth where a row of a column is still
+/// read by blocks of others.
+static std::optional<int64_t> findBand(ForallOp loop) {
+  constexpr int64_t kBand = 8, kManyRows = 32;
+  constexpr int64_t kBandOfMoreSteps = 44, kBandOfFewerSteps = 11;
+  LaterSteps later = compareLaterSteps(loop);
+  bool isApart = readDisjointRows(loop);
+  if (later == LaterSteps::Fewer) {
+    std::optional<int64_t> rows =
+        getConstantIntValue(loop.getUpper()[loop.getUpper().size() - 2]);
+    if (isApart && rows && *rows >= kManyRows)
+      return kBandOfFewerSteps;
+    return std::nullopt;
+  }
+  if (later == LaterSteps::Same && isApart)
+    return 1;
+  bool bySteps = false;
+  loop.walk([&](MainloopOp mainloop) {
+    bySteps |= static_cast<bool>(mainloop.getIndex());
+  });
+  if (bySteps)
+    return std::nullopt;
+  return later == LaterSteps::More ? kBandOfMoreSteps : kBand;
+}
+
 /// In which order the iterations of the outermost loop are gone through. Tiles
-/// of mainloops are taken in the order of a raster. If the steps of a mainloop
-/// are those of its row (an index), all rows are one band: the columns of the
-/// dense operand are what they have in common. If rows have nothing in common,
-/// each is one, unless later columns have more steps: then a third of the
-/// blocks has a column's tiles in a round, and the others find in the L2 cache
-/// what these read. `extents` are the tiles along each dimension, `counts`
+/// of mainloops are taken in the order of a raster. Where blocks take tiles as
+/// they come, those with the most steps come first, of as many rows as the L2
+/// cache has room for. `extents` are the tiles along each dimension, `counts`
 /// those with rows joined.
 static Value createSpace(RewriterBase &rewriter, ForallOp loop,
                          ArrayRef<Value> extents, ArrayRef<Value> counts,
                          bool areTaken) {
-  constexpr int64_t kBand = 8, kBandOfColumns = 44;
-  bool hasMainloop = false, bySteps = false;
-  loop.walk([&](MainloopOp mainloop) {
-    hasMainloop = true;
-    bySteps |= static_cast<bool>(mainloop.getIndex());
-  });
+  bool hasMainloop =
+      loop.walk([](MainloopOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
   int64_t rank = counts.size();
-  LaterSteps later = compareLaterSteps(loop);
   IntegerAttr rows, cols, band;
   Value height;
   auto order = pitgpu::TileOrder::Rows;
   if (hasMainloop && rank >= 2) {
     rows = rewriter.getI64IntegerAttr(rank - 2);
     cols = rewriter.getI64IntegerAttr(rank - 1);
-    bool isJoined = joinsRows(loop, areTaken);
-    bool isApart = readDisjointRows(loop) && !isJoined;
-    bool bySize = areTaken && isJoined;
-    bool isOneBand =
-        (bySteps || later == LaterSteps::Fewer) && !isApart && !bySize;
-    order = isOneBand ? pitgpu::TileOrder::Cols : pitgpu::TileOrder::Bands;
-    if (bySize)
+    std::optional<int64_t> found = findBand(loop);
+    if (areTaken && joinsRows(loop))
       height = countCachedRows(rewriter, loop, extents);
-    else if (!isOneBand)
-      band = rewriter.getI64IntegerAttr(isApart ? 1
-                                        : later == LaterSteps::More
-                                            ? kBandOfColumns
-                                            : kBand);
+    else if (found)
+      band = rewriter.getI64IntegerAttr(*found);
+    order = band || height ? pitgpu::TileOrder::Bands : pitgpu::TileOrder::Cols;
   }
   return pitgpu::TileSpaceOp::create(
       rewriter, loop.getLoc(), counts, height, rows, cols, order, band,
-      DenseI64ArrayAttr(),
-      /*cluster=*/1, /*pairs=*/false, later == LaterSteps::More);
+      DenseI64ArrayAttr(), /*cluster=*/1, /*pairs=*/false,
+      compareLaterSteps(loop) == LaterSteps::More);
+}
+
+/// The loop over the tiles that a block has, and the number of one in it,
+/// behind which the rewriter is left: blocks take them in turns. If they have
+/// fewer and fewer steps, every other round goes from the last block to the
+/// first: a block that had the most steps has the fewest of the next round.
+static std::pair<scf::ForOp, Value> createRounds(RewriterBase &rewriter,
+                                                 ForallOp loop, Value block,
+                                                 Value blocks, Value total,
+                                                 ValueRange carried) {
+  Location loc = loop.getLoc();
+  if (compareLaterSteps(loop) == LaterSteps::Same) {
+    auto strided =
+        scf::ForOp::create(rewriter, loc, block, total, blocks, carried);
+    rewriter.setInsertionPointToStart(strided.getBody());
+    return {strided, strided.getInductionVar()};
+  }
+  Emitter e(rewriter, loc);
+  Value zero = e.index(0), one = e.index(1);
+  auto placeIn = [&](Value round) -> Value {
+    Value back = e.equal(e.logicalAnd(round, one), one);
+    return e.select(back, e.sub(e.sub(blocks, block), one), block);
+  };
+  Value whole = e.div(total, blocks);
+  Value rest = e.rem(total, blocks);
+  Value more = e.select(e.inRange(placeIn(whole), rest), one, zero);
+  Value rounds = e.add(whole, more);
+  auto made = scf::ForOp::create(rewriter, loc, zero, rounds, one, carried);
+  rewriter.setInsertionPointToStart(made.getBody());
+  Value round = made.getInductionVar();
+  Value first = e.mul(round, blocks);
+  return {made, e.add(first, placeIn(round))};
 }
 
 /// Moves the body of a loop into that over the tiles of a block, which `begin`
@@ -142,7 +181,7 @@ static void moveTiles(RewriterBase &rewriter, ForallOp loop, bool areTaken,
   if (extents.empty()) // one tile
     extents.push_back(e.index(1));
   SmallVector<Value> counts = extents;
-  if (joinsRows(loop, areTaken)) {
+  if (joinsRows(loop)) {
     counts = {extents[0], extents.back()};
     for (Value extent : ArrayRef(extents).drop_front().drop_back())
       counts[0] = e.mul(counts[0], extent);
@@ -173,10 +212,10 @@ scf::ForOp cuda::loopOverTiles(RewriterBase &rewriter, ForallOp loop,
                                const IndexMap &indices, ChunkMap &chunks) {
   scf::ForOp made;
   auto begin = [&](Value total) {
-    made = scf::ForOp::create(rewriter, loop.getLoc(), block, total, blocks,
-                              carried);
-    rewriter.setInsertionPointToStart(made.getBody());
-    return made.getInductionVar();
+    Value number;
+    std::tie(made, number) =
+        createRounds(rewriter, loop, block, blocks, total, carried);
+    return number;
   };
   moveTiles(rewriter, loop, /*areTaken=*/false, begin, indices, chunks);
   return made;

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -574,6 +575,14 @@ Value BodyTiles::elementOf(PointwiseOp op, const Elements &elements, size_t i,
   if (before)
     scalars.map(*argument, before);
   for (Operation &scalar : body.without_terminator()) {
+    if (op.getAcc() && !before && &scalar == plan.reductions.at(op).combiner) {
+      // The first of a reduction is combined with nothing.
+      Value old = body.getArguments().back();
+      unsigned other = scalar.getOperand(0) == old ? 1 : 0;
+      scalars.map(scalar.getResult(0),
+                  scalars.lookupOrDefault(scalar.getOperand(other)));
+      continue;
+    }
     auto found = compares.find(&scalar);
     if (found == compares.end()) {
       cloneBodyOp(e.b, scalar, scalars);
@@ -595,28 +604,42 @@ Value BodyTiles::elementOf(PointwiseOp op, const Elements &elements, size_t i,
   return scalars.lookupOrDefault(body.getTerminator()->getOperand(0));
 }
 
-/// Four lanes have a part each of a reduction along columns.
+/// Of what is reduced along columns, four lanes have a part each. A thread goes
+/// through its part in chains, each of every other column: one waits for its
+/// last op less often than that takes.
 void BodyTiles::reduce(PointwiseOp op, const Elements &elements,
                        RegisterTile &result) {
+  constexpr size_t kChains = 2;
   const BodyReduction &reduction = plan.reductions.at(op);
   auto combine = [&](Value x, Value y) {
     Operation *clone = e.b.clone(*reduction.combiner);
     clone->setOperands({x, y});
     return clone->getResult(0);
   };
-  llvm::fill(result.values, e.constant(reduction.identity));
   columns.clear();
-  for (size_t i = 0; i < elements.rows; ++i)
-    for (size_t j = 0; j < elements.cols.size(); ++j)
-      result.at(i, j) = elementOf(op, elements, i, j, result.at(i, j),
-                                  /*allHold=*/false);
+  size_t count = elements.cols.size();
+  size_t chains = result.hasCols ? count : std::min(count, kChains);
+  for (size_t i = 0; i < elements.rows; ++i) {
+    SmallVector<Value> parts(chains);
+    for (size_t j = 0; j < count; ++j) {
+      Value &part = parts[j % chains];
+      part = elementOf(op, elements, i, j, part, /*allHold=*/false);
+    }
+    for (auto [j, part] : llvm::enumerate(parts)) {
+      Value &value = result.at(i, j);
+      value = value ? combine(value, part) : part;
+    }
+  }
   RegisterTile &first = tiles.at(op.getAcc());
   for (size_t i = 0; i < result.rows; ++i)
     for (size_t j = 0; j < result.cols; ++j) {
       Value &value = result.at(i, j);
-      if (elements.cols.size() > 1 && !result.hasCols)
+      if (count > 1 && !result.hasCols)
         for (int64_t apart : {1, 2})
           value = combine(value, shuffleLanes(e.b, e.loc, value, apart));
-      value = combine(first.at(i, j), value);
+      Attribute before;
+      if (!matchPattern(first.at(i, j), m_Constant(&before)) ||
+          before != reduction.identity)
+        value = combine(first.at(i, j), value);
     }
 }

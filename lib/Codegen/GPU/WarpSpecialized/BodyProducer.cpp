@@ -19,7 +19,7 @@ public:
   void run(Value tile, Value used) {
     this->used = used;
     bool areBoxes = llvm::all_of(
-        plan.staged, [](const StagedTile &staged) { return staged.isBox(); });
+        roles.rings, [](const StagedRing &ring) { return Value(ring.map); });
     // Ids of two steps would take too many registers.
     if (plan.late && areBoxes)
       return loadAsNeeded(tile);

@@ -40,8 +40,11 @@ public:
   gpu::GPUFuncOp run() {
     LaunchInfo info;
     info.threads = plan.threads;
-    bool areTaken =
-        plan.blocks == 1 && stepsDiffer(matchMainloopNest(function)->forall);
+    // Of later tiles with fewer steps those that run at once would read other
+    // rows.
+    ForallOp tiles = matchMainloopNest(function)->forall;
+    bool areTaken = plan.blocks == 1 && stepsDiffer(tiles) &&
+                    compareLaterSteps(tiles) != LaterSteps::Fewer;
     info.grid = areTaken           ? LaunchGrid::Taken
                 : plan.blocks == 1 ? LaunchGrid::Tiles
                                    : LaunchGrid::Iterations;

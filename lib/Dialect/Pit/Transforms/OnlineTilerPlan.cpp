@@ -298,9 +298,14 @@ Refused OnlineTiler::chooseTile() {
     bool hasLines = whole % 64 == 0;
     bool gathersRows = gathers && !blocksOfMask;
     rowTile = gathersRows ? 64 : whole == 64 ? 192 : 128;
+    // Steps in which rows end along the axis compute half of a tile for
+    // nothing.
+    bool endsByRows = llvm::any_of(chain.bounds, [](const AxisBound &bound) {
+      return !bound.dims.empty();
+    });
     axisTile = whole <= 64                  ? 128
                : gathersRows || whole > 128 ? 64
-               : hasLines                   ? 176
+               : hasLines && !endsByRows    ? 176
                                             : 128;
     // Floats of 8 bits are multiplied 32 at once, and take half the memory.
     if (llvm::any_of(chain.ops,

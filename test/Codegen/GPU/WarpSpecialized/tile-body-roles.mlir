@@ -13,9 +13,42 @@
 // GAPS: pit_gpu.commit %{{.*}} after copies
 // GAPS: pit_gpu.commit %{{.*}} after writes
 
-// Where tiles have other numbers of steps, blocks take the next tile that none has. The first one is that of the block's
+// Tiles with fewer steps later: every other round goes from the last block to the first.
+// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %i to %n/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=ROUNDS
+// ROUNDS: role "workers"
+// ROUNDS: %[[SPACE:.*]] = pit_gpu.tile_space
+// ROUNDS: %[[TOTAL:.*]] = pit_gpu.count_tiles %[[SPACE]]
+// ROUNDS: %[[WHOLE:.*]] = arith.divui %[[TOTAL]], %[[BLOCKS:[^ ]*]]
+// ROUNDS: %[[REST:.*]] = arith.remui %[[TOTAL]], %[[BLOCKS]]
+// ROUNDS: arith.andi %[[WHOLE]], %c1
+// ROUNDS: %[[ROUNDS:.*]] = arith.addi %[[WHOLE]]
+// ROUNDS: scf.for %[[ROUND:[^ ]*]] = %{{.*}} to %[[ROUNDS]]
+// ROUNDS: %[[FIRST:.*]] = arith.muli %[[ROUND]], %[[BLOCKS]]
+// ROUNDS: arith.andi %[[ROUND]]
+// ROUNDS: %[[BEHIND:.*]] = arith.subi %[[BLOCKS]], %[[BLOCK:[^ ]*]]
+// ROUNDS: %[[PLACE:.*]] = arith.select %{{.*}}, %{{.*}}, %[[BLOCK]]
+// ROUNDS: %[[NUMBER:.*]] = arith.addi %[[FIRST]], %[[PLACE]]
+// ROUNDS: pit_gpu.tile_of %[[NUMBER]]
+
+// Of few rows, and outer dimensions, all tiles of a column are taken before the next column's. The row that the
+// space has is one of both.
+// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %i to %n/;s/pit.forall (%i) = (%c0) to (%m) step (128)/pit.forall (%batch, %head, %i) = (%c0, %c0, %c0) to (%n, %m, %m) step (1, 1, 128)/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=COLUMNS
+// COLUMNS: role "workers"
+// COLUMNS: %[[ROWS:.*]] = arith.muli %[[BATCHES:.*]], %[[HEADS:.*]] : index
+// COLUMNS: %[[SPACE:.*]] = pit_gpu.tile_space(%[[ROWS]], %{{.*}}) rows 0 cols 1 by cols : index, index
+// COLUMNS: %[[TILE:.*]]:2 = pit_gpu.tile_of %{{.*}} in %[[SPACE]]
+// COLUMNS: arith.remui %[[TILE]]#0, %[[HEADS]]
+// COLUMNS: arith.divui %[[TILE]]#0, %[[HEADS]]
+
+// Of many rows that have nothing in common, bands are gone through.
+// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %i to %n/;s/pit.forall (%i) = (%c0) to (%m) step (128)/pit.forall (%batch, %head, %i) = (%c0, %c0, %c0) to (%n, %heads, %m) step (1, 1, 128)/;s/%b.%c0, %j/%b[%head, %j/;s/%c.%j, %c0/%c[%j, %head/;s/^    %m = memref.dim %a, .*/&\n    %heads = arith.constant 32 : index/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=MANY
+// MANY: role "workers"
+// MANY: %[[ROWS:.*]] = arith.muli %{{.*}}, %c32{{.*}} : index
+// MANY: pit_gpu.tile_space(%[[ROWS]], %{{.*}}) rows 0 cols 1 by bands of 11 : index, index
+
+// Where later tiles have more steps, or ids or bounds of their own say how many, blocks take the next tile that none has. The first one is that of the block's
 // number. A thread of the producers counts a tile ahead; both roles get the number through shared memory.
-// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %i to %n/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=TAKEN
+// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %c0 to %i/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=TAKEN
 // TAKEN: gpu.func @wide_tile_body_hopper({{.*}}, %[[COUNTERS:[^:]*]]: i64) kernel {{.*}}grid = taken
 // TAKEN: %[[RING:.*]] = pit_gpu.ring full 128 empty 12 : <2, []>
 // TAKEN: %[[NUMBERS:.*]] = pit_gpu.shared 8 : i32
@@ -48,21 +81,34 @@
 
 // Rows of all outer dimensions are those of one space. Bands have as many as the L2 cache has room for what their steps
 // read, and begin with the tiles of the most steps.
-// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %i to %n/;s/pit.forall (%i) = (%c0) to (%m) step (128)/pit.forall (%batch, %head, %i) = (%c0, %c0, %c0) to (%n, %m, %m) step (1, 1, 128)/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=JOINED
+// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %c0 to %i/;s/pit.forall (%i) = (%c0) to (%m) step (128)/pit.forall (%batch, %head, %i) = (%c0, %c0, %c0) to (%n, %m, %m) step (1, 1, 128)/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=JOINED
 // JOINED: role "workers"
 // JOINED: %[[ROWS:.*]] = arith.muli %[[BATCHES:.*]], %[[HEADS:.*]] : index
 // JOINED: %[[CACHE:.*]] = arith.constant 33554432
 // JOINED: %[[FIT:.*]] = arith.divui %[[CACHE]],
 // JOINED: %[[LEAST:.*]] = arith.maxsi %[[FIT]],
 // JOINED: %[[HEIGHT:.*]] = arith.muli %[[LEAST]],
-// JOINED: %[[SPACE:.*]] = pit_gpu.tile_space(%[[ROWS]], %{{.*}}) rows 0 cols 1 by bands height %[[HEIGHT]] : index : index, index
+// JOINED: %[[SPACE:.*]] = pit_gpu.tile_space(%[[ROWS]], %{{.*}}) rows 0 cols 1 by bands height %[[HEIGHT]] : index last first : index, index
 // JOINED: %[[TILE:.*]]:2 = pit_gpu.tile_of %{{.*}} in %[[SPACE]]
 // JOINED: arith.remui %[[TILE]]#0, %[[HEADS]]
 // JOINED: arith.divui %[[TILE]]#0, %[[HEADS]]
 
-// If later tiles have more steps, the last ones are first.
-// RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %c0 to %i/;s/pit.forall (%i) = (%c0) to (%m) step (128)/pit.forall (%batch, %head, %i) = (%c0, %c0, %c0) to (%n, %m, %m) step (1, 1, 128)/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=MORE
-// MORE: pit_gpu.tile_space(%{{.*}}, %{{.*}}) rows 0 cols 1 by bands height %{{.*}} : index last first : index, index
+// Steps whose comparisons of places hold have a loop of their own. Each step says of the next one whether they do; one of
+// which they do not stands behind that loop, in another one. What is computed of it has comparisons.
+// RUN: sed -e '/^  /s/%0 = arith.maximumf %e, %zero : f32/%2 = arith.cmpi sle, %q, %n : index\n          %3 = arith.select %2, %e, %zero : f32\n          %0 = arith.maximumf %3, %zero : f32/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=HOLDS
+// HOLDS: role "workers"
+// HOLDS: scf.while (%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}})
+// HOLDS: scf.while (%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}})
+// HOLDS: %[[IS_LEFT:.*]] = arith.cmpi
+// HOLDS-NEXT: %[[GOES_ON:.*]] = arith.andi %[[IS_LEFT]]
+// HOLDS-NEXT: scf.condition(%[[GOES_ON]])
+// HOLDS: arith.cmpi sle
+// HOLDS-NOT: arith.cmpi sle
+// HOLDS: scf.yield
+// HOLDS: scf.if
+// HOLDS: arith.cmpi sle
+// HOLDS-COUNT-32: arith.cmpi sle
+// HOLDS: role "producers"
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
@@ -110,15 +156,17 @@
 // CHECK: arith.truncf
 // CHECK: scf.yield
 
-// The last step's is behind the loop.
+// The last step's is behind the loop. It does not read what is loaded once, which is given back before.
+// CHECK: pit_gpu.release %[[ONCE]]
 // CHECK: %[[LAST:.*]] = pit_gpu.wait %[[C]]
 // CHECK: pit_gpu.mma {{.*}} : !pit_gpu.fragment<64x64xf16>
 // CHECK: pit_gpu.mma_wait pending 0
 // CHECK: pit_gpu.release %[[LAST]]
-// CHECK: pit_gpu.release %[[ONCE]]
 
-// Producers only issue boxes.
+// Producers only issue boxes, in the order in which workers need them.
 // CHECK: role "producers" warps 4 registers 24 {
+// CHECK: scf.if
+// CHECK: pit_gpu.acquire %[[B]]
 // CHECK: %[[STAGE_A:.*]] = pit_gpu.acquire %[[A]]
 // CHECK: pit_gpu.commit %[[STAGE_A]] after tma bytes 16384
 // CHECK: pit_gpu.load %[[MAP_A]]
@@ -128,6 +176,8 @@
 // CHECK: pit_gpu.load %[[MAP_B]]
 // CHECK: %[[STAGE_C:.*]] = pit_gpu.acquire %[[C]]
 // CHECK: pit_gpu.load %[[MAP_C]]
+// CHECK: scf.if
+// CHECK: pit_gpu.acquire %[[C]]
 
 // Where TMA cannot describe a tensor, all warps load.
 // CHECK: gpu.func @wide_tile_body({{.*}}preferred = @wide_tile_body_hopper
