@@ -140,6 +140,14 @@ def small(size, causal, rounds, d=128):
     off = ((rounded_by_torch([x.double() * s[..., None] for x, s in zip(rounded, scales)], mask) - exact).norm()
            / exact.norm())
     print(f"{title:24} P by torch       off by {off:.1e}", flush=True)
+    # Sums of positive numbers show what tensor cores cut off.
+    near_one = 1 + v.float() / 10
+    scale = near_one.abs().amax((1, 2))[:, None] / 448
+    near_one = (near_one / scale[..., None]).to(torch.float8_e4m3fn)
+    wide = [x.double() * s[..., None] for x, s in zip((*rounded[:2], near_one), (*scales[:2], scale))]
+    found = pit.attention(*(x[None] for x in (*rounded[:2], near_one)), v_scale=scale, **given)[0, :2].double()
+    exact = wanted(*wide, mask)
+    print(f"{title:24} values near 1    off by {((found - exact).norm() / exact.norm()).item():.1e}", flush=True)
 
 
 def rounded_by_torch(arrays, mask):

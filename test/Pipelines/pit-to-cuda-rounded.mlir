@@ -1,28 +1,31 @@
 // An attention whose queries, keys and values have 8 bits, and whose probabilities are rounded to the type of values.
 // wgmma takes floats of 8 bits along what it sums up: values are stored along keys before the loop, up to whole
-// steps, and probabilities become a first factor in registers. The factor of the probabilities is a summand of
-// the exponent.
+// steps, in the order in which threads have sums. So probabilities become a first factor in registers, and threads
+// exchange nothing. The factor of the probabilities is a summand of the exponent.
 
 // RUN: pit-opt %s --pit-to-cuda="chip=sm_90a device-code=ptx" --mlir-print-ir-before=convert-pit-gpu-to-nvvm -o /dev/null 2>&1 | FileCheck %s
 // RUN: pit-opt %s --pass-pipeline='builtin.module(func.func(pit-tile-online-reductions{target=sm_90a},canonicalize,cse))' | FileCheck %s --check-prefix=TILES
 
+// TILES-DAG: #[[$FROM:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, (d3 floordiv 16) * 16 + ((d3 floordiv 2) mod 2) * 8 + ((d3 mod 16) floordiv 4) * 2 + d3 mod 2, d2)>
+// TILES-DAG: #[[$TO:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d3, (d4 floordiv 16) * 16 + ((d4 mod 8) floordiv 2) * 4 + ((d4 floordiv 8) mod 2) * 2 + d4 mod 2)>
 // TILES: %[[T:.*]] = pit.forall {{.*}} -> (tensor<?x2x128x?xf8E4M3FN>)
-// TILES: linalg.transpose
-// TILES: pit.for (%{{.*}}) = (%c0) to (%{{.*}}) step (192)
+// TILES: linalg.generic {indexing_maps = [#[[$FROM]], #{{.*}}]
+// TILES: pit.for (%{{.*}}) = (%c0) to (%{{.*}}) step (128)
 // TILES: math.fma
 // TILES-NEXT: math.exp2
 // TILES-NEXT: linalg.yield
 // TILES: arith.truncf %{{.*}} : f32 to f8E4M3FN
 // TILES: pit.sread %[[T]]
-// TILES-SAME: -> tensor<1x1x128x192xf8E4M3FN>
+// TILES-SAME: -> tensor<1x1x128x128xf8E4M3FN>
+// TILES: linalg.generic {indexing_maps = [#{{.*}}, #[[$TO]], #{{.*}}]
 
 // CHECK: gpu.func @attention_kernel_0_hopper(
-// CHECK-DAG: pit_gpu.tensor_map %{{.*}} -> <1x1x192x128xf8E4M3FN, swizzle = 128>
-// CHECK-DAG: pit_gpu.tensor_map %{{.*}} -> <1x1x128x64xf8E4M3FN, swizzle = 64>
-// CHECK: pit_gpu.mma %{{.*}} : !pit_gpu.tile<64x128xf8E4M3FN, {{.*}}>, <192x128xf8E4M3FN, swizzle = 128>, <64x192xf32>
+// CHECK-DAG: pit_gpu.tensor_map %{{.*}} -> <1x1x128x128xf8E4M3FN, swizzle = 128>
+// CHECK-DAG: pit_gpu.tensor_map %{{.*}} -> <1x1x128x128xf8E4M3FN, swizzle = 128>
+// CHECK: pit_gpu.mma %{{.*}} : !pit_gpu.tile<64x128xf8E4M3FN, {{.*}}>, <128x128xf8E4M3FN, swizzle = 128>, <64x128xf32>
+// CHECK-NOT: nvvm.shfl.sync idx
 // CHECK-DAG: nvvm.convert.f32x2.to.f8x2
-// CHECK-DAG: nvvm.shfl.sync {{ ?}}idx
-// CHECK-DAG: pit_gpu.mma %{{.*}} : !pit_gpu.fragment<64x192xf8E4M3FN>, <128x192xf8E4M3FN, swizzle = 64>, <64x128xf32>
+// CHECK-DAG: pit_gpu.mma %{{.*}} : !pit_gpu.fragment<64x128xf8E4M3FN>, <128x128xf8E4M3FN, swizzle = 128>, <64x128xf32>
 
 func.func @attention(%q: tensor<?x2x?x128xf8E4M3FN>, %k: tensor<?x2x?x128xf8E4M3FN>, %v: tensor<?x2x?x128xf8E4M3FN>, %q_scale: tensor<?x2x1xf32>, %k_scale: tensor<?x2x1xf32>, %v_scale: tensor<?x2x1xf32>) -> (tensor<?x2x?x128xf16>) {
   %c_0 = arith.constant 0 : index

@@ -6,10 +6,10 @@
 
 // CHECK: gpu.func @attention_kernel_hopper(
 // CHECK-DAG: pit_gpu.tensor_map %{{.*}} -> <1x1x1x128x128xf8E4M3FN, swizzle = 128>
-// CHECK-DAG: pit_gpu.tensor_map %{{.*}} -> <1x1x176x128xf8E4M3FN, swizzle = 128>
-// CHECK-DAG: pit_gpu.tensor_map %{{.*}} -> <1x1x176x64xf16, swizzle = 128>
-// CHECK: pit_gpu.mma %{{.*}} : !pit_gpu.tile<64x128xf8E4M3FN, {{.*}}>, <176x128xf8E4M3FN, swizzle = 128>, <64x176xf32>
-// CHECK: pit_gpu.mma %{{.*}} : !pit_gpu.fragment<64x176xf16>, <176x64xf16, swizzle = 128>, <64x64xf32>
+// CHECK-DAG: pit_gpu.tensor_map %{{.*}} -> <1x1x128x128xf8E4M3FN, swizzle = 128>
+// CHECK-DAG: pit_gpu.tensor_map %{{.*}} -> <1x1x128x64xf16, swizzle = 128>
+// CHECK: pit_gpu.mma %{{.*}} : !pit_gpu.tile<64x128xf8E4M3FN, {{.*}}>, <128x128xf8E4M3FN, swizzle = 128>, <64x128xf32>
+// CHECK: pit_gpu.mma %{{.*}} : !pit_gpu.fragment<64x128xf16>, <128x64xf16, swizzle = 128>, <64x64xf32>
 // CHECK: gpu.func @attention_kernel(
 
 // OLD: forms no mainloop: wgmma alone multiplies floats of 8 bits, in tiles of 64 rows with lines of 32 elements

@@ -7,11 +7,12 @@ fewer heads of keys.
 """
 
 from dataclasses import dataclass
-from math import inf, log, nan
+from math import inf, log
 
 from .._arrays import View
 from .._library import Error
 from . import _numbers, _orders, _sequences
+from ._attention_scales import scaled, times_scales
 from ._einsum import read_type
 from ._op import SELECTOR_TYPES, Argument, IndexArgument, Op, kind, make, run
 from ._operand import makes_op
@@ -23,8 +24,8 @@ LONGEST_HEAD = 512
 LOWEST = {"f64": "0xFFF0000000000000", "f32": "0xFF800000"}
 STORED = (*SMALL_FLOATS, "i8", *LAYER_FLOATS)  # types of keys and values that are of another than q
 SCALES = ("k_scale", "v_scale")
-LEAST_SCALE = 2.0 ** -64
 OF_ROUNDED = 256.0  # times probabilities, which are rounded to 8 bits then
+LONGEST_ROUNDED = 128
 ROUNDS_BLOCKS = 16, 64  # blocks of multiples of so many queries and keys are read as they lie
 OF_SCORES = ("q_scale", "k_scale")  # which scores are multiplied by, where q and k have 8 bits
 BYTES = "; of bytes that hold floats pass a view of it as float8_e4m3fn"
@@ -63,6 +64,7 @@ class Scores(Op):
     scales: tuple  # the dims of what k and v are multiplied by, as letters; None: nothing
     quantized: bool  # whether q and k are floats of 8 bits
     result: str | None  # the type of the result, where v is of 8 bits, too
+    rounds: bool  # whether probabilities are rounded to the 8 bits of v
     q_scale: str | None  # as scales, of q
     with_lse: bool
 
@@ -108,15 +110,6 @@ class Scores(Op):
             return ("q", "k", "v", "bias", "alibi", "sink_logits", "q_scale", *SCALES)
         return ("k", "v", *SCALES) if self.narrow or self.scales != (None, None) else ()
 
-    @property
-    def rounds(self):
-        """Whether probabilities are rounded to the 8 bits of v: not where keys are read one by one, nor where each
-        value has a scale of its own."""
-        by_blocks = self.select == "blocks" and self.orders[1] is None and all(
-            size % unit == 0 for size, unit in zip(self.block, ROUNDS_BLOCKS))
-        return self.result is not None and "n" not in (self.scales[1] or "") and (
-            self.select is None or by_blocks)
-
     def dynamic(self):
         return ("b", "m", "n", "c")
 
@@ -158,9 +151,11 @@ class Scores(Op):
         for name, (value, letters) in given.items():
             if name in SCALES and not self.quantized:
                 continue
-            if name in "kv" and not self.quantized or name == "v" and self.result and not self.rounds:
-                value = self.scaled(builder, value, letters, self.result or given["q"][0].type,
-                                    given.get(name + "_scale"))
+            is_stored = self.narrow or name + "_scale" in given
+            if name in "kv" and not self.quantized and is_stored or (
+                    name == "v" and self.result and not self.rounds):
+                value = scaled(builder, value, letters, self.result or given["q"][0].type,
+                               given.get(name + "_scale"))
             if self.grouped and self.select == "index":
                 if name in "kv":
                     value, letters = self.repeated(builder, value, letters, values[0], orders[0])
@@ -174,25 +169,6 @@ class Scores(Op):
                       for letter, size in zip(letters, getattr(value, "dims", ()))
                       if letter not in (1, "N")}
         return found
-
-    def scaled(self, builder, value, letters, type_, scale):
-        """Keys or values times their scale, in a type of products. The compiler computes it in the loop."""
-        if not self.narrow and not self.result and scale is None:
-            return value
-        ins, maps, summed = [value], [letters], wide_type(type_)
-        type_ = type_ if builder.on_gpu else summed  # which tensor cores would not take
-        if scale is not None:
-            ins.append(builder.squeeze(scale[0], [x == 1 for x in scale[1]]))
-            maps.append([x for x in scale[1] if x != 1])
-
-        def function(body, x, *scales):
-            x = body.cast(x, value.type, summed)
-            if scale is not None:
-                x = body.mul(summed, x, body.cast(scales[0], scale[0].type, summed))
-            return body.cast(x, summed, type_)
-
-        return builder.generic([*maps, letters], letters, ins, builder.empty(value.dims, type_),
-                               lambda body, *x: function(body, *x[:-1]))
 
     @property
     def row_letters(self):
@@ -239,7 +215,7 @@ class Scores(Op):
             places = Places(self, body, letters, found, given)
             coordinate, minus = places.coordinate, places.minus
             scale = self.scale_of(sizes)
-            x = self.times_scales(body, x, type_, [
+            x = times_scales(body, x, type_, [
                 (body.cast(given[name], found[name][0].type, type_), found[name][1])
                 for name in OF_SCORES if name in found])
             if self.softcap is not None:
@@ -287,24 +263,6 @@ class Scores(Op):
         products, out = scores, builder.empty([sizes[x] for x in letters], type_)
         scores = builder.generic([*maps, letters], letters, ins, out, function)
         return products, self.selected(builder, found, scores, letters)
-
-    @staticmethod
-    def times_scales(body, x, type_, scales):
-        """Scores times scales, which are given with their dims. A product of scales that is known to be positive,
-        and the same for all keys, becomes a factor of the exponent. 0 becomes so small a number that scores
-        are as good as 0."""
-        same = None
-        for scale, of in scales:
-            if "n" in of:
-                x = body.mul(type_, x, scale)
-            else:
-                same = scale if same is None else body.mul(type_, same, scale)
-        if same is None:
-            return x
-        is_scale = body.emit(f"arith.cmpf oge, {same}, {body.constant(0, type_)} : {type_}")
-        same = body.emit(f"arith.select {is_scale}, {same}, {body.constant(nan, type_)} : {type_}")
-        return body.mul(type_, x, body.emit(
-            f"arith.maximumf {same}, {body.constant(LEAST_SCALE, type_)} : {type_}"))
 
     def find_ranges(self, builder, found):
         """What is known of the sequence of each query, or each key where loops go along queries."""
@@ -613,6 +571,12 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
         "bkn" if q.shape[1] != k.shape[1] else "bhn") for name, x in zip(SCALES, (k_scale, v_scale)))
     of_q = None if q_scale is None else pattern(
         "q_scale", q_scale.shape, q.shape[:3], "(batch, heads, queries)", "bhm")
+    # Not where keys are read one by one, where each value has a scale of its own, or where threads have no
+    # registers for the sums of a step.
+    by_blocks = select == "blocks" and of_orders[1] is None and all(
+        size % unit == 0 for size, unit in zip(block, ROUNDS_BLOCKS))
+    rounds = small and (select is None or by_blocks) and "n" not in (scales[1] or "") and (
+        v.shape[3] <= LONGEST_ROUNDED)
     arrays += [x for x in (alibi, lengths, *sequences, sink_logits) if x is not None]
     arrays += [to_rank(x, 3) for x in (q_scale, k_scale, v_scale) if x is not None]
     if given is not None:
@@ -622,5 +586,5 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
         q.shape[1] != k.shape[1], scale, softcap, bool(causal), align == "end", window, sinks,
         of_bias, alibi is not None, lengths is not None, sink_logits is not None, select, letters,
         block, of_orders, bool(sequences), not quantized and (is_narrow(k) or is_narrow(v)),
-        scales, quantized, result, of_q, bool(return_lse))
+        scales, quantized, result, rounds, of_q, bool(return_lse))
     return run(op, tuple(arrays), out)

@@ -143,6 +143,9 @@ def check_rounded(pit_run, rng, arrays, options, wanted):
     (batch, heads, queries, _), (_, groups, keys, _) = (x.shape for x in arrays[:2])
     types = [rng.choice(["f8E4M3FN", "f8E5M2"])] * 2 + [rng.choice(["f8E4M3FN", "f8E4M3FN", "f8E5M2"])]
     bits = [small_floats(rng, x.shape) for x in arrays]
+    if "mask" not in options and rng.random() < 0.5:  # steps begin anywhere
+        window = {"window": int(rng.integers(1, 90)), "sinks": [None, 3, 200][rng.integers(3)]}
+        options, wanted = options | window, wanted | window
     if "mask" in options and rng.random() < 0.7:
         size = int(rng.choice([64, 128])), int(rng.choice([32, 64, 128, 192]))
         blocks = rng.random([heads, *(-(-a // b) for a, b in zip((queries, keys), size))]) < 0.6

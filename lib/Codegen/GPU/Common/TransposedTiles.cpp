@@ -4,6 +4,9 @@
 
 #include "Emitter.h"
 
+#include "pit/Dialect/Pit/IR/TileExtents.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -22,7 +25,8 @@ static constexpr int64_t kPiecesAtOnce = 4;
 
 /// The dimension of the input that the op exchanges with the last one, if it
 /// does that and nothing else.
-static std::optional<unsigned> findExchanged(linalg::LinalgOp op) {
+std::optional<TransposedTiles::Exchange>
+TransposedTiles::findExchange(linalg::LinalgOp op) {
   if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
       !op.hasPureBufferSemantics() ||
       op.getNumParallelLoops() != op.getNumLoops())
@@ -34,6 +38,16 @@ static std::optional<unsigned> findExchanged(linalg::LinalgOp op) {
   AffineMap from = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
   AffineMap to = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   unsigned rank = from.getNumResults();
+  // The order is one of loops that are the result's places.
+  bool inFragments = false;
+  AffineExpr last = getAffineDimExpr(rank - 1, op.getContext());
+  SmallVector<AffineExpr> places(from.getResults());
+  for (AffineExpr &place : places)
+    if (to.isIdentity() && place == fromFragmentOrder(last)) {
+      inFragments = true;
+      place = last;
+    }
+  from = AffineMap::get(from.getNumDims(), 0, places, op.getContext());
   if (!from.isPermutation() || !to.isPermutation() || rank < 2)
     return std::nullopt;
   std::optional<unsigned> exchanged;
@@ -43,7 +57,9 @@ static std::optional<unsigned> findExchanged(linalg::LinalgOp op) {
         return std::nullopt;
       exchanged = d;
     }
-  return exchanged;
+  if (!exchanged)
+    return std::nullopt;
+  return Exchange{*exchanged, inFragments};
 }
 
 /// Does a tensor hold the elements of its rows without gaps?
@@ -95,8 +111,8 @@ void TransposedTiles::take(RewriterBase &rewriter, func::FuncOp function) {
   SmallVector<linalg::LinalgOp> ops;
   function.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
   for (linalg::LinalgOp op : ops) {
-    std::optional<unsigned> dim = findExchanged(op);
-    if (!dim || !isa<ForallOp, ForOp>(op->getParentOp()))
+    std::optional<Exchange> exchange = findExchange(op);
+    if (!exchange || !isa<ForallOp, ForOp>(op->getParentOp()))
       continue;
     Value from = op.getDpsInputs()[0], to = op.getDpsInits()[0];
     auto read = findOther<SReadOp>(from, op);
@@ -109,9 +125,12 @@ void TransposedTiles::take(RewriterBase &rewriter, func::FuncOp function) {
     auto isAlike = [&](Value other) {
       return getElementTypeOrSelf(other) == tile.getElementType();
     };
-    if (!hasPieces(tile, *dim) || !isAlike(to) || !isAlike(read.getSrc()) ||
-        !isAlike(write.getDest()) || !hasRows(read.getSrc()) ||
-        !hasRows(write.getDest()) || !areCoordinates(read.getSubscripts()) ||
+    bool isWhole =
+        !exchange->inFragments || elementBytes(tile.getElementType()) == 1;
+    if (!isWhole || !hasPieces(tile, exchange->dim) || !isAlike(to) ||
+        !isAlike(read.getSrc()) || !isAlike(write.getDest()) ||
+        !hasRows(read.getSrc()) || !hasRows(write.getDest()) ||
+        !areCoordinates(read.getSubscripts()) ||
         !areCoordinates(write.getSubscripts()) || !read->isBeforeInBlock(op) ||
         !op->isBeforeInBlock(write))
       continue;
@@ -125,7 +144,7 @@ void TransposedTiles::take(RewriterBase &rewriter, func::FuncOp function) {
     for (Operation *user : from.getUsers())
       if (isa<memref::DeallocOp>(user))
         rewriter.moveOpAfter(user, write);
-    moves[read] = moves[write] = *dim;
+    moves[read] = moves[write] = *exchange;
   }
 }
 
@@ -142,9 +161,11 @@ public:
   /// Moves the place in the tensor whose dimension `dim` is along the rows of
   /// `tile`.
   TransposedMove(OpBuilder &b, Location loc, const TilePlace &place, Value tile,
-                 unsigned dim, const ChunkMap &chunks, const Workers &block)
+                 unsigned dim, bool inFragments, const ChunkMap &chunks,
+                 const Workers &block)
       : b(b), e(b, loc), tensor(place.memref), tile(tile), dim(dim),
-        block(block), dims(tileDimensions(b, loc, place, chunks)) {
+        inFragments(inFragments), block(block),
+        dims(tileDimensions(b, loc, place, chunks)) {
     auto type = cast<MemRefType>(tile.getType());
     element = type.getElementType();
     rows = type.getDimSize(dim);
@@ -169,6 +190,13 @@ private:
   /// The place of `column` of row `row` in shared memory; `column` is the first
   /// one of a piece, or any with `within` to add.
   SmallVector<Value> slot(Value row, Value piece, Value within);
+  /// The row of a group of `lanes` whose element is the i-th one of a piece.
+  int64_t sourceOf(int64_t i) const {
+    AffineExpr place = b.getAffineConstantExpr(i);
+    return inFragments
+               ? cast<AffineConstantExpr>(fromFragmentOrder(place)).getValue()
+               : i;
+  }
   void readPieces(Value padding);
   void readElements(Value padding);
   void writePieces();
@@ -178,6 +206,7 @@ private:
   Emitter e;
   Value tensor, tile;
   unsigned dim;
+  bool inFragments;
   const Workers &block;
   Type element;
   int64_t rows, columns, lanes;
@@ -296,7 +325,7 @@ void TransposedMove::writePieces() {
       Value from = e.div(column, lanes), within = e.rem(column, lanes);
       for (int64_t i = 0; i < lanes; ++i)
         values.push_back(memref::LoadOp::create(
-            b, e.loc, tile, slot(e.add(first, i), from, within)));
+            b, e.loc, tile, slot(e.add(first, sourceOf(i)), from, within)));
       Value vector = vector::FromElementsOp::create(
           b, e.loc, VectorType::get(lanes, element), values);
       vector::StoreOp::create(
@@ -314,9 +343,13 @@ void TransposedMove::writeElements() {
   share(rows * columns, [&](Value number) {
     Value column = e.div(number, rows), row = e.rem(number, rows);
     auto move = [&] {
+      Value from = row;
+      if (inFragments)
+        from = affine::AffineApplyOp::create(
+            b, e.loc, fromFragmentOrder(b.getAffineDimExpr(0)), row);
       Value value = memref::LoadOp::create(
           b, e.loc, tile,
-          slot(row, e.div(column, lanes), e.rem(column, lanes)));
+          slot(from, e.div(column, lanes), e.rem(column, lanes)));
       memref::StoreOp::create(b, e.loc, value, tensor,
                               coordinates(column, row));
     };
@@ -347,7 +380,8 @@ bool TransposedTiles::lower(OpBuilder &builder, Operation *op,
   auto move = [&](Value tensor, ValueRange subscripts, ArrayRef<int64_t> shape,
                   Value tile) {
     return TransposedMove(builder, op->getLoc(), {tensor, subscripts, shape},
-                          tile, found->second, chunks, block);
+                          tile, found->second.dim, found->second.inFragments,
+                          chunks, block);
   };
   if (auto read = dyn_cast<SReadOp>(op)) {
     auto type = cast<MemRefType>(read.getDest().getType());
@@ -356,7 +390,7 @@ bool TransposedTiles::lower(OpBuilder &builder, Operation *op,
   } else if (auto write = dyn_cast<SWriteOp>(op)) {
     SmallVector<int64_t> shape(
         cast<MemRefType>(write.getTile().getType()).getShape());
-    std::swap(shape[found->second], shape.back());
+    std::swap(shape[found->second.dim], shape.back());
     move(write.getDest(), write.getSubscripts(), shape, write.getTile())
         .write();
   }

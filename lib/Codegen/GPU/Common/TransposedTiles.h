@@ -4,10 +4,11 @@
 //
 //   SRead -> a; linalg.transpose a -> b; SWrite b
 //
-// needs no b. Threads read 16 bytes of a row at once, all of their reads before
-// the first store, and write 16 bytes of a transposed row. In between the tile
-// lies in shared memory with the pieces of 16 bytes of its rows permuted, so
-// that neither rows nor columns meet in one bank.
+// where b may have its last dimension in the order of fragments
+// (TileExtents.h), needs no b. Threads read 16 bytes of a row at once, all of
+// their reads before the first store, and write 16 bytes of a transposed row.
+// In between the tile lies in shared memory with the pieces of 16 bytes of its
+// rows permuted, so that neither rows nor columns meet in one bank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +31,13 @@ public:
              const Workers &block) const;
 
 private:
-  /// Reads and writes, by the dimension that changes places with the last one.
-  llvm::SmallDenseMap<Operation *, unsigned> moves;
+  struct Exchange {
+    unsigned dim;     ///< that changes places with the last one
+    bool inFragments; ///< has it the order of fragments then?
+  };
+  static std::optional<Exchange> findExchange(linalg::LinalgOp op);
+
+  llvm::SmallDenseMap<Operation *, Exchange> moves; ///< of reads and writes
 };
 
 } // namespace mlir::pit::cuda

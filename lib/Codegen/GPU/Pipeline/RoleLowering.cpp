@@ -166,31 +166,38 @@ static void lowerLeaders(RewriterBase &rewriter, Region &body, Value warp) {
   }
 }
 
+namespace {
+/// One of the roles of a block.
+struct Role {
+  unsigned number;
+  int64_t first; ///< its first warp
+  RolesOp::Barriers barriers;
+};
+} // namespace
+
 /// Moves the ops of a role to where the rewriter is, before a terminator.
 /// `self` are a thread's numbers in the block.
-static void lowerRole(RewriterBase &rewriter, RolesOp roles, unsigned number,
+static void lowerRole(RewriterBase &rewriter, RolesOp roles, const Role &role,
                       ThreadInRole self, PipelineContext &context) {
   Location loc = roles.getLoc();
   Operation *terminator = &*rewriter.getInsertionPoint();
   Emitter e(rewriter, loc);
-  RolesOp::Barriers barriers = roles.getBarriers().first[number];
-  int64_t first = llvm::sum_of(roles.getWarps().take_front(number), int64_t(0));
-  int64_t registers = roles.getRegisters()[number];
+  int64_t registers = roles.getRegisters()[role.number];
   int64_t entry = registersAtEntry(roles);
   if (registers != entry)
     NVVM::SetMaxRegisterOp::create(rewriter, loc, registers,
                                    registers > entry
                                        ? NVVM::SetMaxRegisterAction::increase
                                        : NVVM::SetMaxRegisterAction::decrease);
-  self.warps = roles.getWarps()[number];
-  self.thread = e.sub(self.thread, e.i32(32 * first));
-  self.warp = e.sub(self.warp, e.i32(first));
-  self.warpgroup = e.sub(self.warpgroup, e.i32(first / 4));
-  Region &body = roles.getBodies()[number];
+  self.warps = roles.getWarps()[role.number];
+  self.thread = e.sub(self.thread, e.i32(32 * role.first));
+  self.warp = e.sub(self.warp, e.i32(role.first));
+  self.warpgroup = e.sub(self.warpgroup, e.i32(role.first / 4));
+  Region &body = roles.getBodies()[role.number];
   lowerNumbers(rewriter, body, self);
   lowerHandOvers(rewriter, body,
-                 {barriers.handOvers, self.warps / 4, self.warpgroup});
-  lowerSyncs(rewriter, body, barriers, self);
+                 {role.barriers.handOvers, self.warps / 4, self.warpgroup});
+  lowerSyncs(rewriter, body, role.barriers, self);
   body.walk([&](Operation *op) {
     auto leader = op->getParentOfType<LeaderOp>();
     self.speakers = !leader               ? Speakers::All
@@ -216,10 +223,12 @@ static void lower(RewriterBase &rewriter, RolesOp roles,
   // knows it.
   self.warp = e.fromLane(e.div(self.thread, 32), e.i32(0));
   self.warpgroup = e.div(self.warp, 4);
-  int64_t next = 0;
+  int64_t first = 0;
+  // The numbers follow from the roles' ops, which are lowered below.
+  SmallVector<RolesOp::Barriers> barriers = roles.getBarriers().first;
   Operation *terminator = roles;
   for (unsigned i = 0, n = roles.getBodies().size(); i < n; ++i) {
-    next += roles.getWarps()[i];
+    int64_t next = first + roles.getWarps()[i];
     // The last one has a condition, too, though it holds: between two branches
     // alone LLVM would hoist what both compute, before roles exchange
     // registers.
@@ -229,9 +238,10 @@ static void lower(RewriterBase &rewriter, RolesOp roles,
                                     e.lessThan(self.warpgroup, e.i32(next / 4)),
                                     /*withElseRegion=*/!isLast);
     rewriter.setInsertionPoint(branch.thenBlock()->getTerminator());
-    lowerRole(rewriter, roles, i, self, context);
+    lowerRole(rewriter, roles, {i, first, barriers[i]}, self, context);
     if (!isLast)
       terminator = branch.elseBlock()->getTerminator();
+    first = next;
   }
   if (clusterOf(roles->getParentOfType<gpu::GPUFuncOp>()) > 1) {
     // A block stays until nobody uses its barriers.

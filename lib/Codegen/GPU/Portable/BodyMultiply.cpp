@@ -8,6 +8,8 @@
 
 #include "PortableBody.h"
 
+#include "pit/Dialect/Pit/IR/TileExtents.h"
+
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -27,7 +29,9 @@ bool cuda::isZeroTile(Value tile) {
 bool cuda::isAlongK(ContractOp op, unsigned number, const StagedTile &staged) {
   AffineExpr along =
       op.getMap(number).getResult(static_cast<unsigned>(staged.operand.colDim));
-  return along == getAffineDimExpr(findContractionDims(op)->k, op.getContext());
+  auto k = static_cast<unsigned>(findContractionDims(op)->k);
+  return along == getAffineDimExpr(k, op.getContext()) ||
+         matchFragmentOrder(along) == k;
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include "pit/Analysis/Combiner.h"
 #include "pit/Analysis/Refusal.h"
 #include "pit/Codegen/Common/MathExpansions.h"
+#include "pit/Dialect/Pit/IR/TileExtents.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -192,6 +193,14 @@ private:
       return refuse("tensor cores add products of f16, of bf16, or of floats "
                     "of 8 bits to f32, and a contraction is another");
     plan.takesWgmma |= isSmall;
+    // A computed factor of 8 bits has the order of fragments, and so has what
+    // it is multiplied by; others have their own.
+    bool isInOrder = llvm::any_of(op.getMap(1).getResults(), [](AffineExpr e) {
+      return matchFragmentOrder(e).has_value();
+    });
+    if (isInOrder != (isSmall && !isa<BlockArgument>(op.getLhs())))
+      return refuse("computed factors of 8 bits, and no others, are multiplied "
+                    "in the order of fragments");
     if (!isa<BlockArgument>(op.getRhs()))
       return refuse("the second operand of a contraction is computed");
     for (Value operand : {op.getLhs(), op.getRhs()}) {
@@ -337,6 +346,8 @@ static int64_t registersOfBlock(MainloopOp mainloop, const BodyPlan &plan) {
     bool addsToCarried = plan.wgmma && isa<BlockArgument>(op.getAcc());
     if (op != plan.late && !addsToCarried)
       most = std::max(most, registers(op.getResult()));
+    if (BodyProducts::addsInThreads(op))
+      carried += registers(op.getResult());
   });
   // A register has several elements of a late contraction's first factor.
   int64_t factor = 0;

@@ -46,93 +46,30 @@ static Value toFragment(Emitter &e, RegisterTile &tile, Type element) {
       .getResult(0);
 }
 
-namespace {
+/// An element before it is rounded.
+static Value wideOf(Emitter &e, Value value) {
+  auto rounded = value.getDefiningOp<arith::TruncFOp>();
+  if (rounded && rounded.getIn().getType().isF32())
+    return rounded.getIn();
+  return arith::ExtFOp::create(e.b, e.loc, e.b.getF32Type(), value);
+}
 
-/// Makes words of floats of 8 bits that wgmma takes as a first factor. Of each
-/// 16 columns a thread has 2 t and the next one, and both 8 columns later; it
-/// is to have 4 t to 4 t + 3, where t is its place among four lanes.
-class SmallFactor {
-public:
-  SmallFactor(Emitter &e, Type element) : e(e), element(element) {
-    Value t = e.rem(NVVM::LaneIdOp::create(e.b, e.loc, e.b.getI32Type()), 4);
-    Value isOdd = e.equal(e.rem(t, 2), e.i32(1));
-    Value isUpper = e.lessThan(e.i32(1), t);
-    given = e.select(isOdd, e.i32(kUpperHalves), e.i32(kLowerHalves));
-    taken = e.select(isUpper, e.i32(0x1054), e.i32(kLowerHalves));
-    from = e.add(e.mul(e.rem(t, 2), 2), e.div(t, 2));
-  }
-
-  /// Four neighbours in each row of two words, of four elements that a thread
-  /// has in each.
-  std::array<Value, 2> exchange(Value upper, Value lower) {
-    // Of the words' first halves, and of their second ones, the four lanes send
-    // one at once: lanes with even places their first halves, those with odd
-    // ones their second, and then the other way round.
-    Value first = shuffle(permute(upper, lower, given), from);
-    Value second =
-        shuffle(permute(upper, lower, other(given)), e.bitXor(from, e.i32(1)));
-    return {permute(first, second, taken),
-            permute(first, second, other(taken))};
-  }
-
-  /// Four elements as a word. What is beyond the largest number becomes that.
-  Value word(ArrayRef<Value> elements) {
-    SmallVector<Value> halves;
-    for (size_t i : {0, 2})
-      halves.push_back(arith::ExtUIOp::create(
-          e.b, e.loc, e.b.getI32Type(),
-          NVVM::ConvertF32x2ToF8x2Op::create(
-              e.b, e.loc, e.b.getI16Type(), wide(elements[i + 1]),
-              wide(elements[i]), NVVM::FPRoundingMode::RN,
-              NVVM::SaturationMode::SATFINITE, /*relu=*/false, element)));
-    return e.bitOr(halves[0],
-                   arith::ShLIOp::create(e.b, e.loc, halves[1], e.i32(16)));
-  }
-
-private:
-  /// Selectors of the words' first and second halves; those of the others
-  /// differ by kOther.
-  static constexpr int64_t kLowerHalves = 0x5410, kUpperHalves = 0x7632,
-                           kOther = 0x2222;
-  /// The last lane of four, and that lanes are in fours.
-  static constexpr int64_t kFours = 0x1C03;
-
-  Value other(Value selector) { return e.bitXor(selector, e.i32(kOther)); }
-  Value permute(Value low, Value high, Value selector) {
-    return NVVM::PermuteOp::create(e.b, e.loc, e.b.getI32Type(), low, high,
-                                   selector, NVVM::PermuteMode::DEFAULT);
-  }
-  Value shuffle(Value word, Value lane) {
-    return NVVM::ShflOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1), word,
-                                lane, e.i32(kFours), NVVM::ShflKind::idx,
-                                UnitAttr());
-  }
-  /// An element before it is rounded.
-  Value wide(Value value) {
-    auto rounded = value.getDefiningOp<arith::TruncFOp>();
-    if (rounded && rounded.getIn().getType().isF32())
-      return rounded.getIn();
-    return arith::ExtFOp::create(e.b, e.loc, e.b.getF32Type(), value);
-  }
-
-  Emitter &e;
-  Type element;
-  Value given, taken, from;
-};
-
-} // namespace
-
-/// A thread's elements of 8 bits as a fragment.
+/// A thread's elements of 8 bits as a fragment, in its order. What is beyond
+/// the largest number becomes that.
 static Value toSmallFragment(Emitter &e, RegisterTile &tile, Type element) {
-  SmallFactor factor(e, element);
+  auto pairOf = [&](size_t row, size_t j) -> Value {
+    Value pair = NVVM::ConvertF32x2ToF8x2Op::create(
+        e.b, e.loc, e.b.getI16Type(), wideOf(e, tile.at(row, j + 1)),
+        wideOf(e, tile.at(row, j)), NVVM::FPRoundingMode::RN,
+        NVVM::SaturationMode::SATFINITE, /*relu=*/false, element);
+    return arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), pair);
+  };
   SmallVector<Value> words;
-  for (size_t j = 0; j < tile.cols; j += 4) {
-    auto wordOf = [&](size_t row) {
-      return factor.word({tile.at(row, j), tile.at(row, j + 1),
-                          tile.at(row, j + 2), tile.at(row, j + 3)});
-    };
-    llvm::append_range(words, factor.exchange(wordOf(0), wordOf(1)));
-  }
+  for (size_t j = 0; j < tile.cols; j += 4)
+    for (size_t row : {0, 1})
+      words.push_back(e.bitOr(
+          pairOf(row, j),
+          arith::ShLIOp::create(e.b, e.loc, pairOf(row, j + 2), e.i32(16))));
   auto type = pitgpu::FragmentType::get(e.b.getContext(), kWgmmaRows,
                                         4 * tile.cols, element);
   return UnrealizedConversionCastOp::create(e.b, e.loc, type, words)
@@ -158,7 +95,7 @@ Value BodyProducts::start(ContractOp op, RegisterTile &sums, Value lhs) {
   }
   pitgpu::AccumulatorType type = sumsOf(op);
   Value before;
-  if (isZeroTile(op.getAcc()))
+  if (isZeroTile(op.getAcc()) || addsInThreads(op))
     before = pitgpu::SplatOp::create(
         e.b, e.loc,
         pitgpu::FragmentType::get(e.b.getContext(), type.getRows(),
@@ -169,6 +106,10 @@ Value BodyProducts::start(ContractOp op, RegisterTile &sums, Value lhs) {
   before = pitgpu::AccumulateOp::create(e.b, e.loc, type, before);
   return pitgpu::MmaOp::create(e.b, e.loc, a, b, before, transposeA,
                                isAlongK(op, 1, right));
+}
+
+bool BodyProducts::addsInThreads(ContractOp op) {
+  return !isa<BlockArgument>(op.getLhs()) && isF8(op.getLhs().getType());
 }
 
 /// The part of a first factor that this warpgroup multiplies.
@@ -184,7 +125,7 @@ Value BodyProducts::rowsOfGroup(Value tile, bool transposed) {
                                    transposed ? first : zero);
 }
 
-void BodyProducts::await(Value accumulators, int64_t later,
+void BodyProducts::await(ContractOp op, Value accumulators, int64_t later,
                          RegisterTile &sums) {
   auto type = cast<pitgpu::AccumulatorType>(accumulators.getType());
   Type fragment = pitgpu::FragmentType::get(
@@ -196,5 +137,9 @@ void BodyProducts::await(Value accumulators, int64_t later,
   auto values =
       UnrealizedConversionCastOp::create(e.b, e.loc, types, wait.getResult(0));
   size_t next = 0;
-  forElements(sums, [&](Value &value) { value = values.getResult(next++); });
+  bool adds = addsInThreads(op);
+  forElements(sums, [&](Value &value) {
+    Value made = values.getResult(next++);
+    value = adds ? arith::AddFOp::create(e.b, e.loc, value, made) : made;
+  });
 }

@@ -92,7 +92,7 @@ private:
       BodyProducts products(e, plan, group, tileOf);
       if (computed)
         lhs = products.factor(op.getLhs(), *computed);
-      products.await(products.start(op, sums, lhs), /*later=*/0, sums);
+      products.await(op, products.start(op, sums, lhs), /*later=*/0, sums);
     } else {
       sums = multiplyInBody({self, plan, tiles.warpOrigin(), stage}, op, sums,
                             computed);

@@ -207,9 +207,14 @@ public:
   /// Starts a contraction; `lhs` is its first factor if that was computed.
   /// Gives the accumulators.
   Value start(ContractOp op, RegisterTile &sums, Value lhs);
-  /// Waits for accumulators while so many products that were started later go
-  /// on.
-  void await(Value accumulators, int64_t later, RegisterTile &sums);
+  /// Waits for the accumulators of a contraction while so many products that
+  /// were started later go on.
+  void await(ContractOp op, Value accumulators, int64_t later,
+             RegisterTile &sums);
+  /// Tensor cores add floats of 8 bits with about 14 bits, and cut off the
+  /// rest: what many steps add up that way is too small, by a quarter after
+  /// 16384 keys. So threads add the sums of each step, which begin at 0.
+  static bool addsInThreads(ContractOp op);
 
 private:
   Value rowsOfGroup(Value tile, bool transposed);

@@ -133,7 +133,7 @@ private:
       bool isLate = each.op == late;
       RegisterTile tile =
           tiles.of(isLate ? Value(plan.lateSums) : each.op.getAcc());
-      products.await(each.sums, --later, tile);
+      products.await(each.op, each.sums, --later, tile);
       tiles.set(isLate ? Value(plan.lateSums) : each.op.getResult(), tile);
       releaseTiles(each.op);
       if (isLate)

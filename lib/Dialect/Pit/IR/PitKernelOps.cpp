@@ -90,6 +90,28 @@ static std::optional<int64_t> lastOf(AffineExpr expr, ArrayRef<int64_t> last) {
   return result;
 }
 
+AffineExpr mlir::pit::toFragmentOrder(AffineExpr place) {
+  return place.floorDiv(16) * 16 + (place % 8).floorDiv(2) * 4 +
+         (place.floorDiv(8) % 2) * 2 + place % 2;
+}
+
+AffineExpr mlir::pit::fromFragmentOrder(AffineExpr place) {
+  return place.floorDiv(16) * 16 + (place.floorDiv(2) % 2) * 8 +
+         (place % 16).floorDiv(4) * 2 + place % 2;
+}
+
+std::optional<unsigned> mlir::pit::matchFragmentOrder(AffineExpr expr) {
+  std::optional<unsigned> found;
+  expr.walk([&](AffineExpr part) {
+    if (auto dim = dyn_cast<AffineDimExpr>(part))
+      found = dim.getPosition();
+  });
+  bool matches =
+      found &&
+      expr == toFragmentOrder(getAffineDimExpr(*found, expr.getContext()));
+  return matches ? found : std::nullopt;
+}
+
 std::optional<SmallVector<int64_t>>
 mlir::pit::getTileExtents(AffineMap map, ArrayRef<int64_t> tile) {
   SmallVector<int64_t> last, extents;
@@ -98,6 +120,11 @@ mlir::pit::getTileExtents(AffineMap map, ArrayRef<int64_t> tile) {
   if (map.getNumSymbols() || map.getNumDims() != tile.size())
     return std::nullopt;
   for (AffineExpr result : map.getResults()) {
+    if (std::optional<unsigned> dim = matchFragmentOrder(result);
+        dim && tile[*dim] % kFragmentOrder == 0) {
+      extents.push_back(tile[*dim]);
+      continue;
+    }
     std::optional<int64_t> most = lastOf(result, last);
     if (!most || *most == std::numeric_limits<int64_t>::max())
       return std::nullopt;

@@ -78,9 +78,9 @@ void OnlineTiler::run() {
   ids.assign(chain.numDims, Value());
   coordinates.assign(chain.numDims, Value());
   prepareSelection();
+  copyAlongAxis();
   if (!listed)
     prepareRanges();
-  copyAlongAxis();
 
   SmallVector<Value> inits, lower, upper;
   SmallVector<int64_t> steps;

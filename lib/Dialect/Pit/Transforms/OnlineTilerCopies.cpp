@@ -10,10 +10,13 @@
 #include "OnlineTiler.h"
 #include "TransposedReads.h"
 
+#include "pit/Dialect/Pit/IR/TileExtents.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -49,7 +52,7 @@ void OnlineTiler::copyAlongAxis() {
       Dims dims = op.dimsOf(input.map);
       if (chain.find(input.value) || chain.pads.contains(input.value) ||
           !llvm::is_contained(dims, int64_t(chain.axis)) ||
-          dims.back() == int64_t(chain.axis) || copies.contains(input.value))
+          copies.contains(input.value))
         continue;
       copies[input.value] = copyOf(input.value, dims);
     }
@@ -79,17 +82,38 @@ Value OnlineTiler::copyOf(Value source, ArrayRef<int64_t> dims) {
       inOrder<OpFoldResult>(order, getAsOpFoldResult(ValueRange(upper))),
       type.getElementType());
   SmallVector<Value> lower(rank, index(0));
-  auto transposeTile = [&](OpBuilder &b, Location loc, ValueRange at, Value,
-                           Value, ValueRange carried) {
+  auto copyTile = [&](OpBuilder &b, Location loc, ValueRange at, Value, Value,
+                      ValueRange carried) {
     SmallVector<Value> from(at);
     auto zero = cast<TypedAttr>(b.getZeroAttr(type.getElementType()));
+    Value tile =
+        SReadOp::create(b, loc,
+                        RankedTensorType::get(shape, type.getElementType()),
+                        source, from, zero)
+            .getResult();
+    Value init = tensor::EmptyOp::create(
+        b, loc, inOrder(order, ArrayRef<int64_t>(shape)),
+        type.getElementType());
+    // The loops are the dims of the copy.
+    SmallVector<AffineExpr> places;
+    for (int64_t dim : order)
+      places.push_back(b.getAffineDimExpr(dim));
+    places[axis] = fromFragmentOrder(places[axis]);
+    auto moved = linalg::GenericOp::create(
+        b, loc, init.getType(), tile, init,
+        {AffineMap::get(rank, 0, places, b.getContext()),
+         b.getMultiDimIdentityMap(rank)},
+        SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+        [](OpBuilder &b, Location loc, ValueRange in) {
+          linalg::YieldOp::create(b, loc, in[0]);
+        });
     YieldOp::create(b, loc,
-                    copyTransposed(b, loc, {source, from, shape, zero, order},
-                                   carried.front(),
-                                   inOrder<Value>(order, from)));
+                    SWriteOp::create(b, loc, moved.getResult(0),
+                                     carried.front(),
+                                     inOrder<Value>(order, from))
+                        .getResult());
   };
   return ForallOp::create(rewriter, loc, lower, upper, shape, /*index=*/Value(),
-                          /*group=*/ValueRange(), /*chunk=*/0, empty,
-                          transposeTile)
+                          /*group=*/ValueRange(), /*chunk=*/0, empty, copyTile)
       .getResult(0);
 }

@@ -2,6 +2,8 @@
 
 #include "OnlineTiler.h"
 
+#include "pit/Dialect/Pit/IR/TileExtents.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
@@ -151,6 +153,13 @@ OnlineTiler::Range OnlineTiler::axisRange() {
   }
   if (length)
     found.upper = least(found.upper, length);
+  // A copy has whole groups in an order of their own; what the comparison
+  // leaves out of the first one is left out in the step.
+  if (!copies.empty())
+    for (Value *begin : {&found.lower, &gapEnd})
+      if (*begin)
+        *begin = arith::AndIOp::create(rewriter, loc, *begin,
+                                       index(-kFragmentOrder));
   // A loop from a place behind its end has no steps.
   if (clamp || length)
     found.upper = most(found.upper, found.lower);

@@ -4,6 +4,7 @@
 #include "OnlineTilerScalars.h"
 
 #include "pit/Analysis/BodyEvaluator.h"
+#include "pit/Dialect/Pit/IR/TileExtents.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -281,6 +282,7 @@ Value OnlineTiler::accumulate(const ChainOp &op, unsigned number, Tile before) {
         SmallVector<AffineExpr> along(map.getResults());
         std::swap(along[llvm::find(of, int64_t(chain.axis)) - of.begin()],
                   along.back());
+        along.back() = toFragmentOrder(along.back());
         map = AffineMap::get(map.getNumDims(), 0, along, map.getContext());
         inputs.push_back(read(copy, alongAxis(of)));
       } else {

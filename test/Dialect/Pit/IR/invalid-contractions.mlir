@@ -60,6 +60,37 @@ func.func @window_beyond_view(%i: index, %x: memref<?xf32>, %w: memref<?x?xf32>,
 
 // -----
 
+// An order of 16 neighbours takes multiples of 16.
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, (k floordiv 16) * 16 + ((k mod 8) floordiv 2) * 4 + ((k floordiv 8) mod 2) * 2 + k mod 2)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @order_of_24(%i: index, %x: memref<?x?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<64x24xf32>
+    %z = pit.view %w[%i, %i : index, index] : memref<?x?xf32> -> vector<64x24xf32>
+    pit.yield %y, %z : vector<64x24xf32>, vector<64x24xf32>
+  } compute {
+  ^bb0(%xt: vector<64x24xf32>, %yt: vector<64x24xf32>, %at: vector<64x64xf32>):
+    // expected-error-re@+1 {{[contract 2] takes maps of 3 dims to sums of them times positive numbers, but the one of operand 1 is affine_map<{{.*}}>}}
+    %st = pit.contract %xt, %yt, %at tile [64, 64, 24] maps [#a, #b, #c]
+           : vector<64x24xf32>, vector<64x24xf32>, vector<64x64xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<64x64xf32>
+  } prologue {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } epilogue {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
 #a = affine_map<(m, n, k) -> (m - k + 2)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>

@@ -107,7 +107,8 @@ def Pit_ContractOp : Pit_Op<"contract", [Pure, SingleBlock,
     - [contract 1] there are three maps, of the operands and of the accumulator, and
       one for each scale;
     - [contract 2] a map goes from the dims of `tile` to sums of them times
-      positive numbers, and none has symbols;
+      positive numbers, or to a multiple of 16 in the order of fragments (0 1 8 9 2 3 10
+      11 4 5 12 13 6 7 14 15), and none has symbols;
     - [contract 3] it reaches no element beyond the operand's or scale's tile;
     - [contract 4] the accumulator has some of the dims, once each, and their
       extents; extents of `tile` are positive;

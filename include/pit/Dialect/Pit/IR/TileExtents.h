@@ -9,10 +9,20 @@
 
 namespace mlir::pit {
 
+/// Places of 16 neighbours in the order of tensor cores' fragments: 0 1 8 9 2 3
+/// 10 11 4 5 12 13 6 7 14 15. Sums of a product, of which a thread has pairs of
+/// neighbours, become a factor of 8 bits in this order, of which it has fours.
+/// Gives where a place comes in it, and which place comes there.
+AffineExpr toFragmentOrder(AffineExpr place);
+AffineExpr fromFragmentOrder(AffineExpr place);
+constexpr int64_t kFragmentOrder = 16;
+/// The dim whose place in that order an expression is.
+std::optional<unsigned> matchFragmentOrder(AffineExpr expr);
+
 /// How far an operand with this map is read by a tile of the iteration space:
 /// of each of its dimensions the first elements, so many. Nothing if a
 /// dimension is more than a sum of dims times numbers, and of numbers, none of
-/// them negative.
+/// them negative, or a dim in fragments' order.
 std::optional<SmallVector<int64_t>> getTileExtents(AffineMap map,
                                                    ArrayRef<int64_t> tile);
 
