@@ -5,6 +5,7 @@ _call.py's.
 
 import ctypes
 import functools
+import importlib.util
 import operator
 import os
 from ctypes import (
@@ -342,6 +343,13 @@ def runtime():
 def compiler():
     """libPITCompiler, from beside the runtime."""
     runtime()
+    # Functions of f64 for GPUs are libdevice's. Triton, which comes with torch,
+    # has a copy, also on machines without CUDA's toolkit.
+    triton = importlib.util.find_spec("triton")
+    if triton and triton.origin:
+        libdevice = Path(triton.origin).parent / "backends/nvidia/lib/libdevice.10.bc"
+        if libdevice.exists():
+            os.environ.setdefault("PIT_LIBDEVICE", str(libdevice))
     return open_library(
         runtime_path().with_name("libPITCompiler.so"), COMPILER,
         "the compiler must be beside the runtime; compiled programs run without it (pit.load)")
