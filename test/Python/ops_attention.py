@@ -229,7 +229,7 @@ class Attention(unittest.TestCase):
             pit.attention(*draw(1, 1, 1, 8, 8, 8, 8), blocks=np.ones((2, 1), bool))
         with self.assertRaisesRegex(pit.Error, r"blocks has shape \(1, 1, 3, 4\); it broadcasts to "
                                                r"\(1, 1, 1, 4\): \(batch, heads, blocks of 128 "
-                                               r"queries, blocks of 32 keys\)"):
+                                               r"queries, blocks of 32 keys\); block_size says"):
             pit.attention(*draw(1, 1, 1, 128, 128, 8, 8), blocks=np.ones((3, 4), bool),
                           block_size=(128, 32))
 
@@ -488,6 +488,8 @@ class BlockIndex(unittest.TestCase):
                 ("window is 0; it has 1 place", {"window": 0}),
                 ("block_size is 0; it is 1 or more", {"block_size": 0, "top_k": 1}),
                 (r"block_size is \(4,\); it is a number", {"block_size": (4,), "top_k": 1}),
+                ("top_k is 2.5; it is a whole number", {"top_k": 2.5}),
+                ("top_p is 2.0; it is a share of the probabilities, 0 to 1", {"top_p": 2.0}),
                 (r"segments is \(0, 0\); it is n or \(n, p\)", {"segments": 0}),
                 (r"lines is \(4,\); it is \(s, p\)", {"lines": (4,)}),
                 ("vertical and slash lines are those of places", {"slash": 1, "order": np.arange(8)}),

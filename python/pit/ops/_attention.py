@@ -523,7 +523,8 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
         block = blocks_of("attention", block_size)
         parts = (*sizes[:2], *(-(-size // each) for size, each in zip(sizes[2:], block)))
         letters = pattern("blocks", blocks.shape, parts,
-                          f"(batch, heads, blocks of {block[0]} queries, blocks of {block[1]} keys)")
+                          f"(batch, heads, blocks of {block[0]} queries, blocks of {block[1]} keys); "
+                          "block_size says how large blocks are")
         given = to_rank(blocks)
     if order is not None and select != "blocks":
         raise Error("attention: order is that of blocks of queries and keys; give blocks, too, as an array")

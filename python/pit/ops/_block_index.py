@@ -6,7 +6,7 @@ The host waits for nothing, so graphs hold it."""
 import math
 
 from .._library import Error
-from . import _orders
+from . import _numbers, _orders
 from ._attention import blocks_of, pattern
 from ._block_choice import BlockChoice
 from ._block_means import BlockMeans
@@ -254,8 +254,8 @@ def check(q, k, sizes, align, top_k, top_p, last_queries, window, segments, line
         if pair is not None and (len(pair) != 2 or pair[0] < 1):
             raise Error(f"{NAME}: {name} is {pair}; {what}")
     for name, number in (("top_k", top_k), *others.items()):
-        if number is not None and number < 0:
-            raise Error(f"{NAME}: {name} is {number}; it is 0 or more")
+        _numbers.whole(NAME, name, number, 0)
     for name, number in (("window", window), ("last_queries", last_queries)):
-        if number is not None and number < 1:
-            raise Error(f"{NAME}: {name} is {number}; it has 1 place or more")
+        _numbers.whole(NAME, name, number, 1, "has 1 place or more")
+    if top_p is not None and not 0 <= top_p <= 1:
+        raise Error(f"{NAME}: top_p is {top_p}; it is a share of the probabilities, 0 to 1")
