@@ -16,7 +16,7 @@ from live_fractions_check import Builder as LiveFractionsBuilder
 from index_check import Case, TYPES, expect, live_tiles
 
 # A pit_manifest (Abi.h) of no arguments, for CUDA.
-MANIFEST = (ct.c_int64 * 7)(0x4D544950 | 4 << 32, 0, 2 << 32, 0, 0, 0, 0)
+MANIFEST = (ct.c_int64 * 7)(0x4D544950 | 5 << 32, 0, 2 << 32, 0, 0, 0, 0)
 DENSE, DETERMINISTIC = -1, 1
 
 

@@ -18,7 +18,7 @@
 // FUSED-COUNT-3: pit.view
 // FUSED: pit.yield %{{.*}}, %{{.*}}, %{{.*}} : vector<64x64xf32>, vector<1x64x128xf32>, vector<1x64x128xf32>
 // FUSED-COUNT-2: pit.contract
-// FUSED: finish {
+// FUSED: epilogue {
 // FUSED-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f32
 // FUSED: math.exp
 // FUSED: pit.mainloop

@@ -14,7 +14,7 @@
 // MAINLOOP: ^bb0(%[[XT:.*]]: vector<128x64xf16>, %[[AT:.*]]: vector<1x64x128xf16>, %[[BT:.*]]: vector<1x64x128xf16>, %[[G:.*]]: vector<128x128xf32>, %[[U:.*]]: vector<128x128xf32>):
 // MAINLOOP: pit.contract %[[XT]], %[[AT]], %[[G]]
 // MAINLOOP: pit.contract %[[XT]], %[[BT]], %[[U]]
-// MAINLOOP: finish {
+// MAINLOOP: epilogue {
 // MAINLOOP: ^bb0(%[[GATE:.*]]: f32, %[[UP:.*]]: f32
 // MAINLOOP: math.exp
 

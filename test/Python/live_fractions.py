@@ -123,7 +123,7 @@ def words(*values):
 
 
 # A pit_manifest without arguments and results, for the CPU.
-MANIFEST = words(0x4D544950 | 4 << 32, 0, 1 << 32, 0, 0, 0, 0)
+MANIFEST = words(0x4D544950 | 5 << 32, 0, 1 << 32, 0, 0, 0, 0)
 
 
 def choose(context, x, calls):

@@ -120,7 +120,7 @@ func.func @f32_operands(%a: memref<512x512xf32>, %out: memref<512x512xf32>) {
     %sum = pit.for (%j) = (%c0) to (%c512) step (64) iter_args(%acc = %start) -> (tensor<64x64xf32>) {
       %x = pit.sread %at[%i, %j] : tensor<512x512xf32> -> tensor<64x64xf32>
       %y = pit.sread %at[%j, %c0] : tensor<512x512xf32> -> tensor<64x64xf32>
-      // expected-remark @+1 {{linalg.matmul forms no mainloop: tensor cores add products of f16, of bf16, or of floats of 8 bits that are loaded, to f32, and a contraction is another}}
+      // expected-remark @+1 {{linalg.matmul forms no mainloop: tensor cores add products of f16, of bf16, or of floats of 8 bits to f32, and a contraction is another}}
       %s = linalg.matmul ins(%x, %y : tensor<64x64xf32>, tensor<64x64xf32>) outs(%acc : tensor<64x64xf32>) -> tensor<64x64xf32>
       %t = linalg.map { math.absf } ins(%s : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>)
       pit.yield %t : tensor<64x64xf32>

@@ -146,7 +146,7 @@ func.func @stores_vectors(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
 
 #c = affine_map<(m) -> (m)>
 func.func @takes_no_tiles(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
-  // expected-error@+1 {{[mainloop 8] also takes  instead of 'vector<4xf32>'}}
+  // expected-error@+1 {{[mainloop 8] extra_results takes  instead of 'vector<4xf32>'}}
   pit.mainloop step [] extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
     pit.yield %y : vector<4xf32>
@@ -169,7 +169,7 @@ func.func @takes_no_tiles(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
 
 #c = affine_map<(m) -> (m)>
 func.func @yields_tiles(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
-  // expected-error@+1 {{[mainloop 9] also has to end with a pit.yield of}}
+  // expected-error@+1 {{[mainloop 9] extra_results has to end with a pit.yield of}}
   pit.mainloop step [] extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
     pit.yield %y : vector<4xf32>

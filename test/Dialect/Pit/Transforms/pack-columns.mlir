@@ -257,7 +257,7 @@ func.func @built_of_mask(%a: tensor<?x?xf16>, %k: tensor<?x?xi1>, %b: tensor<?x?
 }
 
 // CHECK-LABEL: func @built_of_bits(
-// CHECK: pit.index %{{.*}} bits(
+// CHECK: pit.index %{{.*}} bitmap(
 // CHECK: pit.extent
 func.func @built_of_bits(%a: tensor<?x?xf16>, %k: tensor<?x?xi8>, %b: tensor<?x?xf16>, %o: tensor<?x?xf16>) -> tensor<?x?xf16> {
   %i = pit.index %a bitmap(%k : tensor<?x?xi8>) : tensor<?x?xf16> -> !pit.index<micro_tile = [32, 1], axis = 1>

@@ -14,7 +14,7 @@
 // NONE: error: tile table {{.*}}none.json: No such file or directory
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/text.json" 2>&1 | FileCheck %s --check-prefix=TEXT
 // TEXT: error: tile table {{.*}}text.json: not JSON: {{.*}}Invalid JSON value
-// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/live fraction.json" 2>&1 | FileCheck %s --check-prefix=LIVE-FRACTION
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/live-fraction.json" 2>&1 | FileCheck %s --check-prefix=LIVE-FRACTION
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/list.json" 2>&1 | FileCheck %s --check-prefix=LIVE-FRACTION
 // LIVE-FRACTION: error: {{.*}}: a tile table is an object with a live fraction in (0, 1] and a list of entries
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/name.json" 2>&1 | FileCheck %s --check-prefix=NAME
@@ -305,7 +305,7 @@ func.func @factor(%a: !t, %b: !t, %g: tensor<?xf32>, %c: !t, %m: !m) -> !t {
 
 //--- text.json
 tiles
-//--- live fraction.json
+//--- live-fraction.json
 {"live_fraction": 0, "entries": []}
 //--- list.json
 [1, 2]

@@ -297,9 +297,9 @@ func.func @order_of_tiles(%n: i32, %m: index) {
   %row = pit_gpu.tile_of %m in %rows : index -> index
   // CHECK: pit_gpu.share_tiles %{{.*}} among %{{.*}} most 4
   %whole, %parts, %numbers = pit_gpu.share_tiles %total among %n most 4
-  // CHECK: pit_gpu.split_of %{{.*}} whole %{{.*}} parts %{{.*}}
+  // CHECK: pit_gpu.split_of %{{.*}} whole %{{.*}} splits %{{.*}}
   %of:4 = pit_gpu.split_of %n whole %whole splits %parts
-  // CHECK: pit_gpu.split_of %{{.*}} whole %{{.*}} parts %{{.*}} usually whole
+  // CHECK: pit_gpu.split_of %{{.*}} whole %{{.*}} splits %{{.*}} usually whole
   %usually:4 = pit_gpu.split_of %n whole %whole splits %parts usually whole
   // CHECK: pit_gpu.steps_of_split %{{.*}} of %{{.*}} in %{{.*}} : index
   %steps:2 = pit_gpu.steps_of_split %m of %m in %m : index

@@ -98,8 +98,7 @@ def PitGPU_AddOp : PitGPU_Op<"add", [MemoryEffects<[MemRead, MemWrite]>]> {
     Example:
 
     ```mlir
-    pit_gpu.add %s[0] to %map[%m, %k]
-      : !stage, !pit_gpu.tensor_map<64x32xf32, swizzle = 128>
+    pit_gpu.add %s[0] to %map[%m, %k] : !stage, !map
     ```
 
     Constraints:
