@@ -88,7 +88,7 @@ class LiveFractions(unittest.TestCase):
         axes = mock.Mock()
         self.assertIs(table.plot(axes), axes)
         self.assertEqual([call.args[1] for call in axes.barh.call_args_list],
-                         [c.live_fraction for c in live_fraction])
+                         [c.live_fraction for c in table])
         pyplot = types.SimpleNamespace(subplots=lambda **_: (None, axes))
         package = types.SimpleNamespace(pyplot=pyplot)
         with mock.patch.dict(sys.modules, {"matplotlib": package, "matplotlib.pyplot": pyplot}):
