@@ -1,6 +1,9 @@
 //===- Skipping.cpp - May points of the background be left out ------------===//
 
 #include "pit/Analysis/Skipping.h"
+
+#include "OnlineOps.h"
+
 #include "pit/Analysis/Combiner.h"
 #include "pit/Analysis/PitAxis.h"
 #include "pit/Analysis/Refusal.h"
@@ -46,20 +49,14 @@ static bool isWrittenOnce(linalg::LinalgOp op, unsigned result) {
   OpOperand *init = op.getDpsInitOperand(result);
   AffineMap map = op.getMatchingIndexingMap(init);
   auto type = dyn_cast<ShapedType>(init->get().getType());
-  llvm::SmallBitVector seen(op.getNumLoops());
+  unsigned dims = 0;
   for (auto [position, expr] : llvm::enumerate(map.getResults())) {
-    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-      if (seen.test(dim.getPosition()))
-        return false;
-      seen.set(dim.getPosition());
-      continue;
-    }
-    auto constant = dyn_cast<AffineConstantExpr>(expr);
-    if (!constant || constant.getValue() != 0 || !type ||
-        type.getDimSize(position) != 1)
+    if (isa<AffineDimExpr>(expr))
+      ++dims;
+    else if (!type || type.getDimSize(position) != 1)
       return false;
   }
-  return seen.all();
+  return takesPlainDims(map) && dims == op.getNumLoops();
 }
 
 namespace {

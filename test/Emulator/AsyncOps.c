@@ -277,23 +277,36 @@ bool emu_finish_arrivals(emu_warp *w, const emu_instruction *i,
 // From shared to global memory
 //===----------------------------------------------------------------------===//
 
+/// A store of a lane, from the shared memory that operand 1 names; NULL is a
+/// fault.
+static emu_store *add_store(emu_warp *w, const emu_instruction *i, uint32_t l) {
+  w->stores =
+      grow(w->stores, w->store_count, &w->store_room, sizeof(emu_store));
+  if (!w->stores) {
+    emu_fault(w, i, l, "the host is out of memory");
+    return NULL;
+  }
+  uint64_t from = emu_address(w, &i->operands[1], l);
+  if (from > UINT32_MAX) {
+    emu_fault(w, i, l, "0x%llx is no address of shared memory",
+              (unsigned long long)from);
+    return NULL;
+  }
+  emu_store *made = &w->stores[w->store_count++];
+  *made = (emu_store){.instruction = i,
+                      .from = (uint32_t)from,
+                      .lane = l,
+                      .group = w->committed_stores[l]};
+  return made;
+}
+
 EMU_HEAD(store_bulk) {
   EMU_EACH(l) {
-    w->stores =
-        grow(w->stores, w->store_count, &w->store_room, sizeof(emu_store));
-    if (!w->stores)
-      return emu_fault(w, i, l, "the host is out of memory");
-    uint64_t from = emu_address(w, &i->operands[1], l);
-    if (from > UINT32_MAX)
-      return emu_fault(w, i, l, "0x%llx is no address of shared memory",
-                       (unsigned long long)from);
-    w->stores[w->store_count++] =
-        (emu_store){.instruction = i,
-                    .to = emu_address(w, &i->operands[0], l),
-                    .from = (uint32_t)from,
-                    .bytes = (uint32_t)emu_read(w, &i->operands[2], l),
-                    .lane = l,
-                    .group = w->committed_stores[l]};
+    emu_store *made = add_store(w, i, l);
+    if (!made)
+      return EMU_FAULT;
+    made->to = emu_address(w, &i->operands[0], l);
+    made->bytes = (uint32_t)emu_read(w, &i->operands[2], l);
   }
   return EMU_NEXT;
 }
@@ -301,24 +314,12 @@ EMU_HEAD(store_bulk) {
 EMU_HEAD(add_tensors) {
   const emu_operand *to = &i->operands[0];
   EMU_EACH(l) {
-    w->stores =
-        grow(w->stores, w->store_count, &w->store_room, sizeof(emu_store));
-    if (!w->stores)
-      return emu_fault(w, i, l, "the host is out of memory");
-    uint64_t from = emu_address(w, &i->operands[1], l);
     const char *map =
         emu_resolve(w, i, l, EMU_GENERIC, emu_read(w, to, l), 128, 64);
-    if (!map)
+    emu_store *made = map ? add_store(w, i, l) : NULL;
+    if (!made)
       return EMU_FAULT;
-    if (from > UINT32_MAX)
-      return emu_fault(w, i, l, "0x%llx is no address of shared memory",
-                       (unsigned long long)from);
-    emu_store *made = &w->stores[w->store_count++];
-    *made = (emu_store){.instruction = i,
-                        .from = (uint32_t)from,
-                        .lane = l,
-                        .group = w->committed_stores[l],
-                        .rank = to->count};
+    made->rank = to->count;
     memcpy(made->map, map, sizeof(made->map));
     for (uint32_t d = 0; d < to->count; ++d)
       made->at[d] = (int32_t)emu_read(w, &to->elements[d], l);
