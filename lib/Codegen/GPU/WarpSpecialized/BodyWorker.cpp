@@ -57,7 +57,7 @@ public:
                });
     carried.resize(elements);
     if (!late)
-      releaseOnce();
+      releaseInvariants();
     tiles.finish(epilogue, number, carried);
   }
 
@@ -81,7 +81,7 @@ private:
   void release(const StagedTile &staged) {
     pitgpu::ReleaseOp::create(e.b, e.loc, stages.at(&staged));
   }
-  void releaseOnce() {
+  void releaseInvariants() {
     for (const StagedTile &staged : plan.staged)
       if (staged.isInvariant)
         release(staged);
@@ -300,7 +300,7 @@ private:
                         return stepBehind(s, values);
                       });
       // The late contraction reads nothing of that, and takes its time.
-      releaseOnce();
+      releaseInvariants();
       pending = e.sub(total, e.i32(1));
       factor = carried.pop_back_val();
       tiles.takeCarried(carried);
@@ -308,7 +308,7 @@ private:
       return tiles.carried();
     };
     return e.choose(e.lessThan(e.i32(0), total), run, [&] {
-      releaseOnce();
+      releaseInvariants();
       return SmallVector<Value>(initial.take_front(elements));
     });
   }
