@@ -225,7 +225,7 @@ class Attention(unittest.TestCase):
 
     def test_rounded(self):
         """Queries, keys and values of 8 bits: probabilities are rounded to 8 bits, unless keys are read one by one."""
-        shapes = (2, 4, 70, 64), (2, 2, 130, 64), (2, 2, 130, 64)
+        shapes = (2, 4, 70, 64), (2, 2, 130, 64), (2, 2, 130, 80)
         blocks = torch.rand(4, 2, 3) < 0.6
         blocks[0, 0] = False
         mask = torch.from_numpy(attention_reference.repeat(blocks.numpy(), (64, 64), 70, 130))
@@ -251,7 +251,9 @@ class Attention(unittest.TestCase):
             _, others = pit.attention(*(x.float() for x in wide), return_lse=True, **options)
             torch.testing.assert_close(logs, others, atol=1e-4, rtol=1e-4)
         self.assertEqual(pit.attention(*small).dtype, torch.float16)
-        # A scale of each value: nothing is rounded to 8 bits.
+        # Short heads, and a scale of each value: nothing is rounded to 8 bits.
+        short = small[2][..., :64]
+        self.close(pit.attention(*small[:2], short), reference(*small[:2], short), 8e-3)
         found = pit.attention(*small, v_scale=scales[1])
         self.close(found, reference(*small[:2], small[2].double() * scales[1][..., None]), 8e-3)
 

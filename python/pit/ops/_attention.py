@@ -25,7 +25,7 @@ LOWEST = {"f64": "0xFFF0000000000000", "f32": "0xFF800000"}
 STORED = (*SMALL_FLOATS, "i8", *LAYER_FLOATS)  # types of keys and values that are of another than q
 SCALES = ("k_scale", "v_scale")
 OF_ROUNDED = 256.0  # times probabilities, which are rounded to 8 bits then
-LONGEST_ROUNDED = 128
+ROUNDED_HEADS = range(65, 129)  # elements of v's heads whose products with probabilities of 8 bits are worth it
 ROUNDS_BLOCKS = 16, 64  # blocks of multiples of so many queries and keys are read as they lie
 OF_SCORES = ("q_scale", "k_scale")  # which scores are multiplied by, where q and k have 8 bits
 BYTES = "; of bytes that hold floats pass a view of it as float8_e4m3fn"
@@ -572,12 +572,12 @@ def attention(q, k, v, *, mask=None, blocks=None, block_size=64, index=None, bia
         "bkn" if q.shape[1] != k.shape[1] else "bhn") for name, x in zip(SCALES, (k_scale, v_scale)))
     of_q = None if q_scale is None else pattern(
         "q_scale", q_scale.shape, q.shape[:3], "(batch, heads, queries)", "bhm")
-    # Not where keys are read one by one, where each value has a scale of its own, or where threads have no
-    # registers for the sums of a step.
+    # Not where keys are read one by one, where each value has a scale of its own, where threads have no
+    # registers for the sums of a step, or where f16 is faster.
     by_blocks = select == "blocks" and of_orders[1] is None and all(
         size % unit == 0 for size, unit in zip(block, ROUNDS_BLOCKS))
     rounds = small and (select is None or by_blocks) and "n" not in (scales[1] or "") and (
-        v.shape[3] <= LONGEST_ROUNDED)
+        v.shape[3] in ROUNDED_HEADS)
     arrays += [x for x in (alibi, lengths, *sequences, sink_logits) if x is not None]
     arrays += [to_rank(x, 3) for x in (q_scale, k_scale, v_scale) if x is not None]
     if given is not None:
