@@ -3,7 +3,9 @@
 flex_attention, and the package flash-attn-4 where it is installed: dense, causal, blocks of 64 queries
 by 64 keys, sequences packed one behind the other, and the gradients. "small" has queries and keys of 8
 bits. "lists" are blocks of heads of their own beside flex_attention and dense SDPA; "orders" are such
-blocks in orders of a grid; "index" is the time of pit.block_index beside the attention that reads it;
+blocks in orders of a grid; "rows" are keys that lie one by one; "index" is the time of pit.block_index
+beside the attention that reads it; "lines" is such an index of vertical and slash lines with its attention
+beside dense SDPA; "list gradients" are those of blocks of heads of their own;
 "decode" is pit.paged_attention beside a copy of the bytes of its pages, and beside the package
 flashinfer-python where it is installed. f16, 32 heads. All contestants take turns; prints microseconds
 (the median of rounds), TFLOP/s of what is multiplied, and the error against float64. Calls are timed 10
@@ -256,6 +258,67 @@ def orders(size, percent, block, rounds, d=128):
         "no order": (alone, count)})
 
 
+def rows(size, count, queries, rounds, d=128):
+    """Each block of `queries` queries of a head has `count` keys, any ones, that an index lists one by one."""
+    q, k, v = (torch.randn(HEADS, size, d, device="cuda", dtype=torch.float16) for _ in range(3))
+    out = torch.empty_like(q)
+    mask = torch.empty(1, HEADS, size, size, device="cuda", dtype=torch.bool)
+    for head in mask[0]:
+        chosen = torch.rand(size // queries, size, device="cuda").topk(count).indices
+        live = torch.zeros(size // queries, size, device="cuda", dtype=torch.bool).scatter_(1, chosen, True)
+        head.copy_(live.repeat_interleave(queries, 0))
+    listed_keys = pit.build_index(mask, (1, 1, queries, 1), 3, source="mask")
+    operations = 4.0 * HEADS * size * count * d
+    report(f"rows {size}: {count}, {queries}", operations, {
+        "pit.attention": lambda: pit.attention(q[None], k[None], v[None], index=listed_keys, out=out[None])[0]},
+        exact_of(q, k, v, mask[0], 1), rounds, {
+            "dense, cuDNN": (torch_calls(q, k, v, False)["torch, cuDNN"], 4.0 * HEADS * size * size * d)})
+
+
+def rotated(x, base=1e6):
+    """Rotary embedding of (heads, places, d), which makes scores depend on distances."""
+    angles = torch.arange(x.shape[1], device=x.device)[:, None] * base ** -(
+        torch.arange(0, x.shape[2], 2, device=x.device) / x.shape[2])
+    low, high = x.float().chunk(2, -1)
+    return torch.cat([low * angles.cos() - high * angles.sin(), low * angles.sin() + high * angles.cos()],
+                     -1).to(x.dtype)
+
+
+def lines(size, block, rounds, d=128):
+    """Vertical and slash lines of causal heads whose scores depend on distances, and on few keys in clusters; the
+    index is built in each call."""
+    shape = HEADS, size, d
+    mean = torch.randn(HEADS, 1, d, device="cuda")
+    q, k, v = (torch.randn(shape, device="cuda", dtype=torch.float16) for _ in range(3))
+    heavy = torch.rand(HEADS, size // 32, 1, device="cuda") < 32 / (size // 32)  # 32 clusters of 32 keys
+    k += (heavy.repeat_interleave(32, 1) * mean + 0.7 * mean).half()
+    q += (0.7 * mean).half()
+    q, k = rotated(q), rotated(k)
+    out = torch.empty_like(q)
+    options = {"block_size": block, "causal": True}
+
+    def choose():
+        return pit.block_index(q[None], k[None], vertical=1000, slash=200, sinks=64, window=256, **options)
+
+    live = choose()
+    below = torch.ones(live.shape[2:], dtype=torch.bool, device="cuda").tril()
+    part = (live & below).sum().item() / (HEADS * below.sum().item())
+    found = pit.attention(q[None], k[None], v[None], blocks=live, **options)[0, :2, -1024:].double()
+    scores = (q[:2, -1024:].double() @ k[:2].double().mT) * d ** -0.5
+    kept = live[0, :2, -1024 // block:].repeat_interleave(block, 1).repeat_interleave(block, 2)
+    scores.masked_fill_(~kept.tril_(size - 1024), -torch.inf)
+    exact = scores.softmax(-1) @ v[:2].double()
+    off = ((found - exact).norm() / exact.norm()).item()
+    print(f"lines {size}, {block}: {part:.3f} of the blocks, off by {off:.1e}", flush=True)
+    count = 2.0 * HEADS * size * size * d
+    calls = {"pit.attention": (lambda: pit.attention(q[None], k[None], v[None], blocks=choose(), out=out[None],
+                                                     **options)[0], count * part),
+             "without index": (lambda: pit.attention(q[None], k[None], v[None], blocks=live, out=out[None],
+                                                     **options)[0], count * part),
+             "dense, cuDNN": (torch_calls(q, k, v, True)["torch, cuDNN"], count)}
+    report(f"lines {size}, {block}", count * part, {}, None, rounds, calls)
+
+
 def index(size, block, rounds, d=128):
     """Of a tenth of the blocks, all heads."""
     q, k, v = (torch.randn(1, HEADS, size, d, device="cuda", dtype=torch.float16) for _ in range(3))
@@ -335,6 +398,33 @@ def gradients(d, size, causal, rounds):
               for name, function in flash_attn_4(q[0], k[0], v[0], causal).items()}
     report(f"{'causal ' if causal else ''}gradients {d} {size}",
            10.0 * HEADS * size * size * d * (0.5 if causal else 1), calls, exact, rounds)
+
+
+def list_gradients(size, percent, block, rounds, d=128):
+    """Gradients of q, k and v over blocks of heads of their own, beside flex_attention's."""
+    q, k, v = (torch.randn(1, HEADS, size, d, device="cuda", dtype=torch.float16, requires_grad=True)
+               for _ in range(3))
+    grad = torch.randn_like(q)
+    blocks = torch.rand(HEADS, size // block, size // block, device="cuda") < percent / 100
+    blocks.diagonal(dim1=1, dim2=2).fill_(True)
+
+    def call(result):
+        return lambda: torch.autograd.grad(result, (q, k, v), grad, retain_graph=True)[0][0]
+
+    exact = []
+    with torch.no_grad():
+        heads = [x[0, :2].double() for x in (q, k, v)]
+    for begin in range(0, size, 2048):  # so many queries at a time that scores fit
+        part = heads[0][:, begin:begin + 2048].clone().requires_grad_()
+        live = blocks[:2, begin // block:(begin + 2048) // block]
+        live = live.repeat_interleave(block, 1).repeat_interleave(block, 2)
+        scores = (part @ heads[1].mT * d ** -0.5).masked_fill(~live, -torch.inf)
+        exact += torch.autograd.grad(scores.softmax(-1) @ heads[2], part, grad[0, :2, begin:begin + 2048].double())
+    by_flex = flex_of_lists(q[0], k[0], v[0], blocks, block)
+    count = 10.0 * HEADS * size * size * d * blocks.double().mean().item()
+    report(f"list gradients {size}, {block}: {percent} %", count, {
+        "pit.attention": call(pit.attention(q, k, v, blocks=blocks, block_size=block)),
+        "flex_attention": call(by_flex()[None])}, torch.cat(exact, 1), rounds)
 
 
 def by_flashinfer(q, k, v, table, lengths):
@@ -437,6 +527,15 @@ def main():
                lambda size=size, block=block, percent=percent: orders(
                    size, percent, block, arguments.rounds))
               for size in LONG for block in (128, 64) for percent in LIVE]
+    cases += [(f"list gradients {size} {block} {percent} %",
+               lambda size=size, block=block, percent=percent: list_gradients(
+                   size, percent, block, arguments.rounds))
+              for size in LONG for block in (128, 64) for percent in (25, 10)]
+    cases += [(f"rows {size} {count} {queries}", lambda size=size, count=count, queries=queries: rows(
+        size, count, queries, arguments.rounds))
+        for size in (8192,) for count in (2048, 512) for queries in (128, 64)]
+    cases += [(f"lines {size} {block}", lambda size=size, block=block: lines(size, block, arguments.rounds))
+              for size in (32768, 131072) for block in (64, 128)]
     cases += [(f"index {size} {block}", lambda size=size, block=block: index(
         size, block, arguments.rounds)) for size in LONG for block in (128, 64)]
     cases += [(f"decode {batch} {keys} {page}", lambda batch=batch, keys=keys, page=page: decode(
