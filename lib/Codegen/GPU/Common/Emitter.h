@@ -42,8 +42,8 @@ public:
   void deviceFence();
   /// Writes of this thread to shared memory are there for wgmma and TMA.
   void asyncProxyFence();
-  /// The value (i32) that a lane has, for all: what depends on it is the same
-  /// in a warp, and ptxas knows it.
+  /// The value (i32) that a lane has. Where `lane` is the same in a warp, so is
+  /// what depends on it, and ptxas knows it.
   Value fromLane(Value value, Value lane);
   /// Runs `then` where the condition holds, `otherwise` where it does not.
   void ifThen(Value condition, function_ref<void()> then,

@@ -1,5 +1,6 @@
 //===- BodyLoad.cpp - A tile body's loads to shared memory ----------------===//
 
+#include "Codegen/GPU/Common/Lowering.h"
 #include "PortableBody.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -25,17 +26,38 @@ void BodyLoader::loadTile(const StagedTile &staged, Value s, Value to) {
   enter(s);
   TileAccess access = body.steps.access(staged.tile.getArgNumber());
   LocatedRows located;
-  if (body.plan.takesIdsAhead(staged, body.mainloop))
-    for (Value id : ids)
-      located.push_back(
-          {e.toIndex(id),
-           e.inRange(e.toIndex(id), access.dims[staged.operand.rowDim].size)});
+  if (body.plan.takesIdsAhead(staged, body.mainloop)) {
+    Value size = access.dims[staged.operand.rowDim].size;
+    for (Value id : idsOfThread(staged.operand.tile))
+      located.push_back({id, e.inRange(id, size)});
+  }
   loadStage(self, staged.operand, access, located, e.add(to, staged.offset));
 }
 
 int64_t BodyLoader::countIds() {
   const StagedTile *staged = body.plan.tileOfIds(body.mainloop).first;
-  return staged ? body.plan.piecesOf(staged->operand.tile) : 0;
+  return staged ? body.plan.idRegistersOf(staged->operand.tile) : 0;
+}
+
+BodyLoader::LanesRows BodyLoader::rowsOfLanes(const SharedTile &tile) {
+  Emitter &e = body.e;
+  Value lane = e.rem(self.number, kWarp);
+  return {lane, e.sub(self.number, lane), tile.chunks(),
+          body.plan.rowsOfWarp(tile)};
+}
+
+SmallVector<Value> BodyLoader::idsOfThread(const SharedTile &tile) {
+  Emitter &e = body.e;
+  auto [lane, warp, chunks, rows] = rowsOfLanes(tile);
+  SmallVector<Value> found;
+  for (int64_t i = 0, n = body.plan.piecesOf(tile); i < n; ++i) {
+    Value piece = e.add(warp, e.i32(i * body.plan.loaders()));
+    Value row = e.sub(e.div(e.add(piece, lane), chunks), e.div(piece, chunks));
+    int64_t slot = i * rows;
+    Value id = e.fromLane(ids[slot / kWarp], e.add(row, e.i32(slot % kWarp)));
+    found.push_back(e.toIndex(id));
+  }
+  return found;
 }
 
 void BodyLoader::takeAhead(ValueRange values) {
@@ -54,9 +76,10 @@ SmallVector<Value> BodyLoader::readAhead(Value s) {
   for (int64_t i = 0; i < count; ++i) {
     auto [staged, listed] = body.plan.tileOfIds(mainloop);
     const ChunkView &chunk = body.chunks.at(listed);
-    const SharedTile &tile = staged->operand.tile;
-    Value piece = e.add(self.number, i * body.plan.loaders());
-    Value row = e.toIndex(e.div(piece, tile.chunks()));
+    auto [lane, warp, chunks, rows] = rowsOfLanes(staged->operand.tile);
+    Value slot = e.add(lane, e.i32(i * kWarp));
+    Value piece = e.add(warp, e.mul(e.div(slot, rows), body.plan.loaders()));
+    Value row = e.toIndex(e.add(e.div(piece, chunks), e.rem(slot, rows)));
     read.push_back(e.choose(
         e.lessThan(row, chunk.live),
         [&]() -> Value {

@@ -30,6 +30,9 @@ static constexpr int64_t kMostRegisters = 160;
 static constexpr int64_t kOtherRegisters = 24;
 /// Registers that a worker has at least, and at most.
 static constexpr int64_t kFewestRegisters = 64, kMostOfWorker = 240;
+/// Chunks that a thread copies in a row, of rows whose ids come ahead, and
+/// registers for these.
+static constexpr int64_t kMostPieces = 32, kMostIdRegisters = 8;
 /// Registers of producers that only issue boxes, and rows that a box may cover.
 static constexpr int64_t kBoxRegisters = 24, kMaxBoxRows = 256;
 
@@ -60,11 +63,19 @@ static Value idsOf(const StagedTile &staged, MainloopOp mainloop) {
   return isListed ? ids : Value();
 }
 
+int64_t BodyPlan::rowsOfWarp(const SharedTile &tile) {
+  int64_t chunks = tile.chunks();
+  if (32 % chunks == 0)
+    return 32 / chunks;
+  return chunks % 32 ? llvm::PowerOf2Ceil((30 + chunks) / chunks + 1) : 1;
+}
+
 std::pair<const StagedTile *, Value>
 BodyPlan::tileOfIds(MainloopOp mainloop) const {
   for (const StagedTile &tile : staged)
     if (Value ids = idsOf(tile, mainloop))
-      return piecesOf(tile.operand.tile) <= kUnrolledPieces
+      return piecesOf(tile.operand.tile) <= kMostPieces &&
+                     idRegistersOf(tile.operand.tile) <= kMostIdRegisters
                  ? std::pair(&tile, ids)
                  : std::pair<const StagedTile *, Value>();
   return {};

@@ -70,8 +70,15 @@ struct BodyPlan : KernelPlan {
   int64_t piecesOf(const SharedTile &tile) const {
     return llvm::divideCeil(tile.rows * tile.chunks(), loaders());
   }
-  /// The first of the tiles whose rows ids of the steps select, and these, if a
-  /// thread has few of them; null if there is none.
+  /// Rows in which 32 chunks lie that a warp copies at once, or more: a power
+  /// of two.
+  static int64_t rowsOfWarp(const SharedTile &tile);
+  /// Registers of a lane for the ids of all rows that its warp copies.
+  int64_t idRegistersOf(const SharedTile &tile) const {
+    return llvm::divideCeil(piecesOf(tile) * rowsOfWarp(tile), 32);
+  }
+  /// The first of the tiles whose rows ids of the steps select, and these, if
+  /// lanes have few of them; null if there is none.
   std::pair<const StagedTile *, Value> tileOfIds(MainloopOp mainloop) const;
   /// Has a tile the rows of that one, by the same threads?
   bool takesIdsAhead(const StagedTile &tile, MainloopOp mainloop) const;

@@ -49,10 +49,10 @@ public:
   void loadInvariant(const StagedTile &staged, Value to);
   /// Copies a tile of step `s` to the stage that lies at `to` (i32, bytes).
   void loadTile(const StagedTile &staged, Value s, Value to);
-  /// The places of a step's tiles: the ids (i32) of the rows that
-  /// this thread copies, -1 of those that are absent, and numbers. It comes a
-  /// step before the tiles: what waits for an id would hold up all that is
-  /// behind it.
+  /// The places of a step's tiles: ids (i32) of the rows that the warp copies,
+  /// of which each lane has some, -1 of those that are absent, and numbers. It
+  /// comes a step before the tiles: a copy that waits for its id would hold up
+  /// all that is behind it.
   SmallVector<Value> readAhead(Value s);
   /// The same of the step that is loaded next.
   void takeAhead(ValueRange values);
@@ -61,6 +61,14 @@ public:
 
 private:
   int64_t countIds();
+  /// How the rows of a tile lie in the lanes of a warp.
+  struct LanesRows {
+    Value lane, warp;     ///< this lane, and the warp's first thread (i32)
+    int64_t chunks, rows; ///< of a row; of 32 chunks in a row
+  };
+  LanesRows rowsOfLanes(const SharedTile &tile);
+  /// The ids (index) of the rows of which this thread copies chunks.
+  SmallVector<Value> idsOfThread(const SharedTile &tile);
 
   const PortableThread &self;
   BodyContext body;

@@ -187,7 +187,8 @@ private:
       return;
     int64_t perRow = tile.chunks(), count = tile.rows * perRow;
     Value limit = e.toI32(col.limit);
-    forMine(count, kUnrolledPieces, Value(), [&](ArrayRef<Value> pieces) {
+    int64_t unroll = rows.empty() ? kUnrolledPieces : rows.size();
+    forMine(count, unroll, Value(), [&](ArrayRef<Value> pieces) {
       for (size_t n = 0; n < pieces.size(); ++n)
         ifPiece(pieces[n], count, [&] {
           Value piece = pieces[n];
