@@ -28,6 +28,7 @@ LAYERS = [("f2", (64,), (130, 100)), ("f2", (128,), (64, 257)), ("f2", (64,), (1
           ("f2", (64, 128), (230, 140), {"causal": True, "align": "end"}),  # the first rows are nothing
           ("f2", (64,), (300, 420), {"window": 20, "sinks": 3}), ("f2", (64,), (70, 130), "stored"),
           ("f2", (64, 128, 192), (90, 130)), ("f2", (64,), (200, 190), "orders"),
+          ("f2", (48, 80, 96), (90, 130), "one by one"), ("f2", (128, 256), (70, 200), "one by one"),
           ("f2", (128,), (256, 256), "orders"), ("f4", (8, 64), (100, 40), "orders"),
           ("f2", (128,), (130, 200), "small"), ("f2", (128,), (64, 190), "small"),
           ("f2", (64, 128, 256), (130, 200), "rounded"), ("f2", (64, 128), (200, 420), "rounded"),
@@ -88,6 +89,9 @@ def check(pit_run, rng, dtype, head_sizes, sizes, given=None):
         return check_rounded(pit_run, rng, arrays, options, wanted)
     if given == "orders":
         options, wanted = reference.ordered_blocks(rng, arrays)
+    elif given == "one by one":
+        (batch, heads, queries, _), keys = arrays[0].shape, arrays[1].shape[2]
+        options = wanted = {"mask": rng.random((batch, heads, queries, keys)) < rng.choice([0.02, 0.5])}
     elif given:
         options, wanted = dict(given), dict(given)
     op, given = op_of(arrays, options)

@@ -303,10 +303,13 @@ Refused OnlineTiler::chooseTile() {
     bool endsByRows = llvm::any_of(chain.bounds, [](const AxisBound &bound) {
       return !bound.dims.empty();
     });
-    axisTile = whole <= 64                  ? 128
-               : gathersRows || whole > 128 ? 64
-               : hasLines && !endsByRows    ? 176
-                                            : 128;
+    // Two blocks of a multiprocessor share its memory if they have 64 rows.
+    bool isShort =
+        gathersRows && !(listed && row && tile[*row] >= kWarpgroupRows);
+    axisTile = whole <= 64                               ? 128
+               : isShort || whole > 128                  ? 64
+               : hasLines && !endsByRows && !gathersRows ? 176
+                                                         : 128;
     // Floats of 8 bits are multiplied 32 at once, and threads have the sums of
     // a step beside those of all steps. Tensor cores add up 128 of them well.
     if (llvm::any_of(chain.ops,
