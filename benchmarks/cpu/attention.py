@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """pit.attention and attentions as tile programs of Python (../attentions.py), beside torch's on the
 CPU: dense, causal, and of blocks of keys for each block of 64 queries, which the tile program has an
-index of. The compiler and torch
+index of; and pit.paged_attention, a query of each sequence, beside torch's on pages that it gathers and
+beside a copy of as many bytes. The compiler and torch
 have to be there. All contestants take turns; prints milliseconds (the median of rounds),
 GFLOP/s of what is multiplied, and the error against torch in f64.
 
@@ -79,6 +80,30 @@ def measure(name, d, keys, rounds):
                torch_call(q64, k64, v64, attn_mask=mask)(), rounds)
 
 
+def decode(name, batch, keys, page, rounds, d=128, heads=8, shared=4):
+    """A query of each of `heads` heads of a sequence, `shared` of which have their keys in common."""
+    dtype, groups, pages = TYPES[name], heads // shared, keys // page
+    q = torch.randn(batch, heads, d).to(dtype)
+    k, v = (torch.randn(batch * pages, page, groups, d).to(dtype) for _ in range(2))
+    table = torch.randperm(batch * pages, dtype=torch.int32).reshape(batch, pages)
+    lengths = torch.full((batch,), keys, dtype=torch.int32)
+    out = torch.empty_like(q)
+
+    def by_torch(dtype=dtype):
+        own = [x.to(dtype)[table.long()].reshape(batch, keys, groups, d).transpose(1, 2) for x in (k, v)]
+        return torch_attention(q.to(dtype)[:, :, None], *own, enable_gqa=True)[:, :, 0]
+
+    moved = 2 * k.numel() * k.element_size()
+    source, target = (torch.zeros(moved // 2, dtype=torch.uint8) for _ in range(2))
+    calls = {"pit": lambda: pit.paged_attention(q, k, v, table, lengths, out=out), "torch": by_torch}
+    exact = by_torch(torch.float64)
+    off = ((calls["pit"]().double() - exact).norm() / exact.norm()).item()
+    times = race(calls | {"copy": lambda: target.copy_(source)}, rounds)
+    print(f"{name} decode {batch} x {keys}, pages of {page}: {times['pit'] * 1e3:8.2f} ms "
+          f"{moved / times['pit'] * 1e-9:6.1f} GB/s  off by {off:.1e}  the copy's time over it "
+          f"{times['copy'] / times['pit']:.2f}, torch's {times['torch'] / times['pit']:.2f}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -94,6 +119,9 @@ def main():
     for name in arguments.types.split(","):
         for d in map(int, arguments.dims.split(",")):
             measure(name, d, arguments.keys, arguments.rounds)
+        for batch, keys in ((16, 4096), (1, 65536)):
+            for page in (16, 64):
+                decode(name, batch, keys, page, arguments.rounds)
 
 
 if __name__ == "__main__":
