@@ -3,6 +3,7 @@
 #include "ChooseVariant.h"
 
 #include "BranchedOps.h"
+#include "Dialect/Pit/IR/Arithmetic.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -14,12 +15,12 @@ using namespace mlir;
 using namespace mlir::pit;
 
 namespace {
-class VariantSwitch {
+class VariantSwitch : ElementEmitter {
 public:
   VariantSwitch(RewriterBase &rewriter, linalg::LinalgOp op, SparseOp mark,
                 const VariantSet &set)
-      : b(rewriter), loc(op.getLoc()), op(op), mark(mark), set(set),
-        chain(rewriter, findChain(op)) {}
+      : ElementEmitter(rewriter, op.getLoc()), rewriter(rewriter), op(op),
+        mark(mark), set(set), chain(rewriter, findChain(op)) {}
 
   void create(bool deterministic, const VariantPlanner &planner) {
     b.setInsertionPoint(chain.last());
@@ -30,11 +31,7 @@ public:
     linalg::LinalgOp dense;
     chain.replace(
         loc, set.variants.size(),
-        [&](size_t i) {
-          return arith::CmpIOp::create(
-              b, loc, arith::CmpIPredicate::eq, choose.getVariant(),
-              arith::ConstantIndexOp::create(b, loc, i + 1));
-        },
+        [&](size_t i) { return equal(choose.getVariant(), index(i + 1)); },
         [&](std::optional<size_t> i) {
           if (i)
             fill(&set.variants[*i].candidate, choose.getBitmap(), planner);
@@ -120,23 +117,22 @@ private:
   void dropUnlessSaving(SmallVectorImpl<Value> &fixed, Value dense) {
     Value least = fixed.front();
     for (Value other : ArrayRef(fixed).drop_front())
-      least = arith::MinimumFOp::create(b, loc, least, other);
-    Value saved = arith::SubFOp::create(b, loc, dense, least);
-    Value isWorthIt = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE,
-                                            saved, createF64(set.leastSaving));
+      least = make<arith::MinimumFOp>(least, other);
+    Value saved = make<arith::SubFOp>(dense, least);
+    Value isWorthIt = make<arith::CmpFOp>(arith::CmpFPredicate::OGE, saved,
+                                          createF64(set.leastSaving));
     for (Value &value : fixed)
-      value = arith::SelectOp::create(b, loc, isWorthIt, value,
-                                      createF64(HUGE_VAL));
+      value = select(isWorthIt, value, createF64(HUGE_VAL));
   }
 
   /// The term's value for these sizes of the iteration dims, an f64.
-  Value evaluate(const CostTerm &term, ArrayRef<OpFoldResult> sizes) {
+  Value evaluate(const CostTerm &cost, ArrayRef<OpFoldResult> sizes) {
     double known = 0;
-    Value sum;
-    for (const CostTerm::Product &product : term.products) {
-      double factor = product.factor;
+    Value all;
+    for (const CostTerm::Product &term : cost.products) {
+      double factor = term.factor;
       SmallVector<Value> counts;
-      for (auto [dim, block] : product.dims) {
+      for (auto [dim, block] : term.dims) {
         if (std::optional<int64_t> size = getConstantIntValue(sizes[dim]))
           factor *= llvm::divideCeil(std::max<int64_t>(*size, 0), block);
         else
@@ -144,13 +140,13 @@ private:
       }
       int64_t points = 1;
       SmallVector<Value> unknown;
-      for (unsigned dim : product.points) {
+      for (unsigned dim : term.points) {
         if (std::optional<int64_t> size = getConstantIntValue(sizes[dim]))
           points *= *size;
         else
           unknown.push_back(countBlocks(sizes[dim], 1));
       }
-      bool isConditional = !product.points.empty() && points <= product.least;
+      bool isConditional = !term.points.empty() && points <= term.least;
       if (isConditional && unknown.empty())
         continue;
       if (counts.empty() && !isConditional) {
@@ -159,38 +155,34 @@ private:
       }
       Value value = createF64(factor);
       for (Value count : counts)
-        value = arith::MulFOp::create(b, loc, value, count);
+        value = product(value, count);
       if (isConditional)
-        value = dropUpTo(value, unknown, points, product.least);
-      sum = sum ? arith::AddFOp::create(b, loc, sum, value) : value;
+        value = dropUpTo(value, unknown, points, term.least);
+      all = all ? sum(all, value) : value;
     }
-    if (!sum)
+    if (!all)
       return createF64(known);
-    return known ? arith::AddFOp::create(b, loc, sum, createF64(known)) : sum;
+    return known ? sum(all, createF64(known)) : all;
   }
 
   /// `value`, or 0 where the product of counts and `known` is `least` at most.
   Value dropUpTo(Value value, ValueRange counts, double known, double least) {
     Value points = createF64(known);
     for (Value count : counts)
-      points = arith::MulFOp::create(b, loc, points, count);
-    Value isMore = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT,
-                                         points, createF64(least));
-    return arith::SelectOp::create(b, loc, isMore, value, createF64(0));
+      points = product(points, count);
+    Value isMore = make<arith::CmpFOp>(arith::CmpFPredicate::OGT, points,
+                                       createF64(least));
+    return select(isMore, value, createF64(0));
   }
 
-  Value createF64(double value) {
-    return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value));
-  }
+  Value createF64(double value) { return real(b.getF64Type(), value); }
 
   /// How many blocks a dim of a size that is not known has, an f64.
   Value countBlocks(OpFoldResult size, int64_t block) {
     Value count = getValueOrCreateConstantIndexOp(b, loc, size);
     if (block != 1)
-      count = arith::CeilDivUIOp::create(
-          b, loc, count, arith::ConstantIndexOp::create(b, loc, block));
-    count = arith::IndexCastOp::create(b, loc, b.getI64Type(), count);
-    return arith::UIToFPOp::create(b, loc, b.getF64Type(), count);
+      count = ceilDiv(count, index(block));
+    return make<arith::UIToFPOp>(b.getF64Type(), toI64(count));
   }
 
   /// Computes a variant, or without a candidate the dense one, and yields it.
@@ -222,7 +214,7 @@ private:
     Candidate taken = *candidate;
     taken.mark = mapping.lookup(mark.getResult()).getDefiningOp<SparseOp>();
     IndexOp index = planner.apply(variant, taken);
-    b.modifyOpInPlace(index, [&] {
+    rewriter.modifyOpInPlace(index, [&] {
       index.getSeenMutable().assign(bitmap);
       if (scansNumbers())
         index.setSource(Source::Values);
@@ -230,8 +222,7 @@ private:
     return variant;
   }
 
-  RewriterBase &b;
-  Location loc;
+  RewriterBase &rewriter;
   linalg::LinalgOp op;
   SparseOp mark;
   const VariantSet &set;

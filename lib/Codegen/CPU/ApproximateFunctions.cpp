@@ -26,37 +26,34 @@ struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
     Type type = x.getType();
     if (!getElementTypeOrSelf(type).isF32())
       return failure();
-    Location loc = op.getLoc();
-    MathBuilder a{b, loc};
+    MathBuilder a{b, op.getLoc()};
     auto number = [&](double value) { return a.constant(type, value); };
 
     // Numbers from 2^23 to 2^24 are integers, the lowest bits of which are n.
     Value shift = number(0x1.8p23);
-    Value shifted = arith::AddFOp::create(b, loc, x, shift);
-    Value n = arith::SubFOp::create(b, loc, shifted, shift);
-    Value r = arith::SubFOp::create(b, loc, x, n);
+    Value shifted = a.make<arith::AddFOp>(x, shift);
+    Value n = a.make<arith::SubFOp>(shifted, shift);
+    Value r = a.make<arith::SubFOp>(x, n);
 
     // The polynomial of least relative error, 2e-9, among those that are 1 at
     // 0.
     Value power = number(1.5353362e-4);
     for (double factor : {1.3398874e-3, 9.6184369e-3, 5.5503324e-2,
                           2.4022648e-1, 6.9314718e-1, 1.0})
-      power = math::FmaOp::create(b, loc, power, r, number(factor));
+      power = a.make<math::FmaOp>(power, r, number(factor));
 
     Value bits = a.bits(shifted);
-    Value exponent =
-        arith::ShLIOp::create(b, loc, bits, a.integer(bits.getType(), 23));
-    Value scaled = arith::BitcastOp::create(
-        b, loc, type, arith::AddIOp::create(b, loc, a.bits(power), exponent));
+    Value exponent = a.make<arith::ShLIOp>(bits, a.integer(bits.getType(), 23));
+    Value scaled = a.make<arith::BitcastOp>(
+        type, a.make<arith::AddIOp>(a.bits(power), exponent));
 
     // The steps above get some results wrong: small ones, large ones, and NaN.
-    Value small = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x,
-                                        number(-126.0));
-    scaled = arith::SelectOp::create(b, loc, small, number(0.0), scaled);
-    Value large = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UGE, x,
-                                        number(128.0));
-    Value infinite = arith::AddFOp::create(
-        b, loc, x, number(std::numeric_limits<double>::infinity()));
+    using P = arith::CmpFPredicate;
+    Value small = a.make<arith::CmpFOp>(P::OLT, x, number(-126.0));
+    scaled = a.select(small, number(0.0), scaled);
+    Value large = a.make<arith::CmpFOp>(P::UGE, x, number(128.0));
+    Value infinite = a.make<arith::AddFOp>(
+        x, number(std::numeric_limits<double>::infinity()));
     b.replaceOpWithNewOp<arith::SelectOp>(op, large, infinite, scaled);
     return success();
   }

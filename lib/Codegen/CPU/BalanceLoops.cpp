@@ -1,5 +1,6 @@
 //===- BalanceLoops.cpp - How threads share out loops ---------------------===//
 
+#include "Dialect/Pit/IR/Arithmetic.h"
 #include "pit/Codegen/CPU/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -82,16 +83,13 @@ Value hasSeveralIterations(omp::ParallelOp parallel, omp::LoopNestOp loop) {
   if (!llvm::all_of(loop->getOperands(), isOutside))
     return {};
   OpBuilder builder(parallel);
-  Location loc = parallel.getLoc();
+  pit::ArithEmitter e(builder, parallel.getLoc());
   Value several;
   for (auto [lower, upper, step] :
        llvm::zip(loop.getLoopLowerBounds(), loop.getLoopUpperBounds(),
                  loop.getLoopSteps())) {
-    Value second = arith::AddIOp::create(builder, loc, lower, step);
-    Value exists = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::slt, second, upper);
-    several =
-        several ? arith::OrIOp::create(builder, loc, several, exists) : exists;
+    Value exists = e.lessThan(e.add(lower, step), upper);
+    several = several ? e.bitOr(several, exists) : exists;
   }
   return several;
 }
@@ -105,27 +103,22 @@ constexpr int64_t kChunks = 128, kLargestChunk = 64;
 Value getChunk(omp::WsloopOp op) {
   auto loop = cast<omp::LoopNestOp>(op.getWrappedLoop());
   OpBuilder b(op);
-  Location loc = op.getLoc();
+  pit::ArithEmitter e(b, op.getLoc());
   Type type = loop.getLoopLowerBounds().front().getType();
   auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
+    return e.constant(b.getIntegerAttr(type, value));
   };
   Value one = constant(1), count = one;
   for (auto [lower, upper, step] :
        llvm::zip(loop.getLoopLowerBounds(), loop.getLoopUpperBounds(),
                  loop.getLoopSteps())) {
-    Value extent = arith::SubIOp::create(b, loc, upper, lower);
-    Value whole = arith::AddIOp::create(
-        b, loc, extent, arith::SubIOp::create(b, loc, step, one));
-    count = arith::MulIOp::create(b, loc, count,
-                                  arith::DivSIOp::create(b, loc, whole, step));
+    Value whole = e.add(e.sub(upper, lower), e.sub(step, one));
+    Value trips = arith::DivSIOp::create(b, e.loc, whole, step);
+    count = e.mul(count, trips);
   }
-  Value chunk = arith::DivSIOp::create(b, loc, count, constant(kChunks));
-  chunk = arith::MinSIOp::create(b, loc, chunk, constant(kLargestChunk));
-  chunk = arith::MaxSIOp::create(b, loc, chunk, one);
-  if (type.isIndex())
-    chunk = arith::IndexCastOp::create(b, loc, b.getI64Type(), chunk);
-  return chunk;
+  Value chunk = arith::DivSIOp::create(b, e.loc, count, constant(kChunks));
+  chunk = e.max(e.min(chunk, constant(kLargestChunk)), one);
+  return type.isIndex() ? e.toI64(chunk) : chunk;
 }
 
 struct PitBalanceLoops : pit::impl::PitBalanceLoopsBase<PitBalanceLoops> {

@@ -9,6 +9,7 @@
 #define PIT_LIB_CODEGEN_CPU_BOUNDSCHECKER_H
 
 #include "Codegen/Common/RuntimeCalls.h"
+#include "Dialect/Pit/IR/Arithmetic.h"
 
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,10 +28,11 @@ struct Reach {
 };
 
 /// Adds the checks of one function.
-class BoundsChecker {
+class BoundsChecker : ArithEmitter {
 public:
-  BoundsChecker(func::FuncOp function, Value frame)
-      : function(function), frame(frame), b(function.getContext()) {}
+  BoundsChecker(OpBuilder &builder, func::FuncOp function, Value frame)
+      : ArithEmitter(builder, function.getLoc()), function(function),
+        frame(frame) {}
 
   LogicalResult run();
 
@@ -74,8 +76,8 @@ private:
   };
   /// The views through which an op accesses memory.
   SmallVector<const View *> viewsOf(Operation *access) const;
-  /// a and c. A null one is true.
-  Value conjunction(Value a, Value c);
+  /// Both. A null one is true.
+  Value conjunction(Value x, Value y);
   /// The result of an op that did not run.
   Value zero(Type type);
 
@@ -88,21 +90,12 @@ private:
   std::pair<Value, Value> span(Value memref);
   Value linear(Value memref, ValueRange indices);
 
-  Value index(int64_t value) { return constantIndex(b, loc, value); }
-  Value add(Value a, Value c) { return arith::AddIOp::create(b, loc, a, c); }
-  Value sub(Value a, Value c) { return arith::SubIOp::create(b, loc, a, c); }
-  Value mul(Value a, Value c) { return arith::MulIOp::create(b, loc, a, c); }
-  Value compare(arith::CmpIPredicate predicate, Value a, Value c) {
-    return arith::CmpIOp::create(b, loc, predicate, a, c);
-  }
   Value sizeOf(Value memref, int64_t dim) {
     return memref::DimOp::create(b, loc, memref, dim);
   }
 
   func::FuncOp function;
   Value frame;
-  OpBuilder b;
-  Location loc = UnknownLoc::get(function.getContext());
   DenseMap<Value, View> views; ///< those that may be outside of their source
 };
 

@@ -18,10 +18,8 @@ using namespace mlir::pit;
 // The ops inside
 //===----------------------------------------------------------------------===//
 
-Value BoundsChecker::conjunction(Value a, Value c) {
-  if (!a || !c)
-    return a ? a : c;
-  return arith::AndIOp::create(b, loc, a, c);
+Value BoundsChecker::conjunction(Value x, Value y) {
+  return !x ? y : !y ? x : logicalAnd(x, y);
 }
 
 Value BoundsChecker::isInside(const Reach &range) {
@@ -29,7 +27,7 @@ Value BoundsChecker::isInside(const Reach &range) {
   Value from = compare(P::sge, range.first, index(0));
   Value to = compare(P::sle, range.first, sub(range.size, range.count));
   Value none = compare(P::sle, range.count, index(0));
-  return arith::OrIOp::create(b, loc, none, conjunction(from, to));
+  return bitOr(none, conjunction(from, to));
 }
 
 SmallVector<const BoundsChecker::View *>
@@ -54,11 +52,10 @@ std::pair<Value, Value> BoundsChecker::span(Value memref) {
        llvm::zip_equal(metadata.getSizes(), metadata.getStrides())) {
     length = add(length, mul(sub(size, index(1)), stride));
     Value none = compare(arith::CmpIPredicate::sle, size, index(0));
-    empty =
-        empty ? arith::OrIOp::create(b, loc, empty, none).getResult() : none;
+    empty = empty ? bitOr(empty, none) : none;
   }
   if (empty)
-    length = arith::SelectOp::create(b, loc, empty, index(0), length);
+    length = select(empty, index(0), length);
   return {metadata.getOffset(), length};
 }
 
@@ -81,30 +78,23 @@ std::pair<Value, Value> BoundsChecker::lanes(Value mask, Value offsets) {
   int64_t count = cast<VectorType>(mask.getType()).getNumElements();
   auto type = VectorType::get(count, b.getI64Type());
   auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(
-        b, loc, DenseElementsAttr::get(type, b.getI64IntegerAttr(value)));
+    return ArithEmitter::constant(
+        DenseElementsAttr::get(type, b.getI64IntegerAttr(value)));
   };
   if (!offsets) {
-    offsets = arith::ConstantOp::create(
-        b, loc,
-        DenseElementsAttr::get(
-            type, ArrayRef<int64_t>(llvm::to_vector(llvm::seq(count)))));
+    offsets = ArithEmitter::constant(DenseElementsAttr::get(
+        type, ArrayRef<int64_t>(llvm::to_vector(llvm::seq(count)))));
   } else if (offsets.getType() != type) {
     bool isIndex =
         cast<VectorType>(offsets.getType()).getElementType().isIndex();
-    offsets =
-        isIndex ? arith::IndexCastOp::create(b, loc, type, offsets).getResult()
-                : arith::ExtSIOp::create(b, loc, type, offsets);
+    offsets = isIndex ? to(type, offsets) : make<arith::ExtSIOp>(type, offsets);
   }
   // Wild ones stay far outside, but do not overflow.
   constexpr int64_t far = INT64_MAX / 4;
-  offsets = arith::MaxSIOp::create(b, loc, offsets, constant(-far));
-  offsets = arith::MinSIOp::create(b, loc, offsets, constant(far));
+  offsets = min(max(offsets, constant(-far)), constant(far));
   auto reduce = [&](vector::CombiningKind kind, int64_t neutral) -> Value {
-    Value active =
-        arith::SelectOp::create(b, loc, mask, offsets, constant(neutral));
-    Value found = vector::ReductionOp::create(b, loc, kind, active);
-    return arith::IndexCastOp::create(b, loc, b.getIndexType(), found);
+    Value active = select(mask, offsets, constant(neutral));
+    return toIndex(vector::ReductionOp::create(b, loc, kind, active));
   };
   // Without lanes the first comes behind the last.
   Value first = reduce(vector::CombiningKind::MINSI, far);
@@ -119,7 +109,7 @@ std::pair<Value, Value> BoundsChecker::lanes(Value mask, Value offsets) {
 Value BoundsChecker::zero(Type type) {
   if (auto tile = dyn_cast<amx::TileType>(type))
     return amx::TileZeroOp::create(b, loc, tile);
-  return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  return constant(b.getZeroAttr(type));
 }
 
 void BoundsChecker::report(Operation *op, ArrayRef<Reach> ranges) {
@@ -141,15 +131,12 @@ void BoundsChecker::report(Operation *op, ArrayRef<Reach> ranges) {
       break;
     }
   Value text = constantText(b, loc, "pit_access", what);
-  auto i64 = [&](Value value) -> Value {
-    return arith::IndexCastOp::create(b, loc, b.getI64Type(), value);
-  };
   for (auto [dim, range] : llvm::enumerate(ranges))
     callRuntime(b, loc, "pit_rt_check_bounds", {},
                 {frame, text,
                  arith::ConstantIntOp::create(b, loc, b.getI32Type(),
                                               range.linear ? -1 : dim),
-                 i64(range.first), i64(range.count), i64(range.size)});
+                 toI64(range.first), toI64(range.count), toI64(range.size)});
 }
 
 void BoundsChecker::guard(Operation *op, ArrayRef<Reach> ranges) {
@@ -157,14 +144,13 @@ void BoundsChecker::guard(Operation *op, ArrayRef<Reach> ranges) {
   for (const Reach &range : ranges) {
     good = conjunction(good, isInside(range));
     Value none = compare(arith::CmpIPredicate::sle, range.count, index(0));
-    nothing = nothing ? arith::OrIOp::create(b, loc, nothing, none).getResult()
-                      : none;
+    nothing = nothing ? bitOr(nothing, none) : none;
   }
   SmallVector<const View *> views = viewsOf(op);
   for (const View *view : views)
     sound = conjunction(sound, view->isSound);
   if (sound && nothing)
-    sound = arith::OrIOp::create(b, loc, sound, nothing);
+    sound = bitOr(sound, nothing);
   good = conjunction(good, sound);
   if (!good)
     return;
@@ -207,11 +193,11 @@ void BoundsChecker::guard(Operation *op, Value memref,
   for (auto [range, stride] : llvm::zip_equal(ranges, metadata.getStrides())) {
     first = add(first, mul(range.first, stride));
     count = add(count, mul(sub(range.count, index(1)), stride));
-    least = arith::MinSIOp::create(b, loc, least, range.count);
+    least = min(least, range.count);
   }
   // Nothing along one dimension is nothing at all.
   Value some = compare(arith::CmpIPredicate::sgt, least, index(0));
-  count = arith::SelectOp::create(b, loc, some, count, index(0));
+  count = select(some, count, index(0));
   addSources(memref, first, count, ranges);
   guard(op, ranges);
 }

@@ -109,7 +109,7 @@ LogicalResult BoundsChecker::checkTransfer(VectorTransferOpInterface op) {
           "has a mask of several dimensions, and cannot be checked");
     active = lanes(mask);
     // Without lanes it does not matter where they are not.
-    Value any = arith::MinSIOp::create(b, loc, active.second, index(1));
+    Value any = min(active.second, index(1));
     for (Reach &range : ranges)
       range.count = any;
   }
@@ -120,11 +120,9 @@ LogicalResult BoundsChecker::checkTransfer(VectorTransferOpInterface op) {
     Reach &range = ranges[dim.getPosition()];
     if (!op.isDimInBounds(d)) {
       // It takes what there is from here on, but nothing before the start.
-      Value start = arith::MaxSIOp::create(b, loc, index(0), range.first);
-      Value behind =
-          arith::MaxSIOp::create(b, loc, index(0), sub(range.size, start));
-      Value lanes = index(op.getVectorType().getDimSize(d));
-      range.count = arith::MinSIOp::create(b, loc, lanes, behind);
+      Value start = max(index(0), range.first);
+      Value behind = max(index(0), sub(range.size, start));
+      range.count = min(index(op.getVectorType().getDimSize(d)), behind);
     } else if (active.first) {
       range.first = add(range.first, active.first);
       range.count = active.second;
@@ -145,9 +143,9 @@ LogicalResult BoundsChecker::checkTransfer(VectorTransferOpInterface op) {
 SmallVector<Reach> BoundsChecker::viewRanges(Operation *op) {
   Value result = op->getResult(0), zero = index(0);
   SmallVector<Reach> ranges;
-  auto equal = [&](Value a, Value c) {
-    ranges.push_back({zero, a, c});
-    ranges.push_back({zero, c, a});
+  auto equal = [&](Value x, Value y) {
+    ranges.push_back({zero, x, y});
+    ranges.push_back({zero, y, x});
   };
   TypeSwitch<Operation *>(op)
       .Case([&](memref::ViewOp view) {
@@ -285,7 +283,8 @@ struct PitCheckBounds : pit::impl::PitCheckBoundsBase<PitCheckBounds> {
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions) {
       Value frame = function.isExternal() ? Value() : getFrame(function);
-      if (frame && failed(BoundsChecker(function, frame).run()))
+      OpBuilder builder(&getContext());
+      if (frame && failed(BoundsChecker(builder, function, frame).run()))
         return signalPassFailure();
     }
   }

@@ -2,7 +2,7 @@
 
 #include "OperandReuse.h"
 
-#include "Codegen/Common/Arithmetic.h"
+#include "Dialect/Pit/IR/Arithmetic.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 

@@ -3,8 +3,8 @@
 #ifndef PIT_LIB_CODEGEN_CPU_PACKTILE_H
 #define PIT_LIB_CODEGEN_CPU_PACKTILE_H
 
-#include "Codegen/Common/Arithmetic.h"
 #include "Codegen/Common/Index.h"
+#include "Dialect/Pit/IR/Arithmetic.h"
 
 #include "llvm/ADT/SmallBitVector.h"
 

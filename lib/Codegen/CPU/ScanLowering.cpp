@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Codegen/Common/Arithmetic.h"
 #include "Codegen/Common/Live.h"
+#include "Dialect/Pit/IR/Arithmetic.h"
 #include "Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

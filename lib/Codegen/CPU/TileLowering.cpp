@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Codegen/Common/Arithmetic.h"
 #include "Codegen/Common/TileInput.h"
+#include "Dialect/Pit/IR/Arithmetic.h"
 #include "Lowering.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"

@@ -1,6 +1,7 @@
 //===- Atomics.cpp - Combining with memory in one step --------------------===//
 
 #include "Atomics.h"
+#include "Dialect/Pit/IR/Arithmetic.h"
 #include "Index.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -29,8 +30,9 @@ bool mlir::pit::hasAtomicCombine(Type element) {
 /// The instruction for `kind` on elements of `type`, if there is one.
 static std::optional<LLVM::AtomicBinOp>
 instructionFor(arith::AtomicRMWKind kind, Type type) {
+  using Kind = arith::AtomicRMWKind;
   if (isa<FloatType>(type)) {
-    if (kind == arith::AtomicRMWKind::addf)
+    if (kind == Kind::addf)
       return LLVM::AtomicBinOp::fadd;
     return std::nullopt;
   }
@@ -38,21 +40,21 @@ instructionFor(arith::AtomicRMWKind kind, Type type) {
   if (bits < 32)
     return std::nullopt;
   switch (kind) {
-  case arith::AtomicRMWKind::addi:
+  case Kind::addi:
     return LLVM::AtomicBinOp::add;
-  case arith::AtomicRMWKind::maxs:
+  case Kind::maxs:
     return LLVM::AtomicBinOp::max;
-  case arith::AtomicRMWKind::maxu:
+  case Kind::maxu:
     return LLVM::AtomicBinOp::umax;
-  case arith::AtomicRMWKind::mins:
+  case Kind::mins:
     return LLVM::AtomicBinOp::min;
-  case arith::AtomicRMWKind::minu:
+  case Kind::minu:
     return LLVM::AtomicBinOp::umin;
-  case arith::AtomicRMWKind::ori:
+  case Kind::ori:
     return LLVM::AtomicBinOp::_or;
-  case arith::AtomicRMWKind::andi:
+  case Kind::andi:
     return LLVM::AtomicBinOp::_and;
-  case arith::AtomicRMWKind::xori:
+  case Kind::xori:
     return LLVM::AtomicBinOp::_xor;
   default:
     return std::nullopt;
@@ -62,18 +64,14 @@ instructionFor(arith::AtomicRMWKind kind, Type type) {
 /// The address of an element.
 static Value addressOf(OpBuilder &builder, Location loc, Value memref,
                        ValueRange indices, int64_t bytes) {
+  ArithEmitter e(builder, loc);
   Value base = pointerOf(builder, loc, memref);
   auto metadata =
       memref::ExtractStridedMetadataOp::create(builder, loc, memref);
   Value element = metadata.getOffset();
-  for (auto [i, stride] : llvm::zip_equal(indices, metadata.getStrides())) {
-    Value step = arith::MulIOp::create(builder, loc, i, stride);
-    element = arith::AddIOp::create(builder, loc, element, step);
-  }
-  element = arith::MulIOp::create(builder, loc, element,
-                                  constantIndex(builder, loc, bytes));
-  element =
-      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), element);
+  for (auto [i, stride] : llvm::zip_equal(indices, metadata.getStrides()))
+    element = e.add(element, e.mul(i, stride));
+  element = e.toI64(e.mul(element, bytes));
   return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(),
                              base, ArrayRef<LLVM::GEPArg>{element});
 }
@@ -115,10 +113,8 @@ static void swapLoop(OpBuilder &builder, Location loc,
       LLVM::ExtractValueOp::create(builder, loc, swap, ArrayRef<int64_t>{0});
   Value done =
       LLVM::ExtractValueOp::create(builder, loc, swap, ArrayRef<int64_t>{1});
-  Value again = arith::XOrIOp::create(
-      builder, loc, done,
-      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)));
-  scf::ConditionOp::create(builder, loc, again, seen);
+  scf::ConditionOp::create(builder, loc,
+                           ArithEmitter(builder, loc).logicalNot(done), seen);
   Block *after = builder.createBlock(&loop.getAfter(), {}, word, loc);
   scf::YieldOp::create(builder, loc, after->getArgument(0));
 }
@@ -132,8 +128,7 @@ void mlir::pit::atomicCombine(OpBuilder &builder, Location loc,
   if (!op)
     return swapLoop(builder, loc, kind, value, address);
   if (isa<IndexType>(type))
-    value =
-        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+    value = ArithEmitter(builder, loc).toI64(value);
   LLVM::AtomicRMWOp::create(builder, loc, *op, address, value,
                             LLVM::AtomicOrdering::monotonic, "device");
 }

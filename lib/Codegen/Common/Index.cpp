@@ -2,6 +2,8 @@
 
 #include "Index.h"
 
+#include "Dialect/Pit/IR/Arithmetic.h"
+
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -95,10 +97,9 @@ Value mlir::pit::addressAt(OpBuilder &builder, Location loc, Value pointer,
 
 static Value loadIndexField(OpBuilder &builder, Location loc, Value pointer,
                             int64_t byte) {
-  Value value = LLVM::LoadOp::create(builder, loc, builder.getI64Type(),
-                                     addressAt(builder, loc, pointer, byte));
-  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                    value);
+  return ArithEmitter(builder, loc)
+      .toIndex(LLVM::LoadOp::create(builder, loc, builder.getI64Type(),
+                                    addressAt(builder, loc, pointer, byte)));
 }
 
 static Value loadArrayField(OpBuilder &builder, Location loc, Value pointer,
@@ -141,30 +142,21 @@ IndexView mlir::pit::readIndex(OpBuilder &builder, Location loc,
 std::pair<Value, Value> IndexView::countAndOffset(OpBuilder &builder,
                                                   Location loc,
                                                   ValueRange group) const {
-  Value zero = constantIndex(builder, loc, 0), number = zero;
-  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
-                                       groups, zero);
+  ArithEmitter e(builder, loc);
+  Value zero = e.index(0), number = zero, exists = e.lessThan(zero, groups);
   for (auto [i, subscript] : llvm::enumerate(group)) {
     int64_t step = type.getStep()[type.getGroupDims()[i]];
-    Value coordinate =
-        step == 1 ? subscript
-                  : arith::DivUIOp::create(builder, loc, subscript,
-                                           constantIndex(builder, loc, step))
-                        .getResult();
-    Value inside = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ult, coordinate, groupShape[i]);
-    exists = arith::AndIOp::create(builder, loc, exists, inside);
-    number = arith::MulIOp::create(builder, loc, number, groupShape[i]);
-    number = arith::AddIOp::create(builder, loc, number, coordinate);
+    Value coordinate = e.div(subscript, step);
+    exists = e.logicalAnd(exists, e.inRange(coordinate, groupShape[i]));
+    number = e.add(e.mul(number, groupShape[i]), coordinate);
   }
   auto branch = scf::IfOp::create(
       builder, loc, exists,
       [&](OpBuilder &b, Location l) {
         Value count = memref::LoadOp::create(b, l, counts, number);
         Value offset = memref::LoadOp::create(b, l, offsets, number);
-        count = arith::IndexCastOp::create(b, l, b.getIndexType(), count);
-        offset = arith::IndexCastOp::create(b, l, b.getIndexType(), offset);
-        scf::YieldOp::create(b, l, ValueRange{count, offset});
+        scf::YieldOp::create(b, l,
+                             ValueRange{e.toIndex(count), e.toIndex(offset)});
       },
       [&](OpBuilder &b, Location l) {
         scf::YieldOp::create(b, l, ValueRange{zero, zero});
@@ -173,15 +165,13 @@ std::pair<Value, Value> IndexView::countAndOffset(OpBuilder &builder,
 }
 
 Value IndexView::liveFraction(OpBuilder &builder, Location loc) const {
-  Type f64 = builder.getF64Type(), i64 = builder.getI64Type();
+  ArithEmitter e(builder, loc);
   auto toFloat = [&](Value index) -> Value {
-    Value integer = arith::IndexCastOp::create(builder, loc, i64, index);
-    return arith::SIToFPOp::create(builder, loc, f64, integer);
+    return arith::SIToFPOp::create(builder, loc, builder.getF64Type(),
+                                   e.toI64(index));
   };
-  Value all = arith::MulIOp::create(builder, loc, groups, axisExtent);
-  Value one = constantIndex(builder, loc, 1);
   // No micro-tiles: 0 of 1.
-  all = arith::MaxSIOp::create(builder, loc, all, one);
+  Value all = e.max(e.mul(groups, axisExtent), e.index(1));
   return arith::DivFOp::create(builder, loc, toFloat(total), toFloat(all));
 }
 
@@ -224,20 +214,18 @@ static Value inside(OpBuilder &builder, Location loc, Value tensor, unsigned d,
     return constantIndex(builder, loc, extent);
   if (!type.isDynamicDim(d) && isWholeTile(start, type.getDimSize(d), extent))
     return constantIndex(builder, loc, extent);
-  Value zero = constantIndex(builder, loc, 0);
+  ArithEmitter e(builder, loc);
+  Value zero = e.index(0);
   Value size = memref::DimOp::create(builder, loc, tensor, d);
-  Value left = arith::SubIOp::create(builder, loc, size, start);
-  left = arith::MaxSIOp::create(builder, loc, left, zero);
-  left = arith::MinSIOp::create(builder, loc, left,
-                                constantIndex(builder, loc, extent));
-  Value valid = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
-                                      start, zero);
-  return arith::SelectOp::create(builder, loc, valid, left, zero);
+  Value left = e.min(e.max(e.sub(size, start), zero), e.index(extent));
+  Value valid = e.compare(arith::CmpIPredicate::sge, start, zero);
+  return e.select(valid, left, zero);
 }
 
 ChunkView mlir::pit::chunkOf(OpBuilder &builder, IdsOp op, Value list,
                              ValueRange subscripts) {
   Location loc = op.getLoc();
+  ArithEmitter e(builder, loc);
   auto type = cast<MemRefType>(list.getType());
   unsigned last = type.getRank() - 1;
   auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, list);
@@ -246,8 +234,7 @@ ChunkView mlir::pit::chunkOf(OpBuilder &builder, IdsOp op, Value list,
            subscripts.drop_back(), metadata.getConstifiedMixedStrides())) {
     Value by = getValueOrCreateConstantIndexOp(builder, loc, stride);
     Value from = getValueOrCreateConstantIndexOp(builder, loc, offset);
-    Value at = arith::MulIOp::create(builder, loc, subscript, by);
-    offset = arith::AddIOp::create(builder, loc, from, at).getResult();
+    offset = getAsOpFoldResult(e.add(from, e.mul(subscript, by)));
   }
   OpFoldResult size = metadata.getConstifiedMixedSizes().back();
   OpFoldResult one = builder.getIndexAttr(1);
@@ -262,13 +249,9 @@ ChunkView mlir::pit::chunkOf(OpBuilder &builder, IdsOp op, Value list,
   Value live =
       inside(builder, loc, list, last, start, op.getIds().getType().getSize());
   // If there is no live id, the first one is read in its place.
-  Value end = arith::SubIOp::create(
-      builder, loc, getValueOrCreateConstantIndexOp(builder, loc, size),
-      constantIndex(builder, loc, 1));
-  start = arith::MinSIOp::create(builder, loc, start, end);
-  start = arith::MaxSIOp::create(builder, loc, start,
-                                 constantIndex(builder, loc, 0));
-  return {ids, start, live, Value()};
+  Value end =
+      e.sub(getValueOrCreateConstantIndexOp(builder, loc, size), e.index(1));
+  return {ids, e.max(e.min(start, end), e.index(0)), live, Value()};
 }
 
 TileDimension mlir::pit::tileDimension(OpBuilder &builder, Location loc,
@@ -283,9 +266,9 @@ TileDimension mlir::pit::tileDimension(OpBuilder &builder, Location loc,
   if (chunk.ids)
     return {extent, chunk.live, chunk.start, chunk.ids,
             memref::DimOp::create(builder, loc, tensor, d)};
-  Value limit = arith::MinSIOp::create(
-      builder, loc, chunk.live,
-      inside(builder, loc, tensor, d, chunk.start, extent));
+  Value limit = ArithEmitter(builder, loc)
+                    .min(chunk.live,
+                         inside(builder, loc, tensor, d, chunk.start, extent));
   return {extent, limit, chunk.start, Value(), Value()};
 }
 
@@ -343,10 +326,9 @@ void mlir::pit::moveLoopBody(RewriterBase &rewriter, LoopTy loop, NewBody to,
   rewriter.setInsertionPoint(block, end);
   if (Value index = loop.getIndex()) {
     Value first = ivs.pop_back_val();
-    Value start = arith::AddIOp::create(rewriter, loc, bounds.offset, first);
-    Value left = arith::SubIOp::create(rewriter, loc, bounds.count, first);
-    Value live = arith::MinSIOp::create(
-        rewriter, loc, left, constantIndex(rewriter, loc, loop.getChunk()));
+    ArithEmitter e(rewriter, loc);
+    Value start = e.add(bounds.offset, first);
+    Value live = e.min(e.sub(bounds.count, first), e.index(loop.getChunk()));
     chunks[loop.getIds()] = {indices.at(index).ids, start, live, first};
     chunks[loop.getPositions()] = {Value(), start, live, first};
   }

@@ -4,6 +4,8 @@
 
 #include "RuntimeCalls.h"
 
+#include "Dialect/Pit/IR/Arithmetic.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/xxhash.h"
@@ -74,6 +76,12 @@ static pit_build describeBuild(int64_t source, MemRefType input,
   return build;
 }
 
+static SmallVector<Value> toI64(OpBuilder &builder, Location loc,
+                                ValueRange extents) {
+  ArithEmitter e(builder, loc);
+  return llvm::map_to_vector(extents, [&](Value x) { return e.toI64(x); });
+}
+
 /// A pit_view of a memref, and the address of the shape of the tensor that is
 /// indexed, which is the memref's if it is empty.
 static std::pair<Value, Value> viewAndShape(OpBuilder &builder, Location loc,
@@ -86,11 +94,7 @@ static std::pair<Value, Value> viewAndShape(OpBuilder &builder, Location loc,
       metadata.getConstifiedMixedSizes(), metadata.getConstifiedMixedStrides());
   if (shape.empty())
     return {view, addressAt(builder, loc, view, offsetof(pit_view, shape))};
-  SmallVector<Value> extents;
-  for (Value extent : shape)
-    extents.push_back(
-        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), extent));
-  return {view, storeWords(builder, loc, function, extents)};
+  return {view, storeWords(builder, loc, function, toI64(builder, loc, shape))};
 }
 
 /// The bitmap whose words a memref of bits is, for values of this shape.
@@ -100,10 +104,7 @@ static Value describeBitmap(OpBuilder &builder, Location loc,
   auto type = cast<MemRefType>(values.getType());
   auto metadata =
       memref::ExtractStridedMetadataOp::create(builder, loc, values);
-  SmallVector<Value> shape;
-  for (Value size : metadata.getSizes())
-    shape.push_back(
-        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size));
+  SmallVector<Value> shape = toI64(builder, loc, metadata.getSizes());
   Value bitmap =
       entryAlloca(builder, loc, function, builder.getI64Type(), kBitmapWords);
   callRuntime(builder, loc, "pit_rt_bitmap", builder.getI32Type(),
@@ -128,7 +129,7 @@ Value mlir::pit::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
   Location loc = op.getLoc();
   SmallVector<Value> extents(op.getShape());
   if (op.hasRowsOfBatch()) {
-    extents[1] = arith::MulIOp::create(builder, loc, extents[0], extents[1]);
+    extents[1] = ArithEmitter(builder, loc).mul(extents[0], extents[1]);
     extents.erase(extents.begin());
   }
   pit_build build =
@@ -176,16 +177,12 @@ std::pair<Value, Value> mlir::pit::buildPackedIndex(OpBuilder &builder,
   // Rows that do not follow each other are no room.
   auto layout =
       memref::ExtractStridedMetadataOp::create(builder, loc, op.getDest());
-  Value rows = layout.getSizes()[0];
-  Value none = arith::ConstantIndexOp::create(builder, loc, 0);
+  ArithEmitter e(builder, loc);
+  Value rows = layout.getSizes()[0], none = e.index(0);
   const int64_t strides[] = {type.getMicroTile()[0], 1};
-  for (auto [stride, wanted] : llvm::zip(layout.getStrides(), strides)) {
-    Value follows = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, stride,
-        arith::ConstantIndexOp::create(builder, loc, wanted));
-    rows = arith::SelectOp::create(builder, loc, follows, rows, none);
-  }
-  rows = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), rows);
+  for (auto [stride, wanted] : llvm::zip(layout.getStrides(), strides))
+    rows = e.select(e.equal(stride, e.index(wanted)), rows, none);
+  rows = e.toI64(rows);
   Value slot = entryAlloca(builder, loc, function, pointerType);
   Value done = entryAlloca(builder, loc, function, builder.getI32Type());
   callRuntime(builder, loc, "pit_rt_build_packed", builder.getI32Type(),
@@ -194,10 +191,10 @@ std::pair<Value, Value> mlir::pit::buildPackedIndex(OpBuilder &builder,
                firstElement(builder, loc, op.getDest()), rows,
                placeOf(builder, op, function), slot, done},
               /*status=*/true);
-  Value isDone = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::ne,
-      LLVM::LoadOp::create(builder, loc, builder.getI32Type(), done),
-      constantI32(builder, loc, 0));
+  Value isDone =
+      e.compare(arith::CmpIPredicate::ne,
+                LLVM::LoadOp::create(builder, loc, builder.getI32Type(), done),
+                constantI32(builder, loc, 0));
   return {LLVM::LoadOp::create(builder, loc, pointerType, slot), isDone};
 }
 
@@ -291,9 +288,8 @@ std::pair<Value, Value> mlir::pit::lowerChoose(OpBuilder &builder, ChooseOp op,
               /*status=*/true);
   Value chosen =
       LLVM::LoadOp::create(builder, loc, builder.getI32Type(), variant);
-  chosen =
-      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), chosen);
-  return {chosen, LLVM::LoadOp::create(builder, loc, pointerType, found)};
+  return {ArithEmitter(builder, loc).toIndex(chosen),
+          LLVM::LoadOp::create(builder, loc, pointerType, found)};
 }
 
 //===----------------------------------------------------------------------===//

@@ -45,22 +45,18 @@ struct Layout {
 };
 
 /// Integer arithmetic on i32, or vectors of it.
-struct Bits {
-  MathBuilder a;
+struct Bits : MathBuilder {
   Type type;
 
-  Value constant(int64_t value) const { return a.integer(type, value); }
+  Value constant(int64_t value) const { return integer(type, value); }
   template <typename Op> Value op(Value x, int64_t y) const {
-    return Op::create(a.b, a.loc, x, constant(y));
+    return make<Op>(x, constant(y));
   }
   template <typename Op> Value op(Value x, Value y) const {
-    return Op::create(a.b, a.loc, x, y);
+    return make<Op>(x, y);
   }
   Value compare(arith::CmpIPredicate predicate, Value x, int64_t y) const {
-    return arith::CmpIOp::create(a.b, a.loc, predicate, x, constant(y));
-  }
-  Value select(Value condition, Value x, Value y) const {
-    return arith::SelectOp::create(a.b, a.loc, condition, x, y);
+    return MathBuilder::compare(predicate, x, constant(y));
   }
 };
 
@@ -79,22 +75,22 @@ static Value extend(OpBuilder &b, Location loc, Value value, bool device) {
   Layout f8 = Layout::of(getElementTypeOrSelf(value.getType()));
   Type f32 = MathBuilder::cloneType(value.getType(), b.getF32Type());
   Bits i{a, MathBuilder::cloneType(value.getType(), b.getI32Type())};
-  Value bits = arith::ExtUIOp::create(b, loc, i.type, a.bits(value));
+  Value bits = a.make<arith::ExtUIOp>(i.type, a.bits(value));
   Value magnitude = i.op<arith::AndIOp>(bits, 0x7F);
   Value shifted = i.op<arith::ShLIOp>(magnitude, f8.shift);
   Value result;
   if (device) {
     // The exponent of f8 in that of f32: too small by the bias.
-    Value small = arith::BitcastOp::create(b, loc, f32, shifted);
-    result = a.bits(arith::MulFOp::create(
-        b, loc, small, a.constant(f32, std::ldexp(1.0, f8.bias))));
+    Value small = a.make<arith::BitcastOp>(f32, shifted);
+    result = a.bits(a.make<arith::MulFOp>(
+        small, a.constant(f32, std::ldexp(1.0, f8.bias))));
   } else {
     Value normal = i.op<arith::AddIOp>(shifted, f8.bias << 23);
     // A fraction without the 1 before it: with it, less 1.
     Value one = a.constant(f32, f8.smallestNormal());
-    Value above = arith::BitcastOp::create(
-        b, loc, f32, i.op<arith::OrIOp>(shifted, a.bits(one)));
-    Value small = a.bits(arith::SubFOp::create(b, loc, above, one));
+    Value above =
+        a.make<arith::BitcastOp>(f32, i.op<arith::OrIOp>(shifted, a.bits(one)));
+    Value small = a.bits(a.make<arith::SubFOp>(above, one));
     result =
         i.select(i.compare(arith::CmpIPredicate::ult, magnitude, f8.normal),
                  small, normal);
@@ -104,8 +100,7 @@ static Value extend(OpBuilder &b, Location loc, Value value, bool device) {
   result = i.select(i.compare(arith::CmpIPredicate::uge, magnitude, f8.special),
                     special, result);
   Value sign = i.op<arith::ShLIOp>(i.op<arith::AndIOp>(bits, 0x80), 24);
-  return arith::BitcastOp::create(b, loc, f32,
-                                  i.op<arith::OrIOp>(result, sign));
+  return a.make<arith::BitcastOp>(f32, i.op<arith::OrIOp>(result, sign));
 }
 
 /// f32 as an 8-bit float, to nearest even. A value beyond the largest finite
@@ -124,8 +119,8 @@ static Value truncate(OpBuilder &b, Location loc, Value value, Type to) {
   Value normal = i.op<arith::SubIOp>(rounded, f8.bias << (23 - f8.shift));
   // Beside a number with this unit in the last place, a sum is rounded to it.
   Value unit = a.constant(f32, f8.unit());
-  Value size = arith::BitcastOp::create(b, loc, f32, magnitude);
-  Value sum = a.bits(arith::AddFOp::create(b, loc, size, unit));
+  Value size = a.make<arith::BitcastOp>(f32, magnitude);
+  Value sum = a.bits(a.make<arith::AddFOp>(size, unit));
   Value small = i.op<arith::SubIOp>(sum, a.bits(unit));
   int64_t smallestNormal = (f8.bias + 1) << 23;
   Value result =
@@ -137,10 +132,10 @@ static Value truncate(OpBuilder &b, Location loc, Value value, Type to) {
         i.select(i.compare(arith::CmpIPredicate::ugt, magnitude, 0x7F800000),
                  i.constant(0x7E), result);
   Value sign = i.op<arith::AndIOp>(i.op<arith::ShRUIOp>(bits, 24), 0x80);
-  Value byte = arith::TruncIOp::create(
-      b, loc, MathBuilder::cloneType(to, b.getIntegerType(8)),
-      i.op<arith::OrIOp>(result, sign));
-  return arith::BitcastOp::create(b, loc, to, byte);
+  Value byte =
+      a.make<arith::TruncIOp>(MathBuilder::cloneType(to, b.getIntegerType(8)),
+                              i.op<arith::OrIOp>(result, sign));
+  return a.make<arith::BitcastOp>(to, byte);
 }
 
 namespace {

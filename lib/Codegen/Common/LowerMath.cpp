@@ -33,38 +33,34 @@ using namespace mlir::pit;
 /// magnitude is larger.
 static Value makeOdd(const MathBuilder &a, Value value, Value inexact,
                      Value larger) {
-  OpBuilder &b = a.b;
   Value bits = a.bits(value);
   Type type = bits.getType();
   Value one = a.integer(type, 1);
-  Value low = arith::AndIOp::create(b, a.loc, bits, one);
-  Value even = arith::CmpIOp::create(b, a.loc, arith::CmpIPredicate::eq, low,
-                                     a.integer(type, 0));
-  Value up = arith::AddIOp::create(b, a.loc, bits, one);
-  Value down = arith::SubIOp::create(b, a.loc, bits, one);
-  Value next = arith::SelectOp::create(b, a.loc, larger, up, down);
-  Value moves = arith::AndIOp::create(b, a.loc, even, inexact);
-  bits = arith::SelectOp::create(b, a.loc, moves, next, bits);
-  return arith::BitcastOp::create(b, a.loc, value.getType(), bits);
+  Value low = a.make<arith::AndIOp>(bits, one);
+  Value even = a.compare(arith::CmpIPredicate::eq, low, a.integer(type, 0));
+  Value up = a.make<arith::AddIOp>(bits, one);
+  Value down = a.make<arith::SubIOp>(bits, one);
+  Value next = a.select(larger, up, down);
+  Value moves = a.make<arith::AndIOp>(even, inexact);
+  return a.make<arith::BitcastOp>(value.getType(), a.select(moves, next, bits));
 }
 
 Value pit::roundOnce(OpBuilder &b, Location loc, Value value, Type to) {
   MathBuilder a{b, loc};
   Type from = value.getType();
   Type f32 = MathBuilder::cloneType(from, b.getF32Type());
-  Value near = arith::TruncFOp::create(b, loc, f32, value);
-  Value back = arith::ExtFOp::create(b, loc, from, near);
+  Value near = a.make<arith::TruncFOp>(f32, value);
+  Value back = a.make<arith::ExtFOp>(from, near);
   // Not of NaN.
-  Value inexact =
-      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ONE, back, value);
+  Value inexact = a.make<arith::CmpFOp>(arith::CmpFPredicate::ONE, back, value);
   Type bits = a.bits(value).getType();
   Value mask = a.constant(bits, APInt::getSignedMaxValue(64));
   auto magnitude = [&](Value x) -> Value {
-    return arith::AndIOp::create(b, loc, a.bits(x), mask);
+    return a.make<arith::AndIOp>(a.bits(x), mask);
   };
-  Value larger = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt,
-                                       magnitude(value), magnitude(back));
-  return arith::TruncFOp::create(b, loc, to, makeOdd(a, near, inexact, larger));
+  Value larger =
+      a.compare(arith::CmpIPredicate::ugt, magnitude(value), magnitude(back));
+  return a.make<arith::TruncFOp>(to, makeOdd(a, near, inexact, larger));
 }
 
 /// a * b + c of narrow floats: the product is exact in `wide`, and the sum is
@@ -74,35 +70,29 @@ static Value fuseNarrow(OpBuilder &b, math::FmaOp op, Type wide) {
   MathBuilder a{b, loc};
   wide = MathBuilder::cloneType(op.getType(), wide);
   auto extend = [&](Value value) -> Value {
-    return arith::ExtFOp::create(b, loc, wide, value);
+    return a.make<arith::ExtFOp>(wide, value);
   };
-  auto add = [&](Value x, Value y) -> Value {
-    return arith::AddFOp::create(b, loc, x, y);
-  };
-  auto sub = [&](Value x, Value y) -> Value {
-    return arith::SubFOp::create(b, loc, x, y);
-  };
+  auto add = [&](Value x, Value y) { return a.make<arith::AddFOp>(x, y); };
+  auto sub = [&](Value x, Value y) { return a.make<arith::SubFOp>(x, y); };
   Value addend = extend(op.getC());
-  Value product =
-      arith::MulFOp::create(b, loc, extend(op.getA()), extend(op.getB()));
+  Value product = a.make<arith::MulFOp>(extend(op.getA()), extend(op.getB()));
   Value sum = add(product, addend);
   // The part that the sum lost, exactly.
   Value second = sub(sum, product);
   Value lost = add(sub(product, sub(sum, second)), sub(addend, second));
   Value zero = a.constant(wide, 0.0);
-  Value inexact =
-      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ONE, lost, zero);
-  auto isNegative = [&](Value x) -> Value {
+  Value inexact = a.make<arith::CmpFOp>(arith::CmpFPredicate::ONE, lost, zero);
+  auto isNegative = [&](Value x) {
     Value bits = a.bits(x);
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, bits,
-                                 a.integer(bits.getType(), 0));
+    return a.compare(arith::CmpIPredicate::slt, bits,
+                     a.integer(bits.getType(), 0));
   };
-  Value larger = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                       isNegative(sum), isNegative(lost));
+  Value larger =
+      a.compare(arith::CmpIPredicate::eq, isNegative(sum), isNegative(lost));
   Value odd = makeOdd(a, sum, inexact, larger);
   if (getElementTypeOrSelf(wide).isF64())
     return roundOnce(b, loc, odd, op.getType());
-  return arith::TruncFOp::create(b, loc, op.getType(), odd);
+  return a.make<arith::TruncFOp>(op.getType(), odd);
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,27 +140,24 @@ struct LowerFPowI : OpRewritePattern<math::FPowIOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::FPowIOp op,
                                 PatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    MathBuilder a{rewriter, loc};
+    MathBuilder a{rewriter, op.getLoc()};
     Type type = op.getType();
     Type wide = MathBuilder::cloneType(type, rewriter.getF64Type());
     Value base = op.getLhs(), power = op.getRhs();
     if (getElementTypeOrSelf(power.getType()).isIndex())
-      power = arith::IndexCastOp::create(
-          rewriter, loc, MathBuilder::cloneType(type, rewriter.getI64Type()),
-          power);
-    Value x = math::AbsFOp::create(rewriter, loc, base);
+      power = a.make<arith::IndexCastOp>(
+          MathBuilder::cloneType(type, rewriter.getI64Type()), power);
+    Value x = a.make<math::AbsFOp>(base);
     if (type != wide)
-      x = arith::ExtFOp::create(rewriter, loc, wide, x);
-    Value n = arith::SIToFPOp::create(rewriter, loc, wide, power);
-    Value y = math::PowFOp::create(rewriter, loc, x, n, op.getFastmath());
+      x = a.make<arith::ExtFOp>(wide, x);
+    Value n = a.make<arith::SIToFPOp>(wide, power);
+    Value y = a.make<math::PowFOp>(x, n, op.getFastmath());
     if (type != wide)
-      y = arith::TruncFOp::create(rewriter, loc, type, y);
+      y = a.make<arith::TruncFOp>(type, y);
     Value one = a.integer(power.getType(), 1);
-    Value odd = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::eq,
-        arith::AndIOp::create(rewriter, loc, power, one), one);
-    Value withSign = math::CopySignOp::create(rewriter, loc, y, base);
+    Value odd = a.compare(arith::CmpIPredicate::eq,
+                          a.make<arith::AndIOp>(power, one), one);
+    Value withSign = a.make<math::CopySignOp>(y, base);
     rewriter.replaceOpWithNewOp<arith::SelectOp>(op, odd, withSign, y);
     return success();
   }

@@ -48,7 +48,7 @@ Value MathBuilder::bits(Value value) const {
   Type element = getElementTypeOrSelf(value.getType());
   Type type = cloneType(value.getType(),
                         b.getIntegerType(element.getIntOrFloatBitWidth()));
-  return arith::BitcastOp::create(b, loc, type, value);
+  return make<arith::BitcastOp>(type, value);
 }
 
 //===----------------------------------------------------------------------===//
@@ -62,8 +62,8 @@ struct ExpandClampF : OpRewritePattern<math::ClampFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ClampFOp op,
                                 PatternRewriter &rewriter) const override {
-    Value least = arith::MaximumFOp::create(
-        rewriter, op.getLoc(), op.getValue(), op.getMin(), op.getFastmath());
+    Value least = MathBuilder{rewriter, op.getLoc()}.make<arith::MaximumFOp>(
+        op.getValue(), op.getMin(), op.getFastmath());
     rewriter.replaceOpWithNewOp<arith::MinimumFOp>(op, least, op.getMax(),
                                                    op.getFastmath());
     return success();
@@ -81,8 +81,7 @@ template <typename Op> struct ExpandClass : OpRewritePattern<Op> {
     MathBuilder a{rewriter, op.getLoc()};
     Value bits = a.bits(op.getOperand());
     APInt mask = APInt::getSignedMaxValue(type.getWidth());
-    bits = arith::AndIOp::create(rewriter, op.getLoc(), bits,
-                                 a.constant(bits.getType(), mask));
+    bits = a.make<arith::AndIOp>(bits, a.constant(bits.getType(), mask));
     if constexpr (std::is_same_v<Op, math::IsInfOp>) {
       if (!APFloat::semanticsHasInf(semantics)) {
         rewriter.replaceOpWithNewOp<arith::ConstantOp>(
@@ -94,8 +93,8 @@ template <typename Op> struct ExpandClass : OpRewritePattern<Op> {
           a.constant(bits.getType(), infinity));
     } else {
       APInt least = APFloat::getSmallestNormalized(semantics).bitcastToAPInt();
-      Value above = arith::SubIOp::create(rewriter, op.getLoc(), bits,
-                                          a.constant(bits.getType(), least));
+      Value above =
+          a.make<arith::SubIOp>(bits, a.constant(bits.getType(), least));
       rewriter.replaceOpWithNewOp<arith::CmpIOp>(
           op, arith::CmpIPredicate::ult, above,
           a.constant(bits.getType(), infinity - least));
@@ -138,24 +137,22 @@ struct ExpandFPowI : OpRewritePattern<math::FPowIOp> {
     std::optional<APInt> power = matchInteger(op.getRhs());
     if (!power || power->abs().ugt(kLargest))
       return failure();
-    Location loc = op.getLoc();
+    MathBuilder a{rewriter, op.getLoc()};
     Type element = getElementTypeOrSelf(op.getType());
     bool narrow = element.getIntOrFloatBitWidth() < 32;
     Value base = op.getLhs();
     if (narrow)
-      base = arith::ExtFOp::create(
-          rewriter, loc,
+      base = a.make<arith::ExtFOp>(
           MathBuilder::cloneType(op.getType(), rewriter.getF32Type()), base);
-    Value one = MathBuilder{rewriter, loc}.constant(base.getType(), 1.0);
-    Value result = raise(
-        base, power->abs().getZExtValue(), one, [&](Value x, Value y) -> Value {
-          return arith::MulFOp::create(rewriter, loc, x, y, op.getFastmath());
+    Value one = a.constant(base.getType(), 1.0);
+    Value result =
+        raise(base, power->abs().getZExtValue(), one, [&](Value x, Value y) {
+          return a.make<arith::MulFOp>(x, y, op.getFastmath());
         });
     if (power->isNegative())
-      result =
-          arith::DivFOp::create(rewriter, loc, one, result, op.getFastmath());
+      result = a.make<arith::DivFOp>(one, result, op.getFastmath());
     if (narrow)
-      result = arith::TruncFOp::create(rewriter, loc, op.getType(), result);
+      result = a.make<arith::TruncFOp>(op.getType(), result);
     rewriter.replaceOp(op, result);
     return success();
   }
@@ -166,12 +163,12 @@ struct ExpandIPowI : OpRewritePattern<math::IPowIOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::IPowIOp op,
                                 PatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    MathBuilder a{rewriter, loc};
+    using P = arith::CmpIPredicate;
+    MathBuilder a{rewriter, op.getLoc()};
     Type type = op.getType();
     Value zero = a.integer(type, 0), one = a.integer(type, 1);
-    auto multiply = [&](Value x, Value y) -> Value {
-      return arith::MulIOp::create(rewriter, loc, x, y);
+    auto multiply = [&](Value x, Value y) {
+      return a.make<arith::MulIOp>(x, y);
     };
     std::optional<APInt> power = matchInteger(op.getRhs());
     if (power && power->isNonNegative()) {
@@ -179,25 +176,17 @@ struct ExpandIPowI : OpRewritePattern<math::IPowIOp> {
           op, raise(op.getLhs(), power->getLimitedValue(), one, multiply));
       return success();
     }
-    Value odd =
-        compare(a, arith::CmpIPredicate::ne,
-                arith::AndIOp::create(rewriter, loc, op.getRhs(), one), zero);
+    Value low = a.make<arith::AndIOp>(op.getRhs(), one);
+    Value odd = a.compare(P::ne, low, zero);
     Value result = emitLoop(a, op, odd, zero, one, multiply);
     // A negative power is 1 / n^-m, rounded towards 0.
     Value minusOne = a.integer(type, -1);
-    Value sign = arith::SelectOp::create(rewriter, loc, odd, minusOne, one);
-    Value isMinus = compare(a, arith::CmpIPredicate::eq, op.getLhs(), minusOne);
-    Value small = arith::SelectOp::create(rewriter, loc, isMinus, sign, zero);
-    Value isOne = compare(a, arith::CmpIPredicate::eq, op.getLhs(), one);
-    small = arith::SelectOp::create(rewriter, loc, isOne, one, small);
-    Value negative = compare(a, arith::CmpIPredicate::slt, op.getRhs(), zero);
+    Value sign = a.select(odd, minusOne, one);
+    Value small = a.select(a.compare(P::eq, op.getLhs(), minusOne), sign, zero);
+    small = a.select(a.compare(P::eq, op.getLhs(), one), one, small);
+    Value negative = a.compare(P::slt, op.getRhs(), zero);
     rewriter.replaceOpWithNewOp<arith::SelectOp>(op, negative, small, result);
     return success();
-  }
-
-  static Value compare(const MathBuilder &a, arith::CmpIPredicate predicate,
-                       Value x, Value y) {
-    return arith::CmpIOp::create(a.b, a.loc, predicate, x, y);
   }
 
   /// Squares and multiplies, once for each bit of the power.
@@ -208,20 +197,20 @@ struct ExpandIPowI : OpRewritePattern<math::IPowIOp> {
     Type element = getElementTypeOrSelf(op.getType());
     int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
     auto index = [&](int64_t value) -> Value {
-      return arith::ConstantIndexOp::create(b, a.loc, value);
+      return a.make<arith::ConstantIndexOp>(value);
     };
     if (bits == 1)
-      return arith::SelectOp::create(b, a.loc, odd, op.getLhs(), one);
+      return a.select(odd, op.getLhs(), one);
     auto loop = scf::ForOp::create(
         b, a.loc, index(0), index(bits), index(1),
         ValueRange{one, op.getLhs(), op.getRhs()},
         [&](OpBuilder &, Location loc, Value, ValueRange values) {
-          Value low = arith::AndIOp::create(b, loc, values[2], one);
-          Value isOdd = compare(a, arith::CmpIPredicate::ne, low, zero);
-          Value product = arith::SelectOp::create(
-              b, loc, isOdd, multiply(values[0], values[1]), values[0]);
+          Value low = a.make<arith::AndIOp>(values[2], one);
+          Value isOdd = a.compare(arith::CmpIPredicate::ne, low, zero);
+          Value product =
+              a.select(isOdd, multiply(values[0], values[1]), values[0]);
           Value square = multiply(values[1], values[1]);
-          Value rest = arith::ShRUIOp::create(b, loc, values[2], one);
+          Value rest = a.make<arith::ShRUIOp>(values[2], one);
           scf::YieldOp::create(b, loc, ValueRange{product, square, rest});
         });
     return loop.getResult(0);

@@ -2,6 +2,8 @@
 
 #include "RuntimeCalls.h"
 
+#include "Dialect/Pit/IR/Arithmetic.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -144,12 +146,9 @@ Value mlir::pit::firstElementAddress(OpBuilder &builder, Location loc,
   Value address =
       memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
   Type element = cast<MemRefType>(memref.getType()).getElementType();
-  Value offset =
-      arith::MulIOp::create(builder, loc, metadata.getOffset(),
-                            constantIndex(builder, loc, elementBytes(element)));
-  address = arith::AddIOp::create(builder, loc, address, offset);
-  return arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                    address);
+  ArithEmitter e(builder, loc);
+  Value offset = e.mul(metadata.getOffset(), e.index(elementBytes(element)));
+  return e.toI64(e.add(address, offset));
 }
 
 bool mlir::pit::mayRepeat(Block *block) {
@@ -187,9 +186,8 @@ Value mlir::pit::allocateBytes(OpBuilder &builder, Location loc,
                                Reuse reuse) {
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Value slot = entryAlloca(builder, loc, function, pointer);
-  SmallVector<Value> operands = {
-      getFrame(function),
-      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), bytes)};
+  SmallVector<Value> operands = {getFrame(function),
+                                 ArithEmitter(builder, loc).toI64(bytes)};
   StringRef callee = "pit_rt_alloc";
   if (reuse != Reuse::Never && mayRepeat(builder.getInsertionBlock())) {
     callee = "pit_rt_realloc";
@@ -218,13 +216,10 @@ KeptBytes mlir::pit::keepBytes(OpBuilder &builder, Location loc,
   Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   auto type = cast<MemRefType>(memref.getType());
-  auto toI64 = [&](Value index) -> Value {
-    return arith::IndexCastOp::create(builder, loc, i64, index);
-  };
-  Value from = constantIndex(builder, loc, elementBytes(type.getElementType()));
+  ArithEmitter e(builder, loc);
+  Value from = e.index(elementBytes(type.getElementType()));
   for (int64_t d = 0; d < type.getRank(); ++d)
-    from = arith::MulIOp::create(
-        builder, loc, from, memref::DimOp::create(builder, loc, memref, d));
+    from = e.mul(from, memref::DimOp::create(builder, loc, memref, d));
   Value data = LLVM::IntToPtrOp::create(
       builder, loc, pointer, firstElementAddress(builder, loc, memref));
   SmallVector<Value> words = {arith::ConstantIntOp::create(
@@ -233,16 +228,15 @@ KeptBytes mlir::pit::keepBytes(OpBuilder &builder, Location loc,
   Value memory = entryAlloca(builder, loc, function, pointer);
   Value state = entryAlloca(builder, loc, function, i32);
   callRuntime(builder, loc, "pit_rt_keep", i32,
-              {getFrame(function), data, toI64(from),
-               storeWords(builder, loc, function, words), toI64(bytes),
+              {getFrame(function), data, e.toI64(from),
+               storeWords(builder, loc, function, words), e.toI64(bytes),
                arith::ExtUIOp::create(builder, loc, i32, needed), memory,
                state},
               /*status=*/true);
   Value found = LLVM::LoadOp::create(builder, loc, i32, state);
   auto is = [&](arith::CmpIPredicate predicate, int64_t value) -> Value {
-    return arith::CmpIOp::create(
-        builder, loc, predicate, found,
-        arith::ConstantIntOp::create(builder, loc, i32, value));
+    return e.compare(predicate, found,
+                     arith::ConstantIntOp::create(builder, loc, i32, value));
   };
   return {LLVM::LoadOp::create(builder, loc, pointer, memory),
           is(arith::CmpIPredicate::ne, PIT_KEEP_NONE),

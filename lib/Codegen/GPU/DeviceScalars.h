@@ -20,9 +20,6 @@ struct Scalars : MathBuilder {
       : MathBuilder{builder, loc}, f32(builder.getF32Type()),
         f64(builder.getF64Type()), i64(builder.getI64Type()), type(type) {}
 
-  template <typename Op, typename... Args> Op make(Args... args) const {
-    return Op::create(b, loc, args...);
-  }
   Value number(double value) const { return constant(type, value); }
   /// A polynomial, the coefficient of the highest power first.
   Value polynomial(ArrayRef<double> coefficients, Value x) const {
@@ -36,9 +33,6 @@ struct Scalars : MathBuilder {
   }
   Value is(IntIs predicate, Value x, Value y) const {
     return make<arith::CmpIOp>(predicate, x, y);
-  }
-  Value select(Value condition, Value x, Value y) const {
-    return make<arith::SelectOp>(condition, x, y);
   }
   Value add(Value x, Value y) const { return make<arith::AddFOp>(x, y); }
   Value sub(Value x, Value y) const { return make<arith::SubFOp>(x, y); }

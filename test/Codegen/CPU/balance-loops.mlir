@@ -5,8 +5,7 @@
 // CHECK-LABEL: func.func @counts
 // Few chunks of few iterations: (n * n) / 128, from 1 to 64.
 // CHECK: %[[ALL:.*]] = arith.muli
-// CHECK: %[[ALL2:.*]] = arith.muli %[[ALL]]
-// CHECK: %[[PART:.*]] = arith.divsi %[[ALL2]], %c128
+// CHECK: %[[PART:.*]] = arith.divsi %[[ALL]], %c128
 // CHECK: %[[MOST:.*]] = arith.minsi %[[PART]], %c64
 // CHECK: %[[LEAST:.*]] = arith.maxsi %[[MOST]], %c1
 // CHECK: %[[CHUNK:.*]] = arith.index_cast %[[LEAST]] : index to i64
@@ -92,10 +91,8 @@ func.func @chosen(%n: index, %counts: memref<?xindex>) {
 
 // CHECK-LABEL: func.func @team
 // CHECK-SAME: (%[[N:.*]]: index, %[[M:.*]]: index)
-// CHECK: %[[ROW:.*]] = arith.addi %[[C0:.*]], %[[C32:.*]] : index
-// CHECK: %[[ROWS:.*]] = arith.cmpi slt, %[[ROW]], %[[N]]
-// CHECK: %[[COLUMN:.*]] = arith.addi %[[C0]], %[[C1:.*]] : index
-// CHECK: %[[COLUMNS:.*]] = arith.cmpi slt, %[[COLUMN]], %[[M]]
+// CHECK: %[[ROWS:.*]] = arith.cmpi sgt, %[[N]], %c32
+// CHECK: %[[COLUMNS:.*]] = arith.cmpi sgt, %[[M]], %c1
 // CHECK: %[[SEVERAL:.*]] = arith.ori %[[ROWS]], %[[COLUMNS]]
 // CHECK: omp.parallel if(%[[SEVERAL]])
 func.func @team(%n: index, %m: index) {

@@ -3,6 +3,7 @@
 #ifndef PIT_CODEGEN_COMMON_MATHEXPANSIONS_H
 #define PIT_CODEGEN_COMMON_MATHEXPANSIONS_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -19,6 +20,15 @@ struct MathBuilder {
   Value integer(Type type, int64_t value) const;
   /// The integers of a float's bits.
   Value bits(Value value) const;
+  template <typename Op, typename... Args> Op make(Args &&...args) const {
+    return Op::create(b, loc, std::forward<Args>(args)...);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value x, Value y) const {
+    return make<arith::CmpIOp>(predicate, x, y);
+  }
+  Value select(Value condition, Value x, Value y) const {
+    return make<arith::SelectOp>(condition, x, y);
+  }
   /// `type`, or as many of it as `like` has.
   static Type cloneType(Type like, Type type);
 };

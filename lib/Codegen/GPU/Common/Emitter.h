@@ -3,7 +3,7 @@
 #ifndef PIT_LIB_CODEGEN_GPU_COMMON_EMITTER_H
 #define PIT_LIB_CODEGEN_GPU_COMMON_EMITTER_H
 
-#include "Codegen/Common/Arithmetic.h"
+#include "Dialect/Pit/IR/Arithmetic.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

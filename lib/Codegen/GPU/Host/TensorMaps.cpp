@@ -139,7 +139,7 @@ Value LaunchedMaps::wordOf(OpFoldResult number) {
   if (std::optional<int64_t> known = getConstantIntValue(number))
     return constant(*known);
   Value word = cast<Value>(number);
-  return word.getType().isIndex() ? toI64(*this, word) : word;
+  return word.getType().isIndex() ? toI64(word) : word;
 }
 
 Value LaunchedMaps::require() {

@@ -9,7 +9,7 @@
 #ifndef PIT_LIB_CODEGEN_GPU_HOST_TENSORMAPS_H
 #define PIT_LIB_CODEGEN_GPU_HOST_TENSORMAPS_H
 
-#include "Codegen/Common/Arithmetic.h"
+#include "Dialect/Pit/IR/Arithmetic.h"
 
 #include "pit/Dialect/Pit/IR/LaunchInfo.h"
 

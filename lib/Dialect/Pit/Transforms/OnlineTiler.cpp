@@ -24,10 +24,6 @@ std::optional<Selection> mlir::pit::findMarkSelection(Operation *op) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-Value OnlineTiler::index(int64_t value) {
-  return arith::ConstantIndexOp::create(rewriter, loc, value);
-}
-
 Value OnlineTiler::extentOf(unsigned dim) {
   if (int64_t extent = staticExtent(dim); !ShapedType::isDynamic(extent))
     return index(extent);

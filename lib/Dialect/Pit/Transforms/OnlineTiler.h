@@ -20,6 +20,7 @@
 #ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_ONLINETILER_H
 #define PIT_LIB_DIALECT_PIT_TRANSFORMS_ONLINETILER_H
 
+#include "OnlineTilerScalars.h"
 #include "TileBody.h"
 #include "pit/Analysis/OnlineReductions.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
@@ -35,11 +36,12 @@ namespace mlir::pit {
 /// The selection of a mark, for `findOnlineChain`.
 std::optional<Selection> findMarkSelection(Operation *op);
 
-class OnlineTiler {
+class OnlineTiler : ArithEmitter {
 public:
   OnlineTiler(RewriterBase &rewriter, OnlineChain &chain, const Target &target)
-      : rewriter(rewriter), chain(chain), target(target),
-        last(chain.ops.back().op), loc(last->getLoc()) {}
+      : ArithEmitter(rewriter, chain.ops.back().op->getLoc()),
+        rewriter(rewriter), chain(chain), target(target),
+        last(chain.ops.back().op) {}
 
   /// Chooses tiles, unless the chain cannot be tiled.
   Refused plan();
@@ -93,7 +95,6 @@ private:
   /// Dims of such a copy, from those of what is copied.
   Dims alongAxis(Dims dims) const;
   Value copyOf(Value source, ArrayRef<int64_t> dims);
-  Value index(int64_t value);
   Value extentOf(unsigned dim);
   Dims shapeOf(ArrayRef<int64_t> dims) const;
   SmallVector<Value> subscripts(ArrayRef<int64_t> dims);
@@ -140,10 +141,9 @@ private:
   Value coords(int64_t dim);
   /// An element-wise op on tiles with such dims of the chain, to a tile with
   /// `dims`.
-  Value
-  elementwise(ArrayRef<std::pair<Value, Dims>> inputs, ArrayRef<int64_t> dims,
-              Type element,
-              function_ref<Value(OpBuilder &, Location, ValueRange)> body);
+  Value elementwise(ArrayRef<std::pair<Value, Dims>> inputs,
+                    ArrayRef<int64_t> dims, Type element,
+                    function_ref<Value(ElementEmitter &, ValueRange)> body);
   /// Along the axis, in this step.
   Tile elements(Value value, ArrayRef<int64_t> dims);
   Tile computeElements(const ChainOp &op);
@@ -155,7 +155,7 @@ private:
   Tile computeScalar(const ChainOp &op, Value yielded, TypedAttr mask);
   Tile masked(Tile tile, ArrayRef<int64_t> dims, TypedAttr mask);
   /// Is there an element at the place along the axis? In a body.
-  Value isInside(OpBuilder &b, Location loc, Value place, bool isCoordinate);
+  Value isInside(ElementEmitter &e, Value place, bool isCoordinate);
 
   /// The rows of a reduction's result.
   Tile rows(Value value, Epoch epoch);
@@ -178,8 +178,7 @@ private:
 
   Type accumulatorOf(const ChainOp &op) const;
   /// Maps arguments of a body that are numbers, or elements of tensors of one.
-  void mapNumbers(OpBuilder &b, Location loc, linalg::LinalgOp op,
-                  IRMapping &mapping);
+  void mapNumbers(ElementEmitter &e, linalg::LinalgOp op, IRMapping &mapping);
   bool isSumOfExponentials(Value value) const;
   bool isContractionBody(const ChainOp &op) const;
   bool startsFromNothing(const ChainOp &op) const;
@@ -188,7 +187,6 @@ private:
   OnlineChain &chain;
   const Target &target;
   Operation *last;
-  Location loc;
 
   SmallVector<Kind> kinds;   ///< of the chain's dims
   SmallVector<int64_t> tile; ///< their extents

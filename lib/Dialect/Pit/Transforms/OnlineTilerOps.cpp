@@ -1,12 +1,9 @@
 //===- OnlineTilerOps.cpp - Tiles along the axis of a chain ---------------===//
 
 #include "OnlineTiler.h"
-#include "OnlineTilerScalars.h"
 
 #include "pit/Analysis/BodyEvaluator.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -44,7 +41,7 @@ Value OnlineTiler::read(Value value, ArrayRef<int64_t> dims) {
 
 Value OnlineTiler::elementwise(
     ArrayRef<std::pair<Value, Dims>> inputs, ArrayRef<int64_t> dims,
-    Type element, function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
+    Type element, function_ref<Value(ElementEmitter &, ValueRange)> body) {
   // The loops are the positions of `dims`.
   auto mapTo = [&](ArrayRef<int64_t> of) {
     SmallVector<AffineExpr> results;
@@ -69,7 +66,8 @@ Value OnlineTiler::elementwise(
   return linalg::GenericOp::create(
              rewriter, loc, init.getType(), operands, init, maps, iterators,
              [&](OpBuilder &b, Location loc, ValueRange arguments) {
-               linalg::YieldOp::create(b, loc, body(b, loc, arguments));
+               ElementEmitter e(b, loc);
+               e.make<linalg::YieldOp>(body(e, arguments));
              })
       .getResult(0);
 }
@@ -131,9 +129,8 @@ namespace {
 /// Rebuilds a body where scales that are positive are left to whoever uses
 /// them.
 struct ScaledBody {
-  ScaledBody(OpBuilder &b, Location loc) : b(b), loc(loc) {}
-  OpBuilder &b;
-  Location loc;
+  explicit ScaledBody(ElementEmitter &e) : e(e) {}
+  ElementEmitter &e;
   IRMapping mapping;
   llvm::DenseMap<Value, double> scales; ///< of old values
   /// Old values of rows that they are multiplied by.
@@ -150,10 +147,10 @@ struct ScaledBody {
   Value withRows(Value old) {
     Value made = raw(old);
     for (Value row : rowScalesOf(old))
-      made = arith::MulFOp::create(b, loc, made, whole(row));
+      made = e.product(made, whole(row));
     return made;
   }
-  Value whole(Value old) { return times(b, loc, withRows(old), scaleOf(old)); }
+  Value whole(Value old) { return e.times(withRows(old), scaleOf(old)); }
   /// `made` has what `old` leaves to others.
   void leave(Value made, Value old) {
     scales[made] = scaleOf(old);
@@ -181,7 +178,7 @@ SmallVector<const Power *> OnlineTiler::powersOf(const ChainOp &op) const {
   return powers;
 }
 
-void OnlineTiler::mapNumbers(OpBuilder &b, Location loc, linalg::LinalgOp op,
+void OnlineTiler::mapNumbers(ElementEmitter &e, linalg::LinalgOp op,
                              IRMapping &mapping) {
   for (auto [i, operand] : llvm::enumerate(op.getDpsInputs())) {
     BlockArgument argument = op.getBlock()->getArgument(i);
@@ -191,7 +188,7 @@ void OnlineTiler::mapNumbers(OpBuilder &b, Location loc, linalg::LinalgOp op,
       continue;
     else if (auto constant =
                  dyn_cast_or_null<TypedAttr>(getScalarConstant(op, argument)))
-      mapping.map(argument, arith::ConstantOp::create(b, loc, constant));
+      mapping.map(argument, e.constant(constant));
   }
 }
 
@@ -253,14 +250,10 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
           withoutRowScale(rows(input.value, Epoch::Now), dimsOf(input.value));
       Value finite = elementwise(
           {{now.tensor, dimsOf(input.value)}}, dimsOf(input.value),
-          elementOf(now.tensor),
-          [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
-            Value value = times(b, loc, in[0], now.scale);
-            auto type = cast<FloatType>(value.getType());
-            Value magnitude = math::AbsFOp::create(b, loc, value);
-            Value none = isInfinity(b, loc, magnitude, /*negative=*/false);
-            return arith::SelectOp::create(b, loc, none,
-                                           constant(b, loc, type, 0), value);
+          elementOf(now.tensor), [&](ElementEmitter &e, ValueRange in) {
+            Value value = e.times(in[0], now.scale);
+            Value none = e.isInfinity(e.magnitude(value), /*negative=*/false);
+            return e.select(none, e.real(value.getType(), 0), value);
           });
       source = {finite, 1};
     } else {
@@ -278,8 +271,8 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
         double unit = -source.scale * kLog2e;
         source = {elementwise({{source.tensor, of}}, of,
                               elementOf(source.tensor),
-                              [&](OpBuilder &b, Location loc, ValueRange in) {
-                                return times(b, loc, in[0], unit);
+                              [&](ElementEmitter &e, ValueRange in) {
+                                return e.times(in[0], unit);
                               }),
                   1};
       }
@@ -300,12 +293,11 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
       if (auto [product, factor] = scaledPower(*power); product) {
         double added = std::log2(factor);
         products[product] = power->scalar;
-        shift = elementwise(
-            {{shift, of}}, of, elementOf(shift),
-            [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
-              return arith::AddFOp::create(
-                  b, loc, in[0], constant(b, loc, in[0].getType(), added));
-            });
+        shift =
+            elementwise({{shift, of}}, of, elementOf(shift),
+                        [&](ElementEmitter &e, ValueRange in) {
+                          return e.sum(in[0], e.real(in[0].getType(), added));
+                        });
       }
       inputs.push_back({shift, of});
     }
@@ -332,25 +324,24 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
   // Nothing is computed where one value passes through.
   double passed = 1;
   SmallVector<Value> passedRows;
-  auto placeOf = [&](OpBuilder &b, Location loc, ValueRange in, int64_t dim) {
+  auto placeOf = [&](ElementEmitter &e, ValueRange in, int64_t dim) {
     if (auto *from = coordsFrom.find(dim); from != coordsFrom.end())
       return Value(in[from->second]);
     auto *at = llvm::find(dims, dim);
-    Value place = linalg::IndexOp::create(b, loc, at - dims.begin());
+    Value place = e.make<linalg::IndexOp>(at - dims.begin());
     if (kinds[dim] == Kind::Whole)
       return place;
-    return arith::AddIOp::create(b, loc, place, starts[dim]).getResult();
+    return e.add(place, starts[dim]);
   };
   Type element = yielded.getType();
-  Value made = elementwise(
-      inputs, dims, element,
-      [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
-        ScaledBody body(b, loc);
+  Value made =
+      elementwise(inputs, dims, element, [&](ElementEmitter &e, ValueRange in) {
+        ScaledBody body(e);
         for (auto [i, argument] : llvm::enumerate(arguments)) {
           body.mapping.map(argument.first, in[i]);
           body.scales[argument.first] = argument.second;
         }
-        mapNumbers(b, loc, computed, body.mapping);
+        mapNumbers(e, computed, body.mapping);
         size_t shift = shiftsFrom;
         llvm::DenseMap<Operation *, Value> shiftOfScalar;
         for (const Power *power : powers)
@@ -378,7 +369,7 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
           }
           if (auto place = dyn_cast<linalg::IndexOp>(inner)) {
             body.mapping.map(place.getResult(),
-                             placeOf(b, loc, in, op.dims[place.getDim()]));
+                             placeOf(e, in, op.dims[place.getDim()]));
             continue;
           }
           if (const RowFactor *factor = isFactor(inner)) {
@@ -392,13 +383,12 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
             auto *power = *llvm::find_if(
                 powers, [&](const Power *p) { return p->scalar == &inner; });
             Value x = inner.getOperand(0).getDefiningOp()->getOperand(0);
-            Value unit = unitsFrom.contains(&inner)
-                             ? in[unitsFrom[&inner]]
-                             : constant(b, loc, x.getType(),
-                                        body.scaleOf(x) * unitOf(*power));
-            Value exponent =
-                math::FmaOp::create(b, loc, body.withRows(x), unit, added);
-            auto made = math::Exp2Op::create(b, loc, exponent);
+            Value unit =
+                unitsFrom.contains(&inner)
+                    ? in[unitsFrom[&inner]]
+                    : e.real(x.getType(), body.scaleOf(x) * unitOf(*power));
+            Value exponent = e.make<math::FmaOp>(body.withRows(x), unit, added);
+            auto made = e.make<math::Exp2Op>(exponent);
             if (isNarrow())
               made.setFastmath(arith::FastMathFlags::afn);
             body.mapping.map(inner.getResult(0), made.getResult());
@@ -406,14 +396,12 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
           }
           if (arith::SubFOp of = relatives.lookup(&inner)) {
             Value x = of.getLhs(), y = of.getRhs();
-            Value unit =
-                constant(b, loc, x.getType(), body.scaleOf(x) * kLog2e);
+            Value unit = e.real(x.getType(), body.scaleOf(x) * kLog2e);
             Value shift = body.withRows(y);
             if (!shiftArguments.contains(y))
-              shift = times(b, loc, shift, -body.scaleOf(y) * kLog2e);
-            Value exponent =
-                math::FmaOp::create(b, loc, body.withRows(x), unit, shift);
-            auto made = math::Exp2Op::create(b, loc, exponent);
+              shift = e.times(shift, -body.scaleOf(y) * kLog2e);
+            Value exponent = e.make<math::FmaOp>(body.withRows(x), unit, shift);
+            auto made = e.make<math::Exp2Op>(exponent);
             made.setFastmath(arith::FastMathFlags::afn);
             body.mapping.map(inner.getResult(0), made.getResult());
             continue;
@@ -447,9 +435,8 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
             Value x = select.getTrueValue(), y = select.getFalseValue();
             if (isFixed(computed, x) || isFixed(computed, y) ||
                 body.leavesAlike(x, y)) {
-              Value made = arith::SelectOp::create(
-                  b, loc, body.raw(select.getCondition()), body.raw(x),
-                  body.raw(y));
+              Value made = e.select(body.raw(select.getCondition()),
+                                    body.raw(x), body.raw(y));
               body.mapping.map(select.getResult(), made);
               body.leave(select.getResult(), isFixed(computed, x) ? y : x);
               continue;
@@ -458,7 +445,7 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
           IRMapping operands;
           for (Value operand : inner.getOperands())
             operands.map(operand, body.whole(operand));
-          Operation *clone = b.clone(inner, operands);
+          Operation *clone = e.b.clone(inner, operands);
           for (auto [old, result] :
                llvm::zip(inner.getResults(), clone->getResults()))
             body.mapping.map(old, result);
@@ -476,10 +463,10 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
           passed = 1;
           passedRows.clear();
         }
-        Value inside = isInside(b, loc, placeOf(b, loc, in, chain.axis),
+        Value inside = isInside(e, placeOf(e, in, chain.axis),
                                 coordsFrom.contains(chain.axis));
-        Value none = arith::ConstantOp::create(b, loc, mask);
-        return arith::SelectOp::create(b, loc, inside, result, none);
+        Value none = e.constant(mask);
+        return e.select(inside, result, none);
       });
   const RowScale *rowScale = nullptr;
   if (!passedRows.empty())

@@ -4,7 +4,6 @@
 
 #include "pit/Dialect/Pit/IR/TileExtents.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 
@@ -36,12 +35,9 @@ Value OnlineTiler::extremeOf(const AxisBound::Read &read, bool isLargest) {
         rewriter.getMultiDimIdentityMap(rank),
         AffineMap::get(rank, 0, rewriter.getContext())};
     auto most = [&](OpBuilder &b, Location loc, ValueRange values) {
-      Value next;
-      if (isLargest)
-        next = arith::MaxSIOp::create(b, loc, values[1], values[0]);
-      else
-        next = arith::MinSIOp::create(b, loc, values[1], values[0]);
-      linalg::YieldOp::create(b, loc, next);
+      ArithEmitter e(b, loc);
+      e.make<linalg::YieldOp>(isLargest ? e.max(values[1], values[0])
+                                        : e.min(values[1], values[0]));
     };
     found = linalg::GenericOp::create(rewriter, loc, init.getType(), found,
                                       init, maps, loops, most)
@@ -49,41 +45,29 @@ Value OnlineTiler::extremeOf(const AxisBound::Read &read, bool isLargest) {
   }
   SmallVector<Value> first(isOne ? shape.size() : 0, index(0));
   Value number = tensor::ExtractOp::create(rewriter, loc, found, first);
-  if (!element.isIndex())
-    number = arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(),
-                                        number);
-  return number;
+  return element.isIndex() ? number : toIndex(number);
 }
 
 Value OnlineTiler::boundOf(const AxisBound &bound) {
   int64_t constant = bound.constant;
   Value sum;
-  auto add = [&](Value value, int64_t times) {
-    if (times != 1)
-      value = arith::MulIOp::create(rewriter, loc, value, index(times));
-    sum = sum ? arith::AddIOp::create(rewriter, loc, sum, value).getResult()
-              : value;
+  auto addTimes = [&](Value value, int64_t times) {
+    value = mul(value, times);
+    sum = sum ? add(sum, value) : value;
   };
   for (auto [dim, times] : bound.dims) {
     // The rows of the tile, the last or the first one of which counts.
     if ((times > 0) == bound.isUpper)
       constant += (tile[dim] - 1) * times;
     if (kinds[dim] == Kind::Row)
-      add(starts[dim], times);
+      addTimes(starts[dim], times);
   }
   for (auto [value, times] : bound.captured) {
-    if (!value.getType().isIndex())
-      value = arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(),
-                                         value);
-    add(value, times);
+    addTimes(value.getType().isIndex() ? value : toIndex(value), times);
   }
   for (const AxisBound::Read &read : bound.reads)
-    add(extremeOf(read, (read.times > 0) == bound.isUpper), read.times);
-  if (!sum)
-    return index(constant);
-  if (constant != 0)
-    sum = arith::AddIOp::create(rewriter, loc, sum, index(constant));
-  return sum;
+    addTimes(extremeOf(read, (read.times > 0) == bound.isUpper), read.times);
+  return sum ? add(sum, constant) : index(constant);
 }
 
 /// Does a condition of two leave out a range between two others?
@@ -95,33 +79,23 @@ static bool isGap(const std::pair<AxisBound, AxisBound> &either) {
 bool OnlineTiler::hasGap() const { return llvm::any_of(chain.eithers, isGap); }
 
 Value OnlineTiler::holdsSomewhere(const AxisBound &bound) {
-  return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
-                               boundOf(bound), index(0));
+  return lessThan(boundOf(bound), index(0));
 }
 
 OnlineTiler::Range OnlineTiler::axisRange() {
   Range found;
   found.lower = index(0);
   found.upper = extents[chain.axis];
-  auto least = [&](Value a, Value b) -> Value {
-    return arith::MinSIOp::create(rewriter, loc, a, b);
-  };
-  auto most = [&](Value a, Value b) -> Value {
-    return arith::MaxSIOp::create(rewriter, loc, a, b);
-  };
-  auto choose = [&](Value condition, Value a, Value b) -> Value {
-    return arith::SelectOp::create(rewriter, loc, condition, a, b);
-  };
   auto take = [&](bool isUpper, Value limit) {
     if (isUpper)
-      found.upper = least(found.upper, limit);
+      found.upper = min(found.upper, limit);
     else
-      found.lower = most(found.lower, limit);
+      found.lower = max(found.lower, limit);
   };
   bool clamp = false;
   for (const AxisBound &bound : chain.bounds) {
     if (bound.isOfRows) {
-      found.upper = choose(holdsSomewhere(bound), found.upper, index(0));
+      found.upper = select(holdsSomewhere(bound), found.upper, index(0));
       clamp = true;
       continue;
     }
@@ -141,53 +115,43 @@ OnlineTiler::Range OnlineTiler::axisRange() {
     clamp = true;
     if (b.isOfRows)
       take(a.isUpper,
-           choose(holdsSomewhere(b), a.isUpper ? found.upper : found.lower,
+           select(holdsSomewhere(b), a.isUpper ? found.upper : found.lower,
                   boundOf(a)));
     else if (a.isUpper == b.isUpper)
-      take(a.isUpper, a.isUpper ? most(boundOf(a), boundOf(b))
-                                : least(boundOf(a), boundOf(b)));
+      take(a.isUpper, a.isUpper ? max(boundOf(a), boundOf(b))
+                                : min(boundOf(a), boundOf(b)));
     else if (!gapBegin)
       std::tie(gapBegin, gapEnd) = a.isUpper
                                        ? std::pair(boundOf(a), boundOf(b))
                                        : std::pair(boundOf(b), boundOf(a));
   }
   if (length)
-    found.upper = least(found.upper, length);
+    found.upper = min(found.upper, length);
   // A copy has whole groups in an order of their own; what the comparison
   // leaves out of the first one is left out in the step.
   if (!copies.empty())
     for (Value *begin : {&found.lower, &gapEnd})
       if (*begin)
-        *begin = arith::AndIOp::create(rewriter, loc, *begin,
-                                       index(-kFragmentOrder));
+        *begin = bitAnd(*begin, -kFragmentOrder);
   // A loop from a place behind its end has no steps.
   if (clamp || length)
-    found.upper = most(found.upper, found.lower);
+    found.upper = max(found.upper, found.lower);
   if (!gapBegin)
     return found;
   // Whole steps up to the gap, then those from its end on.
-  auto minus = [&](Value a, Value b) -> Value {
-    return arith::SubIOp::create(rewriter, loc, a, b);
-  };
   Value zero = index(0), size = index(tile[chain.axis]);
-  Value before = most(minus(least(gapBegin, found.upper), found.lower), zero);
-  Value count = arith::CeilDivUIOp::create(rewriter, loc, before, size);
-  Value first = arith::MulIOp::create(rewriter, loc, count, size);
-  Value end = arith::AddIOp::create(rewriter, loc, found.lower, first);
-  Value second = most(gapEnd, end);
-  Value after = most(minus(found.upper, second), zero);
-  Value all = arith::AddIOp::create(rewriter, loc, first, after);
-  return {zero, all, first, found.lower, minus(second, first)};
+  Value before = max(sub(min(gapBegin, found.upper), found.lower), zero);
+  Value first = mul(ceilDiv(before, size), size);
+  Value second = max(gapEnd, add(found.lower, first));
+  Value after = max(sub(found.upper, second), zero);
+  return {zero, add(first, after), first, found.lower, sub(second, first)};
 }
 
 Value OnlineTiler::placeOf(Value step) {
   if (!range.first)
     return step;
-  Value isBefore = arith::CmpIOp::create(
-      rewriter, loc, arith::CmpIPredicate::slt, step, range.first);
-  Value by = arith::SelectOp::create(rewriter, loc, isBefore, range.before,
-                                     range.after);
-  return arith::AddIOp::create(rewriter, loc, step, by);
+  return add(step,
+             select(lessThan(step, range.first), range.before, range.after));
 }
 
 /// Loops of a kernel's mainloop begin and end at numbers, so a loop before it
@@ -216,9 +180,7 @@ void OnlineTiler::prepareRanges() {
   SmallVector<OpFoldResult> counts;
   for (unsigned dim : rangeDims) {
     lower.push_back(index(0));
-    Value size = index(tile[dim]);
-    upper.push_back(
-        rewriter.createOrFold<arith::CeilDivUIOp>(loc, extents[dim], size));
+    upper.push_back(ceilDiv(extents[dim], index(tile[dim])));
     counts.push_back(getAsOpFoldResult(upper.back()));
   }
   Type wide = rewriter.getI64Type();
@@ -230,15 +192,14 @@ void OnlineTiler::prepareRanges() {
       [&](OpBuilder &, Location, ValueRange ivs, Value, Value,
           ValueRange carried) {
         for (auto [dim, iv] : llvm::zip(rangeDims, ivs))
-          starts[dim] =
-              arith::MulIOp::create(rewriter, loc, iv, index(tile[dim]));
+          starts[dim] = mul(iv, tile[dim]);
         Range made = axisRange();
         SmallVector<Value> places = {made.lower, made.upper}, written;
         if (made.first)
           places.append({made.first, made.before, made.after});
         SmallVector<int64_t> shape(rangeDims.size(), 1);
         for (auto [place, dest] : llvm::zip(places, carried)) {
-          Value number = arith::IndexCastOp::create(rewriter, loc, wide, place);
+          Value number = toI64(place);
           Value empty = tensor::EmptyOp::create(rewriter, loc, shape, wide);
           Value one =
               linalg::FillOp::create(rewriter, loc, number, empty).getResult(0);
@@ -256,11 +217,7 @@ OnlineTiler::Range OnlineTiler::rangeOfTile() {
     return axisRange();
   SmallVector<Value> at, found, first(rangeDims.size(), index(0));
   for (unsigned dim : rangeDims)
-    at.push_back(tile[dim] == 1
-                     ? starts[dim]
-                     : arith::DivUIOp::create(rewriter, loc, starts[dim],
-                                              index(tile[dim]))
-                           .getResult());
+    at.push_back(div(starts[dim], tile[dim]));
   SmallVector<int64_t> shape(rangeDims.size(), 1);
   for (Value range : ranges) {
     Value read =
@@ -268,15 +225,13 @@ OnlineTiler::Range OnlineTiler::rangeOfTile() {
                         RankedTensorType::get(shape, rewriter.getI64Type()),
                         range, at, TypedAttr())
             .getResult();
-    Value number = tensor::ExtractOp::create(rewriter, loc, read, first);
-    found.push_back(arith::IndexCastOp::create(
-        rewriter, loc, rewriter.getIndexType(), number));
+    found.push_back(
+        toIndex(tensor::ExtractOp::create(rewriter, loc, read, first)));
   }
   if (hasGap())
     return {found[0], found[1], found[2], found[3], found[4]};
   if (length) {
-    found[1] = arith::MinSIOp::create(rewriter, loc, found[1], length);
-    found[1] = arith::MaxSIOp::create(rewriter, loc, found[1], found[0]);
+    found[1] = max(min(found[1], length), found[0]);
   }
   return {found[0], found[1], Value(), Value(), Value()};
 }

@@ -1,13 +1,10 @@
 //===- OnlineTilerRows.cpp - Results of the reductions of a chain ---------===//
 
 #include "OnlineTiler.h"
-#include "OnlineTilerScalars.h"
 
 #include "pit/Analysis/BodyEvaluator.h"
 #include "pit/Dialect/Pit/IR/TileExtents.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
@@ -69,32 +66,29 @@ Value OnlineTiler::computeRows(const ChainOp &op, Epoch epoch) {
   }
   return elementwise(
       inputs, dimsOf(op.result()), elementOf(op.result()),
-      [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+      [&](ElementEmitter &e, ValueRange in) {
         IRMapping mapping;
         for (auto [i, argument] : llvm::enumerate(arguments)) {
-          Value given = times(b, loc, in[i], factors[i]);
+          Value given = e.times(in[i], factors[i]);
           // Sums are wider than the op takes them.
-          if (given.getType() != argument.getType())
-            given = arith::TruncFOp::create(b, loc, argument.getType(), given);
-          mapping.map(argument, given);
+          mapping.map(argument, e.convert(argument.getType(), given));
         }
-        mapNumbers(b, loc, computed, mapping);
+        mapNumbers(e, computed, mapping);
         for (Operation &inner : computed.getBlock()->without_terminator()) {
           auto quotient = dyn_cast<arith::DivFOp>(inner);
           if (!quotient || !divisors.contains(quotient.getRhs())) {
-            b.clone(inner, mapping);
+            e.b.clone(inner, mapping);
             continue;
           }
           // If nothing was selected, the sum is 0, and so is the result.
           Value sum = mapping.lookup(quotient.getRhs());
-          Value zero = constant(b, loc, sum.getType(), 0);
-          Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
-                                             sum, zero);
-          Value one = constant(b, loc, sum.getType(), 1);
-          Value inverse = arith::DivFOp::create(b, loc, one, sum);
-          inverse = arith::SelectOp::create(b, loc, none, zero, inverse);
-          Value made = arith::MulFOp::create(
-              b, loc, mapping.lookupOrDefault(quotient.getLhs()), inverse);
+          Value zero = e.real(sum.getType(), 0);
+          Value none = e.isSame(sum, zero);
+          Value one = e.real(sum.getType(), 1);
+          Value inverse = e.quotient(one, sum);
+          inverse = e.select(none, zero, inverse);
+          Value made =
+              e.product(mapping.lookupOrDefault(quotient.getLhs()), inverse);
           mapping.map(quotient.getResult(), made);
         }
         return mapping.lookupOrDefault(getYielded(computed, 0));
@@ -150,20 +144,18 @@ Value OnlineTiler::shiftOf(const Power &power) {
     inputs.push_back(rowScaleTile(*now.rowScale, unit));
   return known = elementwise(
              inputs, dims, elementOf(now.tensor),
-             [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
-               Value none =
-                   input.isFinite
-                       ? isInfinity(b, loc, math::AbsFOp::create(b, loc, in[0]),
-                                    /*negative=*/false)
-                       : isInfinity(b, loc, in[0], /*negative=*/true);
-               Value zero = constant(b, loc, in[0].getType(), 0);
+             [&](ElementEmitter &e, ValueRange in) {
+               Value none = input.isFinite
+                                ? e.isInfinity(e.magnitude(in[0]),
+                                               /*negative=*/false)
+                                : e.isInfinity(in[0], /*negative=*/true);
+               Value zero = e.real(in[0].getType(), 0);
                Value value;
                if (now.rowScale)
-                 value = arith::NegFOp::create(
-                     b, loc, arith::MulFOp::create(b, loc, in[0], in[1]));
+                 value = e.make<arith::NegFOp>(e.product(in[0], in[1]));
                else
-                 value = times(b, loc, in[0], -unit);
-               return arith::SelectOp::create(b, loc, none, zero, value);
+                 value = e.times(in[0], -unit);
+               return e.select(none, zero, value);
              });
 }
 
@@ -186,20 +178,17 @@ Value OnlineTiler::rescale(const ChainOp &op) {
         if (before.rowScale)
           inputs.push_back(rowScaleTile(*before.rowScale, unit));
         known = elementwise(
-            inputs, dims, type,
-            [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+            inputs, dims, type, [&](ElementEmitter &e, ValueRange in) {
               // A maximum that has not changed gives 1, so the product is
               // rounded as that of the shift is: an fma would leave the shift's
               // rounding error, a factor of each step.
-              Value then =
-                  before.rowScale
-                      ? arith::MulFOp::create(b, loc, in[0], in[2]).getResult()
-                      : times(b, loc, in[0], unit);
-              Value exponent = arith::AddFOp::create(b, loc, then, in[1]);
-              auto made = math::Exp2Op::create(b, loc, exponent);
+              Value then = before.rowScale ? e.product(in[0], in[2])
+                                           : e.times(in[0], unit);
+              Value exponent = e.sum(then, in[1]);
+              auto made = e.make<math::Exp2Op>(exponent);
               if (isNarrow())
                 made.setFastmath(arith::FastMathFlags::afn);
-              return made;
+              return Value(made);
             });
       } else {
         Tile now = withoutRowScale(rows(input.value, Epoch::Now), dims);
@@ -207,24 +196,20 @@ Value OnlineTiler::rescale(const ChainOp &op) {
         double sign = power.shift.coefficient;
         known = elementwise(
             {{before.tensor, dims}, {now.tensor, dims}}, dims, type,
-            [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
-              Value then = times(b, loc, in[0], before.scale * sign);
-              Value value = times(b, loc, in[1], now.scale * sign);
-              Value magnitude = math::AbsFOp::create(b, loc, value);
-              Value none = isInfinity(b, loc, magnitude, /*negative=*/false);
-              value = arith::SelectOp::create(b, loc, none,
-                                              constant(b, loc, type, 0), value);
+            [&](ElementEmitter &e, ValueRange in) {
+              Value then = e.times(in[0], before.scale * sign);
+              Value value = e.times(in[1], now.scale * sign);
+              Value magnitude = e.magnitude(value);
+              Value none = e.isInfinity(magnitude, /*negative=*/false);
+              value = e.select(none, e.real(type, 0), value);
               // The old value is relative to `then`: it shrinks.
-              Value difference = arith::SubFOp::create(b, loc, value, then);
-              Value magnitudeThen = math::AbsFOp::create(b, loc, then);
-              Value nothing =
-                  isInfinity(b, loc, magnitudeThen, /*negative=*/false);
-              Value power2 =
-                  isa<math::ExpOp>(power.scalar)
-                      ? math::ExpOp::create(b, loc, difference).getResult()
-                      : math::Exp2Op::create(b, loc, difference).getResult();
-              return arith::SelectOp::create(b, loc, nothing,
-                                             constant(b, loc, type, 0), power2);
+              Value difference = e.make<arith::SubFOp>(value, then);
+              Value magnitudeThen = e.magnitude(then);
+              Value nothing = e.isInfinity(magnitudeThen, /*negative=*/false);
+              Value power2 = isa<math::ExpOp>(power.scalar)
+                                 ? Value(e.make<math::ExpOp>(difference))
+                                 : e.make<math::Exp2Op>(difference);
+              return e.select(nothing, e.real(type, 0), power2);
             });
       }
     }
@@ -238,11 +223,11 @@ Value OnlineTiler::rescale(const ChainOp &op) {
     for (int64_t dim : dims)
       if (!llvm::is_contained(both, dim))
         both.push_back(dim);
-    product = elementwise(
-        {{product, of}, {known, dims}}, both, elementOf(product),
-        [&](OpBuilder &b, Location loc, ValueRange in) {
-          return arith::MulFOp::create(b, loc, in[0], in[1]).getResult();
-        });
+    product =
+        elementwise({{product, of}, {known, dims}}, both, elementOf(product),
+                    [&](ElementEmitter &e, ValueRange in) {
+                      return e.product(in[0], in[1]);
+                    });
     of = both;
   }
   scaledDims = of;
@@ -256,21 +241,13 @@ Value OnlineTiler::accumulate(const ChainOp &op, unsigned number, Tile before) {
   Operation *combine = matchCombiner(computed, 0)->ops.front();
   Value factor = rescale(op);
   Dims factorDims = scaledDims;
-  auto product = [&](OpBuilder &b, Location loc, Value x, Value y) -> Value {
-    if (y.getType() != x.getType())
-      y = x.getType().getIntOrFloatBitWidth() >
-                  y.getType().getIntOrFloatBitWidth()
-              ? arith::ExtFOp::create(b, loc, x.getType(), y).getResult()
-              : arith::TruncFOp::create(b, loc, x.getType(), y).getResult();
-    return arith::MulFOp::create(b, loc, x, y);
-  };
   if (op.inputs.size() > 1 && isContractionBody(op)) {
     Value carried = before.tensor;
     if (factor)
       carried =
           elementwise({{carried, dims}, {factor, factorDims}}, dims, element,
-                      [&](OpBuilder &b, Location loc, ValueRange in) {
-                        return product(b, loc, in[0], in[1]);
+                      [&](ElementEmitter &e, ValueRange in) {
+                        return e.product(in[0], e.convert(element, in[1]));
                       });
     linalg::LinalgOp inner = templates.find(op.op)->second.inner.op;
     SmallVector<Value> inputs;
@@ -329,16 +306,15 @@ Value OnlineTiler::accumulate(const ChainOp &op, unsigned number, Tile before) {
     part = {materialize(part, only ? op.dimsOf(only->map) : loops), 1};
   if (elementOf(part.tensor) != element) {
     Dims of = only ? op.dimsOf(only->map) : loops;
-    part.tensor =
-        elementwise({{part.tensor, of}}, of, element,
-                    [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
-                      return arith::ExtFOp::create(b, loc, element, in[0]);
-                    });
+    part.tensor = elementwise({{part.tensor, of}}, of, element,
+                              [&](ElementEmitter &e, ValueRange in) {
+                                return e.convert(element, in[0]);
+                              });
   }
-  auto combined = [&](OpBuilder &b, Location loc, Value x, Value y) {
+  auto combined = [&](ElementEmitter &e, Value x, Value y) -> Value {
     OperationState state(loc, combine->getName(), {x, y}, TypeRange(element),
                          combine->getAttrs());
-    return b.create(state)->getResult(0);
+    return e.b.create(state)->getResult(0);
   };
   TypedAttr identity = identityOf(combine, element);
   if (auto number = dyn_cast_or_null<FloatAttr>(identity);
@@ -353,7 +329,8 @@ Value OnlineTiler::accumulate(const ChainOp &op, unsigned number, Tile before) {
       rewriter, loc, start.getType(), part.tensor, start,
       {partMap, op.resultMap}, iterators,
       [&](OpBuilder &b, Location loc, ValueRange in) {
-        linalg::YieldOp::create(b, loc, combined(b, loc, in[1], in[0]));
+        ElementEmitter e(b, loc);
+        e.make<linalg::YieldOp>(combined(e, in[1], in[0]));
       });
   if (!identity)
     return reduced.getResult(0);
@@ -362,11 +339,11 @@ Value OnlineTiler::accumulate(const ChainOp &op, unsigned number, Tile before) {
   if (factor)
     inputs.push_back({factor, factorDims});
   return elementwise(inputs, dims, element,
-                     [&](OpBuilder &b, Location loc, ValueRange in) {
+                     [&](ElementEmitter &e, ValueRange in) {
                        Value old = in[0];
                        if (factor)
-                         old = product(b, loc, old, in[2]);
-                       return combined(b, loc, old, in[1]);
+                         old = e.product(old, e.convert(element, in[2]));
+                       return combined(e, old, in[1]);
                      });
 }
 
@@ -418,12 +395,11 @@ Value OnlineTiler::factorOf(const RowFactor &factor) {
         element = elementOf(input.first); // maybe wider
   factorDims = dims;
   return elementwise(
-      inputs, dims, element,
-      [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+      inputs, dims, element, [&](ElementEmitter &e, ValueRange in) {
         IRMapping mapping;
         for (auto [i, argument] : llvm::enumerate(arguments))
-          mapping.map(argument, times(b, loc, in[i], factors[i]));
-        mapNumbers(b, loc, computed, mapping);
+          mapping.map(argument, e.times(in[i], factors[i]));
+        mapNumbers(e, computed, mapping);
         // The ops that the factor is computed by.
         llvm::SetVector<Operation *> needed;
         SmallVector<Value> worklist = {factor.row};
@@ -435,18 +411,17 @@ Value OnlineTiler::factorOf(const RowFactor &factor) {
         }
         for (Operation &inner : *computed.getBlock())
           if (needed.contains(&inner))
-            b.clone(inner, mapping);
+            e.b.clone(inner, mapping);
         Value value = mapping.lookupOrDefault(factor.row);
         if (!factor.inverse)
           return value;
-        Value one = constant(b, loc, element, 1);
-        Value inverse = arith::DivFOp::create(b, loc, one, value);
+        Value one = e.real(element, 1);
+        Value inverse = e.quotient(one, value);
         if (!isDivisor)
           return inverse;
-        Value zero = constant(b, loc, element, 0);
-        Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
-                                           value, zero);
-        return arith::SelectOp::create(b, loc, none, zero, inverse);
+        Value zero = e.real(element, 0);
+        Value none = e.isSame(value, zero);
+        return e.select(none, zero, inverse);
       });
 }
 
@@ -457,11 +432,8 @@ Value OnlineTiler::finish(const ChainOp &op, Tile state) {
     Value by = factorOf(factor);
     value = elementwise(
         {{value, dims}, {by, factorDims}}, dims, elementOf(value),
-        [&](OpBuilder &b, Location loc, ValueRange in) {
-          Value y = in[1];
-          if (y.getType() != in[0].getType())
-            y = arith::ExtFOp::create(b, loc, in[0].getType(), y);
-          return arith::MulFOp::create(b, loc, in[0], y).getResult();
+        [&](ElementEmitter &e, ValueRange in) {
+          return e.product(in[0], e.convert(in[0].getType(), in[1]));
         });
   }
   return value;

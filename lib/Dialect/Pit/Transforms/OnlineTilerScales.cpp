@@ -8,11 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "OnlineTiler.h"
-#include "OnlineTilerScalars.h"
 
 #include "pit/Analysis/BodyEvaluator.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -24,10 +21,10 @@ Value OnlineTiler::materialize(Tile from, ArrayRef<int64_t> dims) {
   if (from.rowScale)
     inputs.push_back(rowScaleTile(*from.rowScale, from.scale));
   return elementwise(inputs, dims, elementOf(from.tensor),
-                     [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+                     [&](ElementEmitter &e, ValueRange in) {
                        if (from.rowScale)
-                         return arith::MulFOp::create(b, loc, in[0], in[1]);
-                       return times(b, loc, in[0], from.scale);
+                         return e.product(in[0], in[1]);
+                       return e.times(in[0], from.scale);
                      });
 }
 
@@ -86,24 +83,23 @@ OnlineTiler::rowScaleTile(const RowScale &scale, double factor) {
     arguments.push_back(argument);
   }
   Dims dims = dimsOf(scale);
-  Value made = elementwise(
-      inputs, dims, scale.scalars.front().getType(),
-      [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
-        IRMapping mapping;
-        for (auto [argument, value] : llvm::zip(arguments, in))
-          mapping.map(argument, value);
-        mapNumbers(b, loc, computed, mapping);
-        for (Operation &inner : *computed.getBlock())
-          if (ops.contains(&inner))
-            b.clone(inner, mapping);
-        Value product;
-        for (Value scalar : scale.scalars) {
-          Value each = mapping.lookupOrDefault(scalar);
-          product =
-              product ? arith::MulFOp::create(b, loc, product, each) : each;
-        }
-        return times(b, loc, product, factor);
-      });
+  Value made =
+      elementwise(inputs, dims, scale.scalars.front().getType(),
+                  [&](ElementEmitter &e, ValueRange in) {
+                    IRMapping mapping;
+                    for (auto [argument, value] : llvm::zip(arguments, in))
+                      mapping.map(argument, value);
+                    mapNumbers(e, computed, mapping);
+                    for (Operation &inner : *computed.getBlock())
+                      if (ops.contains(&inner))
+                        e.b.clone(inner, mapping);
+                    Value product;
+                    for (Value scalar : scale.scalars) {
+                      Value each = mapping.lookupOrDefault(scalar);
+                      product = product ? e.product(product, each) : each;
+                    }
+                    return e.times(product, factor);
+                  });
   return known = {made, dims};
 }
 

@@ -6,11 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "OnlineTiler.h"
-#include "OnlineTilerScalars.h"
 
 #include "Selection.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -51,7 +49,7 @@ void OnlineTiler::prepareSelection() {
 }
 
 Value OnlineTiler::blockOf(int64_t dim, int64_t size) {
-  return arith::DivUIOp::create(rewriter, loc, starts[dim], index(size));
+  return div(starts[dim], size);
 }
 
 SmallVector<Value> OnlineTiler::groupOfTile() {
@@ -80,8 +78,7 @@ void OnlineTiler::enterIds(Value chunk) {
   Value coords = CoordsOp::create(rewriter, loc, type, chunk, /*dest=*/Value())
                      .getResult();
   blockNumber = tensor::ExtractOp::create(rewriter, loc, coords, index(0));
-  starts[chain.axis] = arith::MulIOp::create(rewriter, loc, blockNumber,
-                                             index(tile[chain.axis]));
+  starts[chain.axis] = mul(blockNumber, tile[chain.axis]);
   enterOrder(chain.axis);
 }
 
@@ -134,15 +131,9 @@ Value OnlineTiler::coords(int64_t dim) {
   return coordinates[dim];
 }
 
-Value OnlineTiler::isInside(OpBuilder &b, Location loc, Value place,
-                            bool isCoordinate) {
-  Value bound = isCoordinate
-                    ? arith::ConstantIndexOp::create(b, loc, 0).getResult()
-                    : extents[chain.axis];
-  return arith::CmpIOp::create(b, loc,
-                               isCoordinate ? arith::CmpIPredicate::sge
-                                            : arith::CmpIPredicate::slt,
-                               place, bound);
+Value OnlineTiler::isInside(ElementEmitter &e, Value place, bool isCoordinate) {
+  return isCoordinate ? e.compare(arith::CmpIPredicate::sge, place, e.index(0))
+                      : e.lessThan(place, extents[chain.axis]);
 }
 
 OnlineTiler::Tile OnlineTiler::masked(Tile from, ArrayRef<int64_t> dims,
@@ -162,17 +153,13 @@ OnlineTiler::Tile OnlineTiler::masked(Tile from, ArrayRef<int64_t> dims,
     inputs.push_back({coords(chain.axis), {int64_t(chain.axis)}});
   Value made = elementwise(
       inputs, dims, elementOf(from.tensor),
-      [&](OpBuilder &b, Location loc, ValueRange arguments) -> Value {
-        Value place =
-            hasIds ? arguments[1]
-                   : arith::AddIOp::create(
-                         b, loc,
-                         linalg::IndexOp::create(b, loc, at - dims.begin()),
-                         starts[chain.axis])
-                         .getResult();
-        Value inside = isInside(b, loc, place, hasIds);
-        Value none = arith::ConstantOp::create(b, loc, mask);
-        return arith::SelectOp::create(b, loc, inside, arguments[0], none);
+      [&](ElementEmitter &e, ValueRange arguments) {
+        Value place = hasIds ? arguments[1]
+                             : e.add(e.make<linalg::IndexOp>(at - dims.begin()),
+                                     starts[chain.axis]);
+        Value inside = isInside(e, place, hasIds);
+        Value none = e.constant(mask);
+        return e.select(inside, arguments[0], none);
       });
   return {made, from.scale, from.rowScale};
 }
@@ -201,26 +188,23 @@ OnlineTiler::Tile OnlineTiler::computeSelection(const ChainOp &op) {
   if (isLength && ids[chain.axis])
     inputs.push_back({coords(chain.axis), {int64_t(chain.axis)}});
   auto *at = llvm::find(dims, int64_t(chain.axis));
-  Value made = elementwise(
-      inputs, dims, elementOf(from.tensor),
-      [&](OpBuilder &b, Location loc, ValueRange arguments) -> Value {
-        Value selected;
-        if (!isLength) {
-          selected = isNotZero(b, loc, arguments[1]);
-        } else {
-          Value bound = length;
-          if (!bound)
-            bound = arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                               arguments[1]);
-          Value place = arith::AddIOp::create(
-              b, loc, linalg::IndexOp::create(b, loc, at - dims.begin()),
-              starts[chain.axis]);
-          selected = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                           place, bound);
-        }
-        Value none = arith::ConstantOp::create(b, loc, background);
-        return arith::SelectOp::create(b, loc, selected, arguments[0], none);
-      });
+  Value made = elementwise(inputs, dims, elementOf(from.tensor),
+                           [&](ElementEmitter &e, ValueRange arguments) {
+                             Value selected;
+                             if (!isLength) {
+                               selected = isNotZero(e.b, e.loc, arguments[1]);
+                             } else {
+                               Value bound = length;
+                               if (!bound)
+                                 bound = e.toIndex(arguments[1]);
+                               Value place = e.add(
+                                   e.make<linalg::IndexOp>(at - dims.begin()),
+                                   starts[chain.axis]);
+                               selected = e.lessThan(place, bound);
+                             }
+                             Value none = e.constant(background);
+                             return e.select(selected, arguments[0], none);
+                           });
   Tile result{made, from.scale, from.rowScale};
   // Beyond the end a mask of places reads false; lengths may be longer.
   if (!isLength && !byBlocks &&

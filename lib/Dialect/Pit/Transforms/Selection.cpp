@@ -2,7 +2,8 @@
 
 #include "Selection.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "Dialect/Pit/IR/Arithmetic.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -19,8 +20,8 @@ static Value toI64(OpBuilder &builder, Location loc, Value value) {
 
 /// The coordinate along `dim` in the body of a linalg op, as i64.
 static Value coordinate(OpBuilder &builder, Location loc, int64_t dim) {
-  Value index = linalg::IndexOp::create(builder, loc, dim);
-  return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index);
+  return ArithEmitter(builder, loc)
+      .toI64(linalg::IndexOp::create(builder, loc, dim));
 }
 
 /// A T x E tensor of i1: is e among routing[t, :]?
@@ -42,11 +43,10 @@ static Value createMembership(OpBuilder &builder, SparseOp mark) {
              builder, loc, init.getType(), mark.getSelector(), init, maps,
              {parallel, parallel, utils::IteratorType::reduction},
              [](OpBuilder &builder, Location loc, ValueRange args) {
-               Value same = arith::CmpIOp::create(
-                   builder, loc, arith::CmpIPredicate::eq,
-                   toI64(builder, loc, args[0]), coordinate(builder, loc, 1));
-               Value any = arith::OrIOp::create(builder, loc, args[1], same);
-               linalg::YieldOp::create(builder, loc, any);
+               ArithEmitter e(builder, loc);
+               Value same = e.equal(toI64(builder, loc, args[0]),
+                                    coordinate(builder, loc, 1));
+               e.make<linalg::YieldOp>(e.bitOr(args[1], same));
              })
       .getResult(0);
 }
@@ -69,9 +69,9 @@ Value pit::isNotZero(OpBuilder &builder, Location loc, Value element) {
 static Value isSelected(OpBuilder &builder, Location loc, Source source,
                         int64_t selectorRank, Value element) {
   if (source == Source::Lengths)
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                 coordinate(builder, loc, selectorRank),
-                                 toI64(builder, loc, element));
+    return ArithEmitter(builder, loc)
+        .lessThan(coordinate(builder, loc, selectorRank),
+                  toI64(builder, loc, element));
   return isNotZero(builder, loc, element);
 }
 
