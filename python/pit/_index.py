@@ -116,16 +116,10 @@ class Index(_library.Handle):
         if self._builder is None:
             raise Error("an imported index cannot be built again")
         context = self.context
-        try:
-            data = _arrays.readable(data)
-            read = _call.read(data)
-        except Error as error:
-            raise Error(f"index data: {error}") from None
+        data, read = read_data(data)
         library, tensor = _library.runtime(), Tensor.from_address(read.address)
         if tensor.device_type != CPU:
-            framework = _arrays.adapter_of(type(_arrays.viewed(data)))
-            handle = _arrays.stream_handle(stream, framework, context.device_id)
-            context.check(library.pit_index_builder_set_stream(self._builder, handle))
+            set_stream(library, context, self._builder, data, stream)
         background = pack_background(tensor, self._background)
         address_of_index = c_void_p()
         self.address = None
@@ -136,6 +130,27 @@ class Index(_library.Handle):
         del read  # until here
         self.address = address_of_index.value
         return self
+
+
+def read_data(data, what="index data", as_it_is=False):
+    """An array, or a copy of it that can be read, and what C reads of it."""
+    try:
+        data = data if as_it_is else _arrays.readable(data)
+        return data, _call.read(data)
+    except Error as error:
+        raise Error(f"{what}: {error}") from None
+
+
+def context_of(read):
+    """The default one of an array's device."""
+    return default_by_word(c_int64.from_address(read.address + DEVICE_OFFSET).value)
+
+
+def set_stream(library, context, builder, data, stream):
+    """Has a builder work on a stream, or where the framework of what it reads is."""
+    framework = _arrays.adapter_of(type(_arrays.viewed(data)))
+    handle = _arrays.stream_handle(stream, framework, context.device_id)
+    context.check(library.pit_index_builder_set_stream(builder, handle))
 
 
 def pack_background(tensor, value):
@@ -203,12 +218,8 @@ def build_index(data, micro_tile, axis, source="values", shape=None, background=
     shape = shape_of(data, source, shape)
     library = _library.runtime()
     if context is None:
-        try:
-            data = _arrays.readable(data)
-            read = _call.read(data)
-        except Error as error:
-            raise Error(f"index data: {error}") from None
-        context = default_by_word(c_int64.from_address(read.address + DEVICE_OFFSET).value)
+        data, read = read_data(data)
+        context = context_of(read)
         del read
     expect_context(context)
     flags = (UNORDERED if unordered else 0) | (DENSE if dense else 0)
@@ -234,10 +245,7 @@ def import_index(shape, micro_tile, axis, counts, offsets, ids, origin=None, ste
                                    ("ids", ids, "i32"), ("origin", origin, "i32")):
         if array is None:
             continue
-        try:
-            read = _call.read(array)
-        except Error as error:
-            raise Error(f"index {name}: {error}") from None
+        _, read = read_data(array, f"index {name}", as_it_is=True)
         tensor = Tensor.from_address(read.address)
         type_ = _types.BY_NAME[type_name]
         if (tensor.code, tensor.bits) != (type_.code, type_.bits):
@@ -247,7 +255,7 @@ def import_index(shape, micro_tile, axis, counts, offsets, ids, origin=None, ste
         if extent < 0 or (stride != 1 and extent > 1):
             raise Error(f"index {name}: the array must have one dimension, contiguous")
         if context is None:
-            context = default_by_word(c_int64.from_address(read.address + DEVICE_OFFSET).value)
+            context = context_of(read)
         on_device = tensor.device_type != CPU
         setattr(arrays, name, (tensor.data or 0) + tensor.byte_offset)
         if name == "counts":

@@ -4,9 +4,10 @@ says how it is counted."""
 from ctypes import POINTER, byref, c_int64, c_void_p
 from dataclasses import dataclass
 
-from . import _arrays, _call, _library, _table
-from ._context import DEVICE_OFFSET, default_by_word, expect_context
-from ._index import make_spec, pack_background, shape_of, sizes, sources
+from . import _library, _table
+from ._context import expect_context
+from ._index import (
+    context_of, make_spec, pack_background, read_data, set_stream, shape_of, sizes, sources)
 from ._library import CPU, MAX_RANK, Error, Tensor
 
 
@@ -125,13 +126,9 @@ def live_fractions(data, candidates=None, source="values", shape=None, backgroun
     shape = sizes(shape_of(data, source, shape), "shape")
     if not 0 < len(shape) <= MAX_RANK:
         raise Error(f"a tensor of rank {len(shape)}; it must be in [1, {MAX_RANK}]")
-    try:
-        data = _arrays.readable(data)
-        read = _call.read(data)
-    except Error as error:
-        raise Error(f"live_fractions data: {error}") from None
+    data, read = read_data(data, "live_fractions data")
     if context is None:
-        context = default_by_word(c_int64.from_address(read.address + DEVICE_OFFSET).value)
+        context = context_of(read)
     expect_context(context)
     specs = specs_of(shape, candidates)
     library = _library.runtime()
@@ -139,9 +136,7 @@ def live_fractions(data, candidates=None, source="values", shape=None, backgroun
     context.check(library.pit_index_builder_create(context.handle, byref(builder)))
     try:
         if Tensor.from_address(read.address).device_type != CPU:
-            framework = _arrays.adapter_of(type(_arrays.viewed(data)))
-            handle = _arrays.stream_handle(stream, framework, context.device_id)
-            context.check(library.pit_index_builder_set_stream(builder, handle))
+            set_stream(library, context, builder, data, stream)
         bitmap = POINTER(_library.BitmapStruct)()
         context.check(library.pit_bitmap_build(
             builder, len(shape), (c_int64 * len(shape))(*shape), sources()[source], read.address,

@@ -173,16 +173,20 @@ def is_sparse(x, most, known=None):
 # --------------------------------------------------------------------------
 
 
+def extents_of(op, x, weight):
+    """Channels, filters, points of a filter, and whether channels of images lie apart."""
+    images, filters, _, _ = LAYOUTS[op.layout]
+    sizes = dict(zip(filters, weight.shape))
+    return (sizes["c"], sizes["f"], sizes["r"] * sizes["t"],
+            not ordered(x, images, "nhwc").is_contiguous())
+
+
 def forward(op, inputs):
     """The result of an op; None: it is none of these."""
     if type(op) is not Conv2d or not takes(op, *inputs[:2]):
         return None
     x, weight = inputs[:2]
-    images, filters, _, _ = LAYOUTS[op.layout]
-    sizes = dict(zip(filters, weight.shape))
-    apart = not ordered(x, images, "nhwc").is_contiguous()
-    enough, live = is_sparse(x, most_live(sizes["c"], sizes["f"], sizes["r"] * sizes["t"], apart),
-                             op.marks[0].live_fraction)
+    enough, live = is_sparse(x, most_live(*extents_of(op, x, weight)), op.marks[0].live_fraction)
     return sparse(op, inputs, live) if enough else dense(op, *inputs)
 
 
@@ -231,10 +235,8 @@ def most_live_alone(op, inputs):
     if not takes(op, x, weight):
         return None
     _op.result_infos(op, [NAMES.get(v.dtype) for v in inputs], [v.shape for v in inputs])
-    images, filters, _, _ = LAYOUTS[op.layout]
-    sizes = dict(zip(filters, weight.shape))
-    apart = not ordered(x, images, "nhwc").is_contiguous()
-    return most_live(sizes["c"], sizes["f"], sizes["r"] * sizes["t"], apart), apart
+    extents = extents_of(op, x, weight)
+    return most_live(*extents), extents[-1]
 
 
 def by_torch(op, inputs):
@@ -256,12 +258,10 @@ def by_torch(op, inputs):
 def most_ever(op, x, weight):
     """The part of images' elements that are not zero, up to which something of the step may be
     computed by a program of pit."""
-    images, filters, _, _ = LAYOUTS[op.layout]
-    sizes = dict(zip(filters, weight.shape))
-    points = sizes["r"] * sizes["t"]
-    transposes = not ordered(x, images, "nhwc").is_contiguous()
-    return max(most_live(sizes["c"], sizes["f"], points, transposes), most_live_of_filters(
-        sizes["c"], sizes["f"], points, largest_phase(op, (sizes["r"], sizes["t"])), transposes))
+    *extents, apart = extents_of(op, x, weight)
+    sizes = dict(zip(LAYOUTS[op.layout][1], weight.shape))
+    return max(most_live(*extents, apart), most_live_of_filters(
+        *extents, largest_phase(op, (sizes["r"], sizes["t"])), apart))
 
 
 def dense(op, x, weight, bias=None):

@@ -29,43 +29,29 @@ def activate(h, activation):
 
 
 @jit
-def block(x: tile.tensor["T", "K"], mask: tile.i1["T", "P", "Q"], w1: tile.tensor["P", "Q", "K"],
-          b1: tile.tensor["P", "Q"], w2: tile.tensor["P", "Q", "N"], *, m, K, N, k, n, chunk, wide, activation):
-    """(P, T, N): what the neurons of each part add, of `m` tokens at a time."""
-    T = x.shape[0]
-    P, Q, _ = w1.shape
-    live = tile.build_index(mask, micro_tile=[m, 1, 1], axis=2, source="mask")
-    y = tile.zeros((P, T, N), wide)
-    for p, i in tile.forall(P, (0, T, m)):
-        for ids in tile.for_ids(live, i, p, chunk=chunk):
-            h = tile.zeros((m, chunk), wide)
-            for d in tile.for_range(0, K, k):
-                h += tile.dot(tile.sread(x[i, d]), tile.sread(w1[p, ids, d]).T)
-            h = activate(h + tile.sread(b1[p, ids]).to(wide)[None, :], activation)
-            h = tile.where(tile.sread(mask[i, p, ids]), h, 0.0).to(x.dtype)
-            for j in tile.for_range(0, N, n):
-                tile.swrite(y[p, i, j], tile.dot(h, tile.sread(w2[p, ids, j])), combine="add")
-    return y
-
-
-@jit
-def gated(x: tile.tensor["T", "K"], mask: tile.i1["T", "P", "Q"], wg: tile.tensor["P", "Q", "K"],
+def block(x: tile.tensor["T", "K"], mask: tile.i1["T", "P", "Q"], wg: tile.tensor["P", "Q", "K"],
           bg: tile.tensor["P", "Q"], w1: tile.tensor["P", "Q", "K"], b1: tile.tensor["P", "Q"],
-          w2: tile.tensor["P", "Q", "N"], *, m, K, N, k, n, chunk, wide, activation):
-    """The same with gates."""
+          w2: tile.tensor["P", "Q", "N"], *, m, K, N, k, n, chunk, wide, activation, gates):
+    """(P, T, N): what the neurons of each part add, of `m` tokens at a time. Without `gates` those of the first
+    weight are not read."""
     T = x.shape[0]
     P, Q, _ = w1.shape
     live = tile.build_index(mask, micro_tile=[m, 1, 1], axis=2, source="mask")
     y = tile.zeros((P, T, N), wide)
     for p, i in tile.forall(P, (0, T, m)):
         for ids in tile.for_ids(live, i, p, chunk=chunk):
-            g = tile.zeros((m, chunk), wide)
+            if gates:
+                g = tile.zeros((m, chunk), wide)
             h = tile.zeros((m, chunk), wide)
             for d in tile.for_range(0, K, k):
-                g += tile.dot(tile.sread(x[i, d]), tile.sread(wg[p, ids, d]).T)
+                if gates:
+                    g += tile.dot(tile.sread(x[i, d]), tile.sread(wg[p, ids, d]).T)
                 h += tile.dot(tile.sread(x[i, d]), tile.sread(w1[p, ids, d]).T)
-            g = activate(g + tile.sread(bg[p, ids]).to(wide)[None, :], activation)
-            h = g * (h + tile.sread(b1[p, ids]).to(wide)[None, :])
+            h = h + tile.sread(b1[p, ids]).to(wide)[None, :]
+            if gates:
+                h = activate(g + tile.sread(bg[p, ids]).to(wide)[None, :], activation) * h
+            else:
+                h = activate(h, activation)
             h = tile.where(tile.sread(mask[i, p, ids]), h, 0.0).to(x.dtype)
             for j in tile.for_range(0, N, n):
                 tile.swrite(y[p, i, j], tile.dot(h, tile.sread(w2[p, ids, j])), combine="add")
@@ -174,18 +160,19 @@ class PredictedMlp(nn.Module):
         tokens, neurons = mask.shape
         parts = parts_of(neurons, -(-tokens // at_once))
         weights = []
-        for layer in (self.up,) if self.gate is None else (self.gate, self.up):
+        for layer in (self.up if self.gate is None else self.gate, self.up):
             bias = layer.bias if layer.bias is not None else x.new_zeros(neurons)
             weights += [layer.weight.detach().view(parts, -1, x.shape[1]), bias.detach().view(parts, -1)]
         turned = self.down.weight.detach().t()
         if not turned.is_contiguous():  # it was loaded, or moved
             lay_out(self.down.weight, True)
             turned = self.down.weight.detach().t()
-        y = (block if self.gate is None else gated)(
+        y = block(
             x.detach().contiguous(), mask.view(tokens, parts, -1), *weights, turned.view(parts, -1, turned.shape[1]),
             m=at_once, k=min(ELEMENTS, x.shape[1]), n=min(ELEMENTS, turned.shape[1]),
             chunk=CHUNK if at_once == 1 else CHUNK_OF_TOKENS,
-            wide=tile.f64 if x.dtype == torch.float64 else tile.f32, activation=self.activation)
+            wide=tile.f64 if x.dtype == torch.float64 else tile.f32, activation=self.activation,
+            gates=self.gate is not None)
         y = y.sum(0)
         if self.down.bias is not None:
             y += self.down.bias
