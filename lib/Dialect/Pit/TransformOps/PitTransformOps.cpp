@@ -100,13 +100,6 @@ transform::PitInferOp::apply(TransformRewriter &, TransformResults &results,
   return DiagnosedSilenceableFailure::success();
 }
 
-void transform::PitInferOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  onlyReadsHandle(getTargetMutable(), effects);
-  producesHandle(getOperation()->getOpResults(), effects);
-  onlyReadsPayload(effects);
-}
-
 /// The marks of `op` that `rule` may be for, one or more.
 static OrRefusal<SmallVector<SparseOp>> findMarks(linalg::LinalgOp op,
                                                   RuleAttr rule) {
@@ -187,12 +180,6 @@ transform::PitPlanOp::applyToOne(TransformRewriter &rewriter,
   return DiagnosedSilenceableFailure::success();
 }
 
-void transform::PitPlanOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  onlyReadsHandle(getTargetMutable(), effects);
-  modifiesPayload(effects);
-}
-
 //===----------------------------------------------------------------------===//
 // Level 2
 //===----------------------------------------------------------------------===//
@@ -203,12 +190,6 @@ transform::PitFoldOp::applyToOne(TransformRewriter &rewriter,
                                  TransformState &) {
   foldPacked(rewriter, target);
   return DiagnosedSilenceableFailure::success();
-}
-
-void transform::PitFoldOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  onlyReadsHandle(getTargetMutable(), effects);
-  modifiesPayload(effects);
 }
 
 /// Has the function an op that waits to be tiled?
@@ -269,13 +250,6 @@ transform::PitTileOp::apply(TransformRewriter &rewriter,
   return DiagnosedSilenceableFailure::success();
 }
 
-void transform::PitTileOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  consumesHandle(getTargetMutable(), effects);
-  producesHandle(getOperation()->getOpResults(), effects);
-  modifiesPayload(effects);
-}
-
 //===----------------------------------------------------------------------===//
 // Level 3
 //===----------------------------------------------------------------------===//
@@ -290,24 +264,12 @@ transform::PitFuseOp::applyToOne(TransformRewriter &rewriter, ForallOp target,
   return DiagnosedSilenceableFailure::success();
 }
 
-void transform::PitFuseOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  onlyReadsHandle(getTargetMutable(), effects);
-  modifiesPayload(effects);
-}
-
 DiagnosedSilenceableFailure
 transform::PitLowerOp::applyToOne(TransformRewriter &rewriter,
                                   Operation *target, ApplyToEachResultList &,
                                   TransformState &) {
   lowerMarks(rewriter, target);
   return DiagnosedSilenceableFailure::success();
-}
-
-void transform::PitLowerOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  onlyReadsHandle(getTargetMutable(), effects);
-  modifiesPayload(effects);
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,12 +8,33 @@ include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "pit/Dialect/Pit/IR/PitAttributes.td"
 
-class Pit_TransformOp<string mnemonic, list<Trait> traits = []>
-    : Op<Transform_Dialect, "pit." # mnemonic, !listconcat([
-        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>], traits)>;
+class Pit_TransformOp<string mnemonic, list<Trait> traits>
+    : Op<Transform_Dialect, "pit." # mnemonic, traits>;
+
+/// Changes each of the handle's ops, which are of a class, and keeps the handle.
+class Pit_EachOp<string mnemonic, string target, list<Trait> traits = []>
+    : Pit_TransformOp<mnemonic, !listconcat(
+        [TransformOpInterface, TransformEachOpTrait,
+         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>], traits)> {
+  let extraClassDeclaration = [{
+    ::mlir::DiagnosedSilenceableFailure applyToOne(
+        ::mlir::transform::TransformRewriter &rewriter,
+        }] # target # [{ target,
+        ::mlir::transform::ApplyToEachResultList &results,
+        ::mlir::transform::TransformState &state);
+  }];
+  let extraClassDefinition = [{
+    void $cppClass::getEffects(
+        ::llvm::SmallVectorImpl<::mlir::MemoryEffects::EffectInstance> &effects) {
+      ::mlir::transform::onlyReadsHandle(getTargetMutable(), effects);
+      ::mlir::transform::modifiesPayload(effects);
+    }
+  }];
+}
 
 def PitInferOp : Pit_TransformOp<"infer", [
-    DeclareOpInterfaceMethods<TransformOpInterface>]> {
+    DeclareOpInterfaceMethods<TransformOpInterface>,
+    NavigationTransformOpTrait, MemoryEffectsOpInterface]> {
   let summary = "asks along which dims an operand may be packed";
   let description = [{
     For each linalg op of the handle, one after another, the dims of its operand
@@ -39,8 +60,7 @@ def PitInferOp : Pit_TransformOp<"infer", [
   }];
 }
 
-def PitPlanOp : Pit_TransformOp<"plan", [
-    TransformOpInterface, TransformEachOpTrait]> {
+def PitPlanOp : Pit_EachOp<"plan", "::mlir::linalg::LinalgOp"> {
   let summary = "gives marked linalg ops a rule and an index";
   let description = [{
     What `pit-plan` does, for the linalg ops of the handle alone (level 1 to level
@@ -64,17 +84,9 @@ def PitPlanOp : Pit_TransformOp<"plan", [
     $target (`rule` `(` $rule^ `)`)? (`machine` `(` $machine^ `)`)? attr-dict
     `:` type($target)
   }];
-  let extraClassDeclaration = [{
-    ::mlir::DiagnosedSilenceableFailure applyToOne(
-        ::mlir::transform::TransformRewriter &rewriter,
-        ::mlir::linalg::LinalgOp target,
-        ::mlir::transform::ApplyToEachResultList &results,
-        ::mlir::transform::TransformState &state);
-  }];
 }
 
-def PitFoldOp : Pit_TransformOp<"fold", [
-    TransformOpInterface, TransformEachOpTrait,
+def PitFoldOp : Pit_EachOp<"fold", "::mlir::func::FuncOp", [
     ReportTrackingListenerFailuresOpTrait]> {
   let summary = "keeps values packed between planned ops";
   let description = [{
@@ -88,17 +100,11 @@ def PitFoldOp : Pit_TransformOp<"fold", [
   }];
   let arguments = (ins TransformHandleTypeInterface:$target);
   let assemblyFormat = "$target attr-dict `:` type($target)";
-  let extraClassDeclaration = [{
-    ::mlir::DiagnosedSilenceableFailure applyToOne(
-        ::mlir::transform::TransformRewriter &rewriter,
-        ::mlir::func::FuncOp target,
-        ::mlir::transform::ApplyToEachResultList &results,
-        ::mlir::transform::TransformState &state);
-  }];
 }
 
 def PitTileOp : Pit_TransformOp<"tile", [
     DeclareOpInterfaceMethods<TransformOpInterface>,
+    FunctionalStyleTransformOpTrait, MemoryEffectsOpInterface,
     ReportTrackingListenerFailuresOpTrait]> {
   let summary = "makes loops over tiles of planned linalg ops";
   let description = [{
@@ -124,8 +130,7 @@ def PitTileOp : Pit_TransformOp<"tile", [
   }];
 }
 
-def PitFuseOp : Pit_TransformOp<"fuse", [
-    TransformOpInterface, TransformEachOpTrait,
+def PitFuseOp : Pit_EachOp<"fuse", "::mlir::pit::ForallOp", [
     ReportTrackingListenerFailuresOpTrait]> {
   let summary = "computes the element-wise ops after a loop on its tiles";
   let description = [{
@@ -140,17 +145,9 @@ def PitFuseOp : Pit_TransformOp<"fuse", [
   }];
   let arguments = (ins TransformHandleTypeInterface:$target);
   let assemblyFormat = "$target attr-dict `:` type($target)";
-  let extraClassDeclaration = [{
-    ::mlir::DiagnosedSilenceableFailure applyToOne(
-        ::mlir::transform::TransformRewriter &rewriter,
-        ::mlir::pit::ForallOp target,
-        ::mlir::transform::ApplyToEachResultList &results,
-        ::mlir::transform::TransformState &state);
-  }];
 }
 
-def PitLowerOp : Pit_TransformOp<"lower", [
-    TransformOpInterface, TransformEachOpTrait,
+def PitLowerOp : Pit_EachOp<"lower", "::mlir::Operation *", [
     ReportTrackingListenerFailuresOpTrait]> {
   let summary = "lowers the marks that no op uses to dense ops";
   let description = [{
@@ -166,13 +163,6 @@ def PitLowerOp : Pit_TransformOp<"lower", [
   }];
   let arguments = (ins TransformHandleTypeInterface:$target);
   let assemblyFormat = "$target attr-dict `:` type($target)";
-  let extraClassDeclaration = [{
-    ::mlir::DiagnosedSilenceableFailure applyToOne(
-        ::mlir::transform::TransformRewriter &rewriter,
-        ::mlir::Operation *target,
-        ::mlir::transform::ApplyToEachResultList &results,
-        ::mlir::transform::TransformState &state);
-  }];
 }
 
 #endif // PIT_DIALECT_PIT_TRANSFORMOPS_PITTRANSFORMOPS_TD
