@@ -2,7 +2,6 @@
 
 #include "Bitmap.h"
 #include "Cuda/CudaContext.h"
-#include "CudaBitmap.h"
 #include "IndexScan.h"
 #include "Sources/Sources.h"
 

@@ -3,6 +3,7 @@
 #ifndef PIT_LIB_RUNTIME_INDEX_BITMAP_H
 #define PIT_LIB_RUNTIME_INDEX_BITMAP_H
 
+#include "Cuda/Cuda.h"
 #include "Rows.h"
 
 /// Sets all fields of a bitmap of this shape but the words and the source.
@@ -41,5 +42,20 @@ pit_status pit_count_live_fractions(pit_index_builder *builder,
 static inline bool pit_bitmap_is_empty(const pit_bitmap *bitmap) {
   return bitmap->rows == 0 || bitmap->row_words == 0;
 }
+
+/// Puts the launch on the stream that writes the words of a bitmap, which is
+/// described and gets them in memory of `work`. `elements` is the index of
+/// single elements along the last dimension. Integers of the source that are
+/// out of range are ignored.
+pit_status pit_cuda_bitmap_fill(const pit_cuda_work *work,
+                                const pit_selection *selection,
+                                const pit_index *elements, pit_bitmap *bitmap);
+
+/// Counts the live micro-tiles of candidates, which are resolved, in a bitmap
+/// on the device that is not empty. Waits for the device.
+pit_status pit_cuda_live_fractions(pit_index_builder *builder,
+                                   const pit_bitmap *bitmap,
+                                   const pit_index *indices, int32_t count,
+                                   pit_live_fraction *live_fractions);
 
 #endif // PIT_LIB_RUNTIME_INDEX_BITMAP_H

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaBitmap.h"
 #include "Bitmap.h"
 #include "Cuda/CudaContext.h"
 #include "CudaIndex.h"

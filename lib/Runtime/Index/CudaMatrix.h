@@ -9,7 +9,7 @@
 #define PIT_LIB_RUNTIME_INDEX_CUDAMATRIX_H
 
 #include "CudaIndexScan.h"
-#include "RowsValues.h"
+#include "Rows.h"
 
 enum {
   PIT_VECTOR_BYTES = 16,

@@ -3,7 +3,6 @@
 #include "Bitmap.h"
 #include "Cuda/CudaContext.h"
 #include "CudaIndex.h"
-#include "IndexCompact.h"
 #include "IndexScan.h"
 #include "Sources/Sources.h"
 

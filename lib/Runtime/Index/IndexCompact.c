@@ -7,7 +7,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IndexCompact.h"
 #include "Core/Parallel.h"
 #include "IndexScan.h"
 

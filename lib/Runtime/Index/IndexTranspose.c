@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IndexTranspose.h"
 #include "Cuda/CudaContext.h"
 #include "CudaIndex.h"
-#include "IndexCompact.h"
+#include "IndexScan.h"
 #include "IndexSpec.h"
 
 /// The head of the transpose. Positions are its ids, which are 32-bit.

@@ -10,7 +10,6 @@
 
 #include "Bitmap.h"
 #include "Core/Parallel.h"
-#include "CudaBitmap.h"
 #include "IndexScan.h"
 
 #include <string.h>

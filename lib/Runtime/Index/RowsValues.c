@@ -1,6 +1,6 @@
 //===- RowsValues.c - Selections by value ---------------------------------===//
 
-#include "RowsValues.h"
+#include "Rows.h"
 
 #include <string.h>
 

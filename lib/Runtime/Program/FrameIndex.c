@@ -3,8 +3,8 @@
 #include "Constant.h"
 #include "Cuda/CudaContext.h"
 #include "Index/Bitmap.h"
+#include "Index/CudaIndex.h"
 #include "Index/IndexSpec.h"
-#include "Index/IndexTranspose.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -70,10 +70,7 @@ static void row(const pit_rows *rows, const int64_t *coords, int64_t first,
     pit_bits_fill(bits, 0, n);
 }
 
-static void columns(const pit_rows *rows, const pit_box *box, int64_t first,
-                    int64_t n, uint64_t *bits) {
-  pit_source_each_row(rows, box, first, n, bits, row);
-}
+PIT_SOURCE_COLUMNS(columns, row)
 
 static pit_status read_lengths(pit_context *context,
                                const pit_selection *selection,
@@ -157,10 +154,7 @@ static void row_of_rows(const pit_rows *rows, const int64_t *coords,
   }
 }
 
-static void columns_of_rows(const pit_rows *rows, const pit_box *box,
-                            int64_t first, int64_t n, uint64_t *bits) {
-  pit_source_each_row(rows, box, first, n, bits, row_of_rows);
-}
+PIT_SOURCE_COLUMNS(columns_of_rows, row_of_rows)
 
 static pit_status read_rows(pit_context *context,
                             const pit_selection *selection,

@@ -33,10 +33,7 @@ static void row(const pit_rows *rows, const int64_t *coords, int64_t first,
   }
 }
 
-static void columns(const pit_rows *rows, const pit_box *box, int64_t first,
-                    int64_t n, uint64_t *bits) {
-  pit_source_each_row(rows, box, first, n, bits, row);
-}
+PIT_SOURCE_COLUMNS(columns, row)
 
 static pit_status read_bits(pit_context *context,
                             const pit_selection *selection,

@@ -99,6 +99,13 @@ static inline void pit_source_each_row(const pit_rows *rows, const pit_box *box,
   while (pit_box_next(box, dims, coords));
 }
 
+/// Defines `columns` of pit_rows by what each row selects.
+#define PIT_SOURCE_COLUMNS(columns, row)                                       \
+  static void columns(const pit_rows *rows, const pit_box *box, int64_t first, \
+                      int64_t n, uint64_t *bits) {                             \
+    pit_source_each_row(rows, box, first, n, bits, row);                       \
+  }
+
 /// The place of an element of data, by its first coordinates.
 static inline int64_t pit_source_offset(const pit_data *data,
                                         const int64_t *coords, int32_t dims) {

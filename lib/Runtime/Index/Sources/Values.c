@@ -1,6 +1,6 @@
 //===- Values.c - Elements that differ from a background ------------------===//
 
-#include "Index/RowsValues.h"
+#include "Index/Rows.h"
 #include "Sources.h"
 
 static pit_status check_values(pit_context *context, const pit_data *data,
