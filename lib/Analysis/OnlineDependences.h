@@ -31,6 +31,16 @@ void lookThroughFinite(ChainInput &input);
 /// Comparisons of places that leave out a part of the axis.
 void findBounds(OnlineChain &chain);
 
+/// Does each result of `map` stand for one dim, or for an element of a
+/// dimension that has no other?
+bool takesPlainDims(AffineMap map);
+
+/// Does it reduce something, by a combiner, from a constant?
+bool isReduction(linalg::LinalgOp op);
+
+/// Computes an op powers relative to a number of the row?
+bool hasRelativePowers(const ChainOp &op);
+
 } // namespace mlir::pit
 
 #endif // PIT_LIB_ANALYSIS_ONLINEDEPENDENCES_H

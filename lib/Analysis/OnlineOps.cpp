@@ -1,8 +1,7 @@
 //===- OnlineOps.cpp - The ops of a chain, one by one ---------------------===//
 
-#include "OnlineOps.h"
-
 #include "OnlineDependences.h"
+
 #include "pit/Analysis/BodyEvaluator.h"
 #include "pit/Analysis/PitAxis.h"
 

@@ -3,7 +3,6 @@
 #include "pit/Analysis/OnlineReductions.h"
 
 #include "OnlineDependences.h"
-#include "OnlineOps.h"
 #include "pit/Analysis/BodyEvaluator.h"
 #include "pit/Analysis/PitAxis.h"
 

@@ -2,7 +2,7 @@
 
 #include "pit/Analysis/Skipping.h"
 
-#include "OnlineOps.h"
+#include "OnlineDependences.h"
 
 #include "pit/Analysis/Combiner.h"
 #include "pit/Analysis/PitAxis.h"

@@ -1,6 +1,6 @@
 //===- ChooseVariant.cpp - An op that chooses its rule at run time --------===//
 
-#include "ChooseVariant.h"
+#include "RunTimeVariants.h"
 
 #include "BranchedOps.h"
 #include "Dialect/Pit/IR/Arithmetic.h"

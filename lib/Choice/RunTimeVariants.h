@@ -11,6 +11,8 @@
 
 #include "Variants.h"
 
+#include "mlir/IR/PatternMatch.h"
+
 namespace mlir::pit {
 
 /// The variants of an op for one of its marks, and the time of skipping
@@ -38,6 +40,23 @@ std::optional<VariantSet> findRunTimeVariants(MarkedOperand marked,
                                               ArrayRef<Candidate> legal,
                                               const PlanTarget &target,
                                               const CostTable &costs);
+
+/// The steps of planning that are done to the variants of an op.
+struct VariantPlanner {
+  /// Gives a planned op its index and mark; returns the index.
+  function_ref<IndexOp(linalg::LinalgOp, const Candidate &)> apply;
+  /// Plans the variant of an op without a rule, which may have further marks.
+  function_ref<void(linalg::LinalgOp)> planDense;
+  /// The elements that a mask selects are written out once, for all variants.
+  bool writesOutMasked = false;
+};
+
+/// Puts the op, and the element-wise ops that its result goes through alone,
+/// into scf.if ops on pit.choose: once without a rule of the mark, and once by
+/// each of the variants' rules. The op is erased.
+void chooseVariant(RewriterBase &rewriter, MarkedOperand marked,
+                   const VariantSet &set, bool deterministic,
+                   const VariantPlanner &planner);
 
 } // namespace mlir::pit
 

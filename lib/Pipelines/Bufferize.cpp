@@ -1,7 +1,6 @@
 //===- Bufferize.cpp - How pipelines bufferize ----------------------------===//
 
-#include "Bufferize.h"
-#include "CleanUp.h"
+#include "Steps.h"
 
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Frontend/Passes.h"

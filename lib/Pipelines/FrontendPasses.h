@@ -3,6 +3,8 @@
 #ifndef PIT_LIB_PIPELINES_FRONTENDPASSES_H
 #define PIT_LIB_PIPELINES_FRONTENDPASSES_H
 
+#include "Steps.h"
+
 #include "pit/ABI/Passes.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Frontend/Passes.h"
@@ -28,13 +30,7 @@ void addFrontend(OpPassManager &pm, const OptionsT &options, bool kernels) {
   pm.addPass(createPitDropSigns());
   pm.addPass(createPitCheckShapes());
   pm.addNestedPass<func::FuncOp>(createPitReadResources());
-  if (!options.dense) {
-    // Marks are labelled here, as the program has them.
-    PitLabelMarksOptions label;
-    label.samples = llvm::to_vector_of<std::string>(options.samples);
-    label.profile = options.profile;
-    pm.addPass(createPitLabelMarks(label));
-  }
+  addLabels(pm, options);
   // Calls would have to hand on the frame; programs are small.
   pm.addPass(createPitPrepareCalls());
   pm.addPass(createInlinerPass());

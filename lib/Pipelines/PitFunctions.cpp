@@ -1,8 +1,8 @@
 //===- PitFunctions.cpp - Functions of which pit lowers its part ----------===//
 
-#include "CleanUp.h"
 #include "CpuLoops.h"
 #include "Planning.h"
+#include "Steps.h"
 
 #include "pit/ABI/Passes.h"
 #include "pit/Codegen/CPU/Passes.h"
@@ -33,12 +33,7 @@ static void onFunctions(OpPassManager &pm,
 
 void pit::buildPitFunctionsToTiles(OpPassManager &pm,
                                    const PitFunctionsOptions &options) {
-  if (!options.dense) {
-    PitLabelMarksOptions label;
-    label.samples = llvm::to_vector_of<std::string>(options.samples);
-    label.profile = options.profile;
-    pm.addPass(createPitLabelMarks(label));
-  }
+  addLabels(pm, options);
   // As programs are prepared (pit-to-cpu).
   onFunctions(pm, [](OpPassManager &functions) {
     functions.addPass(createPitReadResources());

@@ -1,10 +1,8 @@
 //===- PitFunctionsToCuda.cpp - Functions of which a GPU does pit's part --===//
 
-#include "Bufferize.h"
-#include "CleanUp.h"
 #include "CudaKernels.h"
-#include "KernelsToNVVM.h"
 #include "Planning.h"
+#include "Steps.h"
 
 #include "pit/ABI/Passes.h"
 #include "pit/Codegen/CPU/Passes.h"
@@ -46,13 +44,7 @@ static void onKernels(OpPassManager &pm,
 
 void pit::buildPitFunctionsToKernels(OpPassManager &pm,
                                      const PitToCudaOptions &options) {
-  // Marks are labelled here, as the functions have them.
-  if (!options.dense) {
-    PitLabelMarksOptions label;
-    label.samples = llvm::to_vector_of<std::string>(options.samples);
-    label.profile = options.profile;
-    pm.addPass(createPitLabelMarks(label));
-  }
+  addLabels(pm, options);
   pm.addPass(createPitAbiClaimFunctions());
   onFunctions(pm, [&](OpPassManager &functions) {
     functions.addPass(createPitReadResources());

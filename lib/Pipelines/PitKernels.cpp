@@ -1,7 +1,6 @@
 //===- PitKernels.cpp - From kernels to nvvm and PTX ----------------------===//
 
-#include "CleanUp.h"
-#include "KernelsToNVVM.h"
+#include "Steps.h"
 
 #include "pit/Codegen/Common/Passes.h"
 #include "pit/Codegen/GPU/Host/Passes.h"

@@ -1,10 +1,9 @@
 //===- PitToCpu.cpp - From a marked program to the llvm dialect -----------===//
 
-#include "Bufferize.h"
-#include "CleanUp.h"
 #include "CpuLoops.h"
 #include "FrontendPasses.h"
 #include "Planning.h"
+#include "Steps.h"
 
 #include "pit/ABI/Passes.h"
 #include "pit/Codegen/CPU/Passes.h"

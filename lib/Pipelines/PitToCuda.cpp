@@ -1,10 +1,9 @@
 //===- PitToCuda.cpp - From a marked program to host code and PTX ---------===//
 
-#include "Bufferize.h"
-#include "CleanUp.h"
 #include "CudaKernels.h"
 #include "FrontendPasses.h"
 #include "Planning.h"
+#include "Steps.h"
 
 #include "pit/Pipelines/PitToCuda.h"
 

@@ -1,6 +1,6 @@
 //===- PitToLLVM.cpp - From loops over vectors and tiles to llvm ----------===//
 
-#include "CleanUp.h"
+#include "Steps.h"
 
 #include "pit/Codegen/CPU/Passes.h"
 #include "pit/Codegen/Common/Passes.h"

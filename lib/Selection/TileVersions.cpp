@@ -1,6 +1,6 @@
 //===- TileVersions.cpp - Tiles by an extent that is not known ------------===//
 
-#include "TileVersions.h"
+#include "TileChoice.h"
 
 #include "TileGeometry.h"
 #include "TileModel.h"

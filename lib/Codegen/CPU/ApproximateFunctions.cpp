@@ -1,6 +1,6 @@
 //===- ApproximateFunctions.cpp - Functions of vectors --------------------===//
 
-#include "ApproximateFunctions.h"
+#include "VectorPlan.h"
 
 #include "pit/Codegen/Common/MathExpansions.h"
 

@@ -9,7 +9,6 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITLOWERBF16
@@ -50,7 +49,11 @@ template <typename Op> struct ConvertThroughF32 : OpRewritePattern<Op> {
 
 struct PitLowerBf16 : pit::impl::PitLowerBf16Base<PitLowerBf16> {
   void runOnOperation() override {
-    if (failed(expandConversions()))
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ConvertThroughF32<arith::ExtFOp>,
+                 ConvertThroughF32<arith::TruncFOp>>(&getContext());
+    arith::populateExpandBFloat16Patterns(patterns);
+    if (failed(rewriteConversions(getOperation(), std::move(patterns))))
       return signalPassFailure();
     // LLVM's fpext and fptrunc have no place for the flags that passes put
     // there.
@@ -89,21 +92,6 @@ struct PitLowerBf16 : pit::impl::PitLowerBf16Base<PitLowerBf16> {
       cast.replaceAllUsesWith(cast.getIn());
       cast.erase();
     });
-  }
-
-  LogicalResult expandConversions() {
-    SmallVector<Operation *> conversions;
-    getOperation()->walk([&](Operation *op) {
-      if (isa<arith::ExtFOp, arith::TruncFOp>(op))
-        conversions.push_back(op);
-    });
-    RewritePatternSet patterns(&getContext());
-    patterns.add<ConvertThroughF32<arith::ExtFOp>,
-                 ConvertThroughF32<arith::TruncFOp>>(&getContext());
-    arith::populateExpandBFloat16Patterns(patterns);
-    GreedyRewriteConfig config;
-    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
-    return applyOpPatternsGreedily(conversions, std::move(patterns), config);
   }
 };
 

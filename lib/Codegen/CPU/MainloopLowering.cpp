@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MainloopLowering.h"
+#include "PackOperands.h"
 
 #include "DotOperands.h"
 #include "MainloopEmitter.h"

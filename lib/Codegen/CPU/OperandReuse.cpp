@@ -1,6 +1,6 @@
 //===- OperandReuse.cpp - How often mainloops read an operand -------------===//
 
-#include "OperandReuse.h"
+#include "PackOperands.h"
 
 #include "Dialect/Pit/IR/Arithmetic.h"
 

@@ -17,13 +17,27 @@
 #ifndef PIT_LIB_CODEGEN_CPU_PACKOPERANDS_H
 #define PIT_LIB_CODEGEN_CPU_PACKOPERANDS_H
 
+#include "Codegen/Common/Index.h"
 #include "MainloopPlan.h"
-#include "OperandReuse.h"
 #include "PackTile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::pit::cpu {
+
+/// The reads, or writes, of a tensor by a mainloop.
+struct TensorReads {
+  ForallOp loop; ///< a tile loop around the mainloop
+  MainloopOp mainloop;
+  ValueRange subscripts; ///< of the tensor, where a tile begins
+  const IndexMap &indices;
+};
+
+/// Does the mainloop, all over the loop, come by an element of the tensor more
+/// than `times` times, or `in` elements together (an index; null is 1), on
+/// average? An i1, before the loop.
+Value isReadMoreThan(OpBuilder &b, const TensorReads &reads, int64_t times,
+                     Value in = {});
 
 /// Operand B of a mainloop in panels, packed or not.
 struct PackedPanels {
@@ -168,6 +182,12 @@ void packOperandsOf(OpBuilder &builder, ForallOp loop, func::FuncOp function,
 PackedPanels packPanels(OpBuilder &builder, const PackedMainloop &of);
 PackedTiles packTiles(OpBuilder &builder, const PackedMainloop &of);
 TransposedRows transposeRows(OpBuilder &builder, const PackedMainloop &of);
+
+/// Lowers a mainloop on memrefs at the builder's insertion point; the op itself
+/// stays. `operands` are those that were packed before.
+void lowerMainloop(OpBuilder &builder, MainloopOp mainloop,
+                   const PackedOperands &operands, const IndexMap &indices,
+                   ChunkMap &chunks);
 
 } // namespace mlir::pit::cpu
 

@@ -4,7 +4,6 @@
 
 #include "Codegen/Common/RuntimeCalls.h"
 #include "DotOperands.h"
-#include "OperandReuse.h"
 #include "TransposeVectors.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -4,8 +4,8 @@
 #include "Codegen/Common/RuntimeCalls.h"
 #include "Codegen/Common/TileInput.h"
 #include "Lowering.h"
-#include "MainloopLowering.h"
 #include "MainloopPlan.h"
+#include "PackOperands.h"
 #include "PackTile.h"
 
 #include "pit/Codegen/CPU/Passes.h"

@@ -16,7 +16,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Codegen/Common/RuntimeCalls.h"
-#include "OperandReuse.h"
 #include "PackOperands.h"
 #include "TransposeVectors.h"
 

@@ -9,7 +9,6 @@
 #include "TransposeVectors.h"
 
 #include "Codegen/Common/RuntimeCalls.h"
-#include "OperandReuse.h"
 #include "PackOperands.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "VectorEmit.h"
+#include "VectorPlan.h"
 
 #include "VectorBlock.h"
 

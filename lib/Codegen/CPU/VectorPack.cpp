@@ -1,6 +1,6 @@
 //===- VectorPack.cpp - Packs inputs of contractions ----------------------===//
 
-#include "VectorPack.h"
+#include "VectorPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

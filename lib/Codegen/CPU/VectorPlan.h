@@ -12,6 +12,8 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/PatternMatch.h"
 
 #include <optional>
 
@@ -79,6 +81,51 @@ Operation *matchCombiner(linalg::LinalgOp op, unsigned number,
 
 /// Whether an output is combined in a wider type than it has in memory.
 bool isWide(linalg::LinalgOp op, unsigned number);
+
+/// Makes a reduction into f16 or bf16 compute in f32: what it reads is extended
+/// first, and only what it writes is rounded. Returns the op that takes the
+/// place of `op`, or `op` itself if it is none, or if its body is not
+/// arithmetic that f32 does as well. The output before the reduction is read by
+/// an extension, and what is yielded comes from a truncation; matchCombiner
+/// knows this form.
+linalg::LinalgOp widenReduction(RewriterBase &rewriter, linalg::LinalgOp op);
+
+/// Cuts an op that is large, or that may be at run time, into tiles: for the
+/// caches if it is a contraction, and for threads if `parallel` and it is not
+/// in a parallel loop already. Returns the ops that take its place, on tiles
+/// or, for small sizes at run time, on the whole; `op` itself if nothing is
+/// cut.
+SmallVector<linalg::LinalgOp> splitLargeOp(RewriterBase &rewriter,
+                                           linalg::LinalgOp op,
+                                           const CpuTarget &target,
+                                           bool parallel);
+
+/// Whether an input of a contraction had better be copied: it is read many
+/// times, each time across memory or to be extended. `lanes` is the loop along
+/// the lanes, `bounds` are the most iterations of each loop.
+bool isWorthPacking(linalg::LinalgOp op, OpOperand &input, unsigned lanes,
+                    ArrayRef<int64_t> bounds);
+
+/// Copies inputs of the contraction `op` to the stack, extended if `op` extends
+/// them first, with lanes along the last dim. Returns the ops that take the
+/// place of `op`, in order: the copies and a contraction.
+SmallVector<linalg::LinalgOp> packInputs(RewriterBase &rewriter,
+                                         linalg::LinalgOp op, unsigned lanes,
+                                         ArrayRef<int64_t> bounds,
+                                         ArrayRef<OpOperand *> inputs);
+
+/// Packs the inputs that are worth it; returns `op` itself if none is.
+SmallVector<linalg::LinalgOp> packInputs(RewriterBase &rewriter,
+                                         linalg::LinalgOp op);
+
+/// Emits the loops and the vector code of `plan` for `op`, an op on memrefs, at
+/// the builder's insertion point. `op` itself stays.
+void emitVectorCode(OpBuilder &builder, linalg::LinalgOp op,
+                    const VectorPlan &plan);
+
+/// Replaces exp, exp2, expm1, log, log2, log1p, tanh and erf of vectors of f32,
+/// or narrower, by polynomials.
+LogicalResult approximateFunctions(Operation *root);
 
 } // namespace mlir::pit::cpu
 

@@ -13,8 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "VectorSplit.h"
-#include "VectorPack.h"
+#include "VectorPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

@@ -1,7 +1,5 @@
 //===- VectorWiden.cpp - Sums of narrow floats in f32 ---------------------===//
 
-#include "VectorWiden.h"
-
 #include "VectorPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,11 +1,6 @@
 //===- Vectorize.cpp - Vector code for linalg ops on memrefs --------------===//
 
-#include "ApproximateFunctions.h"
-#include "VectorEmit.h"
-#include "VectorPack.h"
 #include "VectorPlan.h"
-#include "VectorSplit.h"
-#include "VectorWiden.h"
 #include "pit/Codegen/CPU/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

@@ -6,7 +6,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITLOWERF8
@@ -184,17 +183,9 @@ struct LowerTruncF : OpRewritePattern<arith::TruncFOp> {
 
 struct PitLowerF8 : pit::impl::PitLowerF8Base<PitLowerF8> {
   void runOnOperation() override {
-    SmallVector<Operation *> conversions;
-    getOperation()->walk([&](Operation *op) {
-      if (isa<arith::ExtFOp, arith::TruncFOp>(op))
-        conversions.push_back(op);
-    });
     RewritePatternSet patterns(&getContext());
     patterns.add<LowerExtF, LowerTruncF>(&getContext());
-    GreedyRewriteConfig config;
-    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
-    if (failed(
-            applyOpPatternsGreedily(conversions, std::move(patterns), config)))
+    if (failed(rewriteConversions(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -218,6 +219,18 @@ struct ExpandIPowI : OpRewritePattern<math::IPowIOp> {
 };
 
 } // namespace
+
+LogicalResult pit::rewriteConversions(Operation *root,
+                                      RewritePatternSet patterns) {
+  SmallVector<Operation *> conversions;
+  root->walk([&](Operation *op) {
+    if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+      conversions.push_back(op);
+  });
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+  return applyOpPatternsGreedily(conversions, std::move(patterns), config);
+}
 
 void pit::populateMathExpansionPatterns(RewritePatternSet &patterns) {
   patterns.add<ExpandClampF, ExpandClass<math::IsInfOp>,

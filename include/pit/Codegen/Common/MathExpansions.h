@@ -41,6 +41,10 @@ bool isF8(Type type);
 /// wrong: clampf, isinf, isnormal, ipowi, and fpowi to a constant power.
 void populateMathExpansionPatterns(RewritePatternSet &patterns);
 
+/// Applies patterns to the conversions between floats in `root`, and to those
+/// that they make.
+LogicalResult rewriteConversions(Operation *root, RewritePatternSet patterns);
+
 /// Rounds f64 to a float narrower than f32, once: the way through f32 does not
 /// show. LLVM calls a library function that many systems lack.
 Value roundOnce(OpBuilder &builder, Location loc, Value value, Type to);

@@ -8,9 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CollapseRows.h"
-
 #include "Reshapes.h"
+
 #include "Selection/TileGeometry.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"

@@ -13,6 +13,7 @@
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -69,6 +70,16 @@ Value narrowTo(OpBuilder &builder, Location loc, Value value, Type type);
 /// all of them; then it stands in the place of the marks.
 bool fuseSelectedEpilogues(RewriterBase &rewriter, ForallOp loop,
                            const SelectedEpilogues &epilogues);
+
+inline Value createFill(OpBuilder &builder, Location loc, Value number,
+                        Value into) {
+  return linalg::FillOp::create(builder, loc, number, into).getResult(0);
+}
+inline Value createFill(OpBuilder &builder, Location loc, TypedAttr constant,
+                        Value into) {
+  return createFill(builder, loc,
+                    arith::ConstantOp::create(builder, loc, constant), into);
+}
 
 } // namespace mlir::pit
 

@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Folder.h"
-#include "SameIds.h"
 
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Transforms.h"

@@ -22,6 +22,7 @@
 #include "Packing.h"
 
 #include "pit/Analysis/Skipping.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -149,6 +150,10 @@ private:
   DominanceInfo dominance;
   SmallVector<Offer> offers;
 };
+
+/// True if two indices list the same ids in the same groups. How long whole
+/// dimensions are makes no difference.
+bool listSameIds(IndexOp a, IndexOp b);
 
 } // namespace mlir::pit
 

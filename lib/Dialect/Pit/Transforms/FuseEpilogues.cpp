@@ -114,12 +114,6 @@ private:
 } // namespace
 
 /// `into` filled with `constant`.
-static Value createFill(OpBuilder &builder, Location loc, TypedAttr constant,
-                        Value into) {
-  Value value = arith::ConstantOp::create(builder, loc, constant);
-  return linalg::FillOp::create(builder, loc, value, into).getResult(0);
-}
-
 Value Fusion::emptyLike(Value tensor) {
   return tensor::EmptyOp::create(rewriter, loc,
                                  tensor::getMixedSizes(rewriter, loc, tensor),

@@ -216,12 +216,12 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
       relatives[&inner] = of;
   llvm::SmallDenseSet<Value> shiftArguments;
   llvm::DenseMap<Value, Tile> scaledArguments; ///< by row scales
-  // Is an op what a plain power is of alone?
-  auto isShifted = [&](Operation *user) {
-    return user->hasOneUse() && llvm::any_of(powers, [&](const Power *power) {
-             return isPlain(*power) &&
-                    power->scalar->getOperand(0).getDefiningOp() == user;
-           });
+  // Is an op what a plain power is of?
+  auto isShift = [&](Operation *user) {
+    return llvm::any_of(powers, [&](const Power *power) {
+      return isPlain(*power) &&
+             power->scalar->getOperand(0).getDefiningOp() == user;
+    });
   };
   for (const ChainInput &input : op.inputs) {
     BlockArgument argument = computed.getMatchingBlockArgument(
@@ -237,11 +237,7 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
         bool isFactor =
             llvm::any_of(op.dependence.factors,
                          [&](const RowFactor &f) { return f.scalar == user; });
-        bool isShift = llvm::any_of(powers, [&](const Power *power) {
-          return isPlain(*power) &&
-                 power->scalar->getOperand(0).getDefiningOp() == user;
-        });
-        return !isFactor && !isShift;
+        return !isFactor && !isShift(user);
       });
       if (!isUsed)
         continue;
@@ -259,14 +255,15 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
     } else {
       source = elements(input.value, of);
       // Exponents that are computed by an fma take row scales for its factor.
-      if (source.rowScale && !llvm::all_of(argument.getUsers(), isShifted))
+      if (source.rowScale &&
+          !llvm::all_of(argument.getUsers(), [&](Operation *user) {
+            return user->hasOneUse() && isShift(user);
+          }))
         source = withoutRowScale(source, of);
       // A shift is computed once for all that it shifts.
-      bool isShift =
-          argument.hasOneUse() && llvm::any_of(relatives, [&](auto relative) {
+      if (argument.hasOneUse() && llvm::any_of(relatives, [&](auto relative) {
             return relative.second.getRhs() == argument;
-          });
-      if (isShift) {
+          })) {
         shiftArguments.insert(argument);
         double unit = -source.scale * kLog2e;
         source = {elementwise({{source.tensor, of}}, of,

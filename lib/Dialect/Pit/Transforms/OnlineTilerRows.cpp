@@ -394,35 +394,24 @@ Value OnlineTiler::factorOf(const RowFactor &factor) {
       if (known == argument)
         element = elementOf(input.first); // maybe wider
   factorDims = dims;
-  return elementwise(
-      inputs, dims, element, [&](ElementEmitter &e, ValueRange in) {
-        IRMapping mapping;
-        for (auto [i, argument] : llvm::enumerate(arguments))
-          mapping.map(argument, e.times(in[i], factors[i]));
-        mapNumbers(e, computed, mapping);
-        // The ops that the factor is computed by.
-        llvm::SetVector<Operation *> needed;
-        SmallVector<Value> worklist = {factor.row};
-        while (!worklist.empty()) {
-          Operation *def = worklist.pop_back_val().getDefiningOp();
-          if (def && def->getBlock() == computed.getBlock() &&
-              needed.insert(def))
-            llvm::append_range(worklist, def->getOperands());
-        }
-        for (Operation &inner : *computed.getBlock())
-          if (needed.contains(&inner))
-            e.b.clone(inner, mapping);
-        Value value = mapping.lookupOrDefault(factor.row);
-        if (!factor.inverse)
-          return value;
-        Value one = e.real(element, 1);
-        Value inverse = e.quotient(one, value);
-        if (!isDivisor)
-          return inverse;
-        Value zero = e.real(element, 0);
-        Value none = e.isSame(value, zero);
-        return e.select(none, zero, inverse);
-      });
+  return elementwise(inputs, dims, element,
+                     [&](ElementEmitter &e, ValueRange in) {
+                       IRMapping mapping;
+                       for (auto [i, argument] : llvm::enumerate(arguments))
+                         mapping.map(argument, e.times(in[i], factors[i]));
+                       mapNumbers(e, computed, mapping);
+                       cloneSlice(e.b, computed, factor.row, mapping);
+                       Value value = mapping.lookupOrDefault(factor.row);
+                       if (!factor.inverse)
+                         return value;
+                       Value one = e.real(element, 1);
+                       Value inverse = e.quotient(one, value);
+                       if (!isDivisor)
+                         return inverse;
+                       Value zero = e.real(element, 0);
+                       Value none = e.isSame(value, zero);
+                       return e.select(none, zero, inverse);
+                     });
 }
 
 Value OnlineTiler::finish(const ChainOp &op, Tile state) {

@@ -33,9 +33,9 @@ OnlineTiler::Tile OnlineTiler::withoutRowScale(Tile tile,
   return tile.rowScale ? Tile{materialize(tile, dims)} : tile;
 }
 
-/// The ops of a body that scalars are computed by, and what these read.
-static std::pair<llvm::SmallDenseSet<Operation *>, llvm::SmallDenseSet<Value>>
-sliceOf(linalg::LinalgOp computed, SmallVector<Value> scalars) {
+/// What the ops of a body read that scalars are computed by.
+static llvm::SmallDenseSet<Value> readsOf(linalg::LinalgOp computed,
+                                          SmallVector<Value> scalars) {
   llvm::SmallDenseSet<Operation *> ops;
   llvm::SmallDenseSet<Value> reads;
   while (!scalars.empty()) {
@@ -46,12 +46,12 @@ sliceOf(linalg::LinalgOp computed, SmallVector<Value> scalars) {
     else if (def->getBlock() == computed.getBlock() && ops.insert(def).second)
       llvm::append_range(scalars, def->getOperands());
   }
-  return {ops, reads};
+  return reads;
 }
 
 OnlineTiler::Dims OnlineTiler::dimsOf(const RowScale &scale) const {
   linalg::LinalgOp computed = scale.op->linalgOp();
-  llvm::SmallDenseSet<Value> reads = sliceOf(computed, scale.scalars).second;
+  llvm::SmallDenseSet<Value> reads = readsOf(computed, scale.scalars);
   Dims dims;
   for (const ChainInput &input : scale.op->inputs)
     if (reads.contains(computed.getMatchingBlockArgument(
@@ -68,9 +68,7 @@ OnlineTiler::rowScaleTile(const RowScale &scale, double factor) {
   if (known.first)
     return known;
   linalg::LinalgOp computed = scale.op->linalgOp();
-  llvm::SmallDenseSet<Operation *> ops;
-  llvm::SmallDenseSet<Value> reads;
-  std::tie(ops, reads) = sliceOf(computed, scale.scalars);
+  llvm::SmallDenseSet<Value> reads = readsOf(computed, scale.scalars);
   SmallVector<std::pair<Value, Dims>> inputs;
   SmallVector<BlockArgument> arguments;
   for (const ChainInput &input : scale.op->inputs) {
@@ -90,9 +88,7 @@ OnlineTiler::rowScaleTile(const RowScale &scale, double factor) {
                     for (auto [argument, value] : llvm::zip(arguments, in))
                       mapping.map(argument, value);
                     mapNumbers(e, computed, mapping);
-                    for (Operation &inner : *computed.getBlock())
-                      if (ops.contains(&inner))
-                        e.b.clone(inner, mapping);
+                    cloneSlice(e.b, computed, scale.scalars, mapping);
                     Value product;
                     for (Value scalar : scale.scalars) {
                       Value each = mapping.lookupOrDefault(scalar);

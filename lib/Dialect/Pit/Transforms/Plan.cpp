@@ -1,8 +1,8 @@
 //===- Plan.cpp - Level 1 to level 2 --------------------------------------===//
 
-#include "Choice/ChooseVariant.h"
 #include "Choice/CompareRules.h"
-#include "CollapseRows.h"
+#include "Choice/RunTimeVariants.h"
+#include "Reshapes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"

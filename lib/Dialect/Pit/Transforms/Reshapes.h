@@ -8,6 +8,8 @@
 #ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_RESHAPES_H
 #define PIT_LIB_DIALECT_PIT_TRANSFORMS_RESHAPES_H
 
+#include "pit/Selection/Rules.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/IR/PatternMatch.h"
@@ -31,6 +33,18 @@ linalg::LinalgOp collapseLoops(RewriterBase &rewriter, linalg::LinalgOp op,
 /// A value that is collapsed once it was expanded is as before, and a fill of a
 /// new tensor stays one.
 LogicalResult mergeReshapes(Operation *root);
+
+/// An op, and a rule for it.
+struct RuledOp {
+  linalg::LinalgOp op;
+  LegalRule legal;
+};
+
+/// Replaces an op that sums over a batch and its rows, if `legal` lists rows by
+/// lengths, by one that sums over all rows of the batch: its index has a single
+/// group. Nothing where dims of the batch cannot be one.
+std::optional<RuledOp> collapseRows(RewriterBase &rewriter, linalg::LinalgOp op,
+                                    const LegalRule &legal, bool unordered);
 
 } // namespace mlir::pit
 

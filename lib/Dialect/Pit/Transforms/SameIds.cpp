@@ -1,6 +1,6 @@
 //===- SameIds.cpp - Do two indices list the same micro-tiles? ------------===//
 
-#include "SameIds.h"
+#include "Folder.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

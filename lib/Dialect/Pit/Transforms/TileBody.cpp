@@ -108,9 +108,8 @@ static Value standIn(OpBuilder &builder, Value like, Type element,
   return cast.getResult(0);
 }
 
-/// Clones the ops of `op`'s body that `values` need.
-static void cloneSlice(OpBuilder &builder, linalg::LinalgOp op,
-                       ArrayRef<Value> values, IRMapping &mapping) {
+void pit::cloneSlice(OpBuilder &builder, linalg::LinalgOp op,
+                     ArrayRef<Value> values, IRMapping &mapping) {
   llvm::SetVector<Operation *> needed;
   SmallVector<Value> worklist(values);
   while (!worklist.empty()) {

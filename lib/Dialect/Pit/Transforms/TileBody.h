@@ -12,6 +12,7 @@
 #define PIT_LIB_DIALECT_PIT_TRANSFORMS_TILEBODY_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace mlir::pit {
 
@@ -40,6 +41,10 @@ struct TileBody {
 TileBody buildTileBody(OpBuilder &builder, linalg::LinalgOp op,
                        function_ref<bool(unsigned)> isInner,
                        function_ref<bool(unsigned)> isOne);
+
+/// Clones the ops of the body that `values` need.
+void cloneSlice(OpBuilder &builder, linalg::LinalgOp op, ArrayRef<Value> values,
+                IRMapping &mapping);
 
 /// Clones a template onto tiles. `starts` are the tile's first coordinates in
 /// the iteration space, for `linalg.index`.

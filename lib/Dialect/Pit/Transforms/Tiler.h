@@ -23,6 +23,7 @@
 #ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_TILER_H
 #define PIT_LIB_DIALECT_PIT_TRANSFORMS_TILER_H
 
+#include "Dialect/Pit/IR/Arithmetic.h"
 #include "Epilogues.h"
 #include "Selection/TileGeometry.h"
 #include "TileBody.h"
@@ -185,6 +186,8 @@ private:
   /// A tile of result r's accumulators that holds `constant`, null for the
   /// identity of the combiner.
   Value filled(unsigned r, TypedAttr constant = {});
+  /// A tile of a number, which is made as wide as `element`.
+  Value refill(Value number, ArrayRef<int64_t> shape, Type element);
 
   /// The accumulator's tile before anything is added.
   Value accumulator(unsigned r, Value carried);

@@ -85,17 +85,12 @@ void Tiler::start() {
     if (packedResults.back()) {
       initial.push_back(emptyPacked(r));
     } else if (markedResult) {
-      Value background =
-          arith::ConstantOp::create(rewriter, loc, mark.getBackgroundOrZero());
-      initial.push_back(linalg::FillOp::create(rewriter, loc, background,
-                                               emptyLike(init, element))
-                            .getResult(0));
+      initial.push_back(createFill(rewriter, loc, mark.getBackgroundOrZero(),
+                                   emptyLike(init, element)));
     } else if (skipped[r].kind == ResultEffect::Kind::Constant) {
-      Value constant = arith::ConstantOp::create(
-          rewriter, loc, cast<TypedAttr>(skipped[r].constant));
-      initial.push_back(linalg::FillOp::create(rewriter, loc, constant,
-                                               emptyLike(init, element))
-                            .getResult(0));
+      initial.push_back(createFill(rewriter, loc,
+                                   cast<TypedAttr>(skipped[r].constant),
+                                   emptyLike(init, element)));
     } else if (skipped[r].kind == ResultEffect::Kind::Copy) {
       initial.push_back(op->getOperand(skipped[r].operand));
     } else if (writesInPlace(r)) {
@@ -124,9 +119,7 @@ Value Tiler::widen(Value tensor, Type element) {
     return convert(tensor, element);
   Value value =
       rewriter.createOrFold<arith::ExtFOp>(loc, element, fill.value());
-  return linalg::FillOp::create(rewriter, loc, value,
-                                emptyLike(tensor, element))
-      .getResult(0);
+  return createFill(rewriter, loc, value, emptyLike(tensor, element));
 }
 
 Value Tiler::convert(Value tensor, Type element) {
@@ -135,16 +128,12 @@ Value Tiler::convert(Value tensor, Type element) {
   AffineMap identity = rewriter.getMultiDimIdentityMap(type.getRank());
   SmallVector<utils::IteratorType> iterators(type.getRank(),
                                              utils::IteratorType::parallel);
-  bool widens = type.getElementTypeBitWidth() < element.getIntOrFloatBitWidth();
   auto generic = linalg::GenericOp::create(
       rewriter, loc, empty.getType(), tensor, empty,
       ArrayRef<AffineMap>{identity, identity}, iterators,
       [&](OpBuilder &b, Location l, ValueRange args) {
-        Value value =
-            widens
-                ? arith::ExtFOp::create(b, l, element, args[0]).getResult()
-                : arith::TruncFOp::create(b, l, element, args[0]).getResult();
-        linalg::YieldOp::create(b, l, value);
+        ElementEmitter e(b, l);
+        e.make<linalg::YieldOp>(e.convert(element, args[0]));
       });
   return generic.getResult(0);
 }
@@ -186,9 +175,9 @@ Value Tiler::filled(unsigned r, TypedAttr constant) {
   Type element = body.accumulators[r];
   if (!constant)
     constant = identityOf(matchCombiner(op, r)->ops.front(), element);
-  Value value = arith::ConstantOp::create(rewriter, loc, constant);
-  Value empty = tensor::EmptyOp::create(rewriter, loc, resultShape(r), element);
-  return linalg::FillOp::create(rewriter, loc, value, empty).getResult(0);
+  return createFill(
+      rewriter, loc, constant,
+      tensor::EmptyOp::create(rewriter, loc, resultShape(r), element));
 }
 
 Value Tiler::emptyParts(unsigned r) {
@@ -209,21 +198,23 @@ Type Tiler::partElement(unsigned r) {
              : body.accumulators[r];
 }
 
+Value Tiler::refill(Value number, ArrayRef<int64_t> shape, Type element) {
+  if (number.getType() != element)
+    number = ElementEmitter(rewriter, loc).convert(element, number);
+  return createFill(rewriter, loc, number,
+                    tensor::EmptyOp::create(rewriter, loc, shape, element));
+}
+
 Value Tiler::addPartials(unsigned r, Value parts, Value transpose) {
   AffineMap map = initMap(r);
   Type element = body.accumulators[r];
   Value init = op.getDpsInits()[r];
   auto type = RankedTensorType::get(tileShape(map), element);
   Value sum;
-  if (Value fill = fillOf(init)) {
-    if (fill.getType() != element)
-      fill = arith::ExtFOp::create(rewriter, loc, element, fill);
-    Value empty =
-        tensor::EmptyOp::create(rewriter, loc, type.getShape(), element);
-    sum = linalg::FillOp::create(rewriter, loc, fill, empty).getResult(0);
-  } else {
+  if (Value fill = fillOf(init))
+    sum = refill(fill, type.getShape(), element);
+  else
     sum = read(init, map, element);
-  }
   // Lists end with identities, which add nothing.
   Operation *combine = matchCombiner(op, r)->ops.front();
   TypedAttr identity = identityOf(combine, partElement(r));
@@ -257,7 +248,7 @@ Value Tiler::addPartials(unsigned r, Value parts, Value transpose) {
             [&](OpBuilder &b, Location l, ValueRange args) {
               Value value = args[0];
               if (value.getType() != element)
-                value = arith::ExtFOp::create(b, l, element, value);
+                value = ElementEmitter(b, l).convert(element, value);
               linalg::YieldOp::create(
                   b, l, arith::getReductionOp(kind, b, l, args[1], value));
             })
@@ -283,13 +274,8 @@ Value Tiler::accumulator(unsigned r, Value carried) {
     return filled(r);
   bool conflicting = writesAgain();
   Value fill = fillOf(init);
-  if (fill && !conflicting) {
-    if (fill.getType() != element)
-      fill = arith::ExtFOp::create(rewriter, loc, element, fill);
-    Value empty =
-        tensor::EmptyOp::create(rewriter, loc, resultShape(r), element);
-    return linalg::FillOp::create(rewriter, loc, fill, empty).getResult(0);
-  }
+  if (fill && !conflicting)
+    return refill(fill, resultShape(r), element);
   // The carried tensor has the sums of conflicting groups so far.
   bool inCarried = conflicting || writesInPlace(r);
   return read(inCarried ? carried : init, map, element);

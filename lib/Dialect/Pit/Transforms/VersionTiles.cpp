@@ -14,8 +14,8 @@
 #include "Epilogues.h"
 #include "Tiler.h"
 
+#include "Selection/TileChoice.h"
 #include "Selection/TileGeometry.h"
-#include "Selection/TileVersions.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
