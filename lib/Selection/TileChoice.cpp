@@ -3,7 +3,6 @@
 #include "TileChoice.h"
 
 #include "TileGeometry.h"
-#include "TileModel.h"
 #include "pit/Analysis/Factors.h"
 
 #include "llvm/Support/FormatVariadic.h"

@@ -1,6 +1,6 @@
 //===- TileModel.cpp - What an op takes in tiles --------------------------===//
 
-#include "TileModel.h"
+#include "TileChoice.h"
 
 #include "Candidates.h"
 #include "TileGeometry.h"

@@ -1,6 +1,6 @@
 //===- MainloopMatch.cpp - Contractions that mainloops can do -------------===//
 
-#include "MainloopMatch.h"
+#include "BuildMainloop.h"
 
 #include "pit/Analysis/Padding.h"
 #include "pit/Dialect/Pit/IR/TileExtents.h"

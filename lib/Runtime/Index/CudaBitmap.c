@@ -9,7 +9,7 @@
 #include "Bitmap.h"
 #include "Cuda/CudaContext.h"
 #include "CudaIndex.h"
-#include "CudaMatrix.h"
+#include "CudaIndexScan.h"
 #include "Sources/Sources.h"
 
 #include "pit-runtime/Device.h"

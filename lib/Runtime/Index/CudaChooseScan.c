@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudaChooseScan.h"
-#include "CudaMatrix.h"
+#include "CudaIndexScan.h"
 
 enum {
   MAX_COUNT_BLOCKS = 64, ///< that count bits

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudaIndex.h"
-#include "CudaMatrix.h"
+#include "CudaIndexScan.h"
 
 enum {
   MAX_CLUSTER = 8,

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudaIndexScan.h"
-#include "CudaMatrix.h"
 #include "Sources/Sources.h"
 
 enum {

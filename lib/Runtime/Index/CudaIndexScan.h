@@ -5,6 +5,7 @@
 
 #include "Cuda/Cuda.h"
 #include "Device/Kernels.h"
+#include "Rows.h"
 
 /// The kernels of lib/Runtime/Device, for GPUs from there on; no data if the
 /// runtime was built without a compiler for them.
@@ -67,5 +68,28 @@ pit_status pit_cuda_index_alloc(const pit_cuda_build *build, int64_t count,
 /// Blocks for so many items of one thread each, in a kernel that loops.
 int64_t pit_cuda_index_blocks(const pit_cuda_build *build, int64_t items,
                               int64_t items_per_block);
+
+enum {
+  PIT_VECTOR_BYTES = 16,
+  PIT_PIECE_BYTES = 512, ///< that a warp reads of a row
+  PIT_SIZE_OF_BITS = -3  ///< log2 of the bytes of an element that is a bit
+};
+
+/// A matrix of rows of 16 bytes: dimension 0, and the contiguous one.
+typedef struct pit_cuda_matrix {
+  pit_cuda_values values;
+  pit_dim rows, columns;
+  bool axis_last;
+} pit_cuda_matrix;
+
+/// The values, or the bytes of the mask, that a build reads.
+pit_rows pit_cuda_rows_of(const pit_cuda_build *build);
+
+/// True iff the bitmap that a build reads is such a matrix, of bits.
+bool pit_cuda_get_bit_matrix(const pit_cuda_build *build,
+                             pit_cuda_matrix *matrix);
+
+/// True iff that is such a matrix.
+bool pit_cuda_get_matrix(const pit_rows *rows, pit_cuda_matrix *matrix);
 
 #endif // PIT_LIB_RUNTIME_INDEX_CUDAINDEXSCAN_H

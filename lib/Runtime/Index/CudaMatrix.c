@@ -1,6 +1,6 @@
 //===- CudaMatrix.c - Values in contiguous rows, on a device --------------===//
 
-#include "CudaMatrix.h"
+#include "CudaIndexScan.h"
 
 static uint64_t repeat(uint64_t bits, int32_t size_log2) {
   for (int32_t width = 8 << size_log2; width < 64; width *= 2)

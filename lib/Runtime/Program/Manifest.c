@@ -1,7 +1,6 @@
 //===- Manifest.c - Signatures of compiled functions ----------------------===//
 
 #include "Manifest.h"
-#include "ShapeProgram.h"
 
 enum { MAX_VALUES = 4096, MAX_REQUIREMENTS = 65536 };
 

@@ -1,6 +1,6 @@
 //===- ShapeProgram.c - Sizes computed from arguments' shapes -------------===//
 
-#include "ShapeProgram.h"
+#include "Manifest.h"
 
 #include <stdio.h>
 #include <string.h>

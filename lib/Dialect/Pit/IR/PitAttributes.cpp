@@ -2,7 +2,7 @@
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
-#include "ExtentList.h"
+#include "Verify.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -5,7 +5,9 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypeInterfaces.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -54,6 +56,36 @@ inline LogicalResult verifyNumber(Operation *op, StringRef what,
 
 /// `bits` says of each element of `tensor` whether it is selected.
 LogicalResult verifyBitmap(Operation *op, ShapedType bits, ShapedType tensor);
+
+inline ParseResult parseExtents(AsmParser &parser,
+                                SmallVectorImpl<int64_t> &extents) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() {
+    if (succeeded(parser.parseOptionalStar())) {
+      extents.push_back(ShapedType::kDynamic);
+      return ParseResult(success());
+    }
+    return parser.parseInteger(extents.emplace_back());
+  });
+}
+
+inline void printExtents(AsmPrinter &printer, ArrayRef<int64_t> extents) {
+  printer << '[';
+  llvm::interleaveComma(extents, printer.getStream(), [&](int64_t e) {
+    if (ShapedType::isDynamic(e))
+      printer << '*';
+    else
+      printer << e;
+  });
+  printer << ']';
+}
+
+inline LogicalResult emitWideAxis(function_ref<InFlightDiagnostic()> emitError,
+                                  int64_t extent, int64_t axis) {
+  std::string wide =
+      ShapedType::isDynamic(extent) ? "*" : std::to_string(extent);
+  return emitError() << "micro-tile is " << wide << " wide along its axis "
+                     << axis << ", it has to be 1";
+}
 
 } // namespace mlir::pit
 

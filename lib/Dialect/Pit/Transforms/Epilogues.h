@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace mlir::pit {
 
@@ -79,6 +80,15 @@ inline Value createFill(OpBuilder &builder, Location loc, TypedAttr constant,
                         Value into) {
   return createFill(builder, loc,
                     arith::ConstantOp::create(builder, loc, constant), into);
+}
+
+/// For how many sums of a contraction like `op` a block of threads has
+/// registers: those of tensor cores, or of scalar code.
+inline int64_t getMostSums(linalg::LinalgOp op) {
+  bool isNarrow = llvm::all_of(op.getDpsInputs(), [](Value operand) {
+    return getElementTypeOrSelf(operand).getIntOrFloatBitWidth() <= 16;
+  });
+  return isNarrow ? 128 * 256 : 128 * 128;
 }
 
 } // namespace mlir::pit

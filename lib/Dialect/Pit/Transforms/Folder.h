@@ -151,10 +151,6 @@ private:
   SmallVector<Offer> offers;
 };
 
-/// True if two indices list the same ids in the same groups. How long whole
-/// dimensions are makes no difference.
-bool listSameIds(IndexOp a, IndexOp b);
-
 } // namespace mlir::pit
 
 #endif // PIT_LIB_DIALECT_PIT_TRANSFORMS_FOLDER_H

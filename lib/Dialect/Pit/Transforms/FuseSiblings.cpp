@@ -16,7 +16,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Epilogues.h"
-#include "Siblings.h"
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Transforms.h"
