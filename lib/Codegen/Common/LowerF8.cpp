@@ -139,52 +139,44 @@ static Value truncate(OpBuilder &b, Location loc, Value value, Type to) {
 
 namespace {
 
-struct LowerExtF : OpRewritePattern<arith::ExtFOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(arith::ExtFOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isF8(op.getIn().getType()))
-      return failure();
-    Location loc = op.getLoc();
-    Value wide = extend(rewriter, loc, op.getIn(),
-                        op->getParentOfType<gpu::GPUModuleOp>() != nullptr);
-    Type to = getElementTypeOrSelf(op.getType());
-    if (to.isF64())
-      wide = arith::ExtFOp::create(rewriter, loc, op.getType(), wide);
-    else if (!to.isF32())
-      wide = arith::TruncFOp::create(rewriter, loc, op.getType(), wide);
-    rewriter.replaceOp(op, wide);
-    return success();
-  }
-};
+LogicalResult lowerExtF(arith::ExtFOp op, PatternRewriter &rewriter) {
+  if (!isF8(op.getIn().getType()))
+    return failure();
+  Location loc = op.getLoc();
+  Value wide = extend(rewriter, loc, op.getIn(),
+                      op->getParentOfType<gpu::GPUModuleOp>() != nullptr);
+  Type to = getElementTypeOrSelf(op.getType());
+  if (to.isF64())
+    wide = arith::ExtFOp::create(rewriter, loc, op.getType(), wide);
+  else if (!to.isF32())
+    wide = arith::TruncFOp::create(rewriter, loc, op.getType(), wide);
+  rewriter.replaceOp(op, wide);
+  return success();
+}
 
-struct LowerTruncF : OpRewritePattern<arith::TruncFOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(arith::TruncFOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isF8(op.getType()))
-      return failure();
-    Location loc = op.getLoc();
-    Value value = op.getIn();
-    Type from = getElementTypeOrSelf(value.getType());
-    if (from.isF64()) {
-      rewriter.replaceOp(op, roundOnce(rewriter, loc, value, op.getType()));
-      return success();
-    }
-    if (!from.isF32())
-      value = arith::ExtFOp::create(
-          rewriter, loc,
-          MathBuilder::cloneType(value.getType(), rewriter.getF32Type()),
-          value);
-    rewriter.replaceOp(op, truncate(rewriter, loc, value, op.getType()));
+LogicalResult lowerTruncF(arith::TruncFOp op, PatternRewriter &rewriter) {
+  if (!isF8(op.getType()))
+    return failure();
+  Location loc = op.getLoc();
+  Value value = op.getIn();
+  Type from = getElementTypeOrSelf(value.getType());
+  if (from.isF64()) {
+    rewriter.replaceOp(op, roundOnce(rewriter, loc, value, op.getType()));
     return success();
   }
-};
+  if (!from.isF32())
+    value = arith::ExtFOp::create(
+        rewriter, loc,
+        MathBuilder::cloneType(value.getType(), rewriter.getF32Type()), value);
+  rewriter.replaceOp(op, truncate(rewriter, loc, value, op.getType()));
+  return success();
+}
 
 struct PitLowerF8 : pit::impl::PitLowerF8Base<PitLowerF8> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<LowerExtF, LowerTruncF>(&getContext());
+    patterns.add(lowerExtF);
+    patterns.add(lowerTruncF);
     if (failed(rewriteConversions(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -121,47 +121,42 @@ struct LowerNarrowFma : OpRewritePattern<math::FmaOp> {
   bool device;
 };
 
-struct LowerNarrowTruncF : OpRewritePattern<arith::TruncFOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(arith::TruncFOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!getElementTypeOrSelf(op.getIn().getType()).isF64() ||
-        getElementTypeOrSelf(op.getType()).isF32())
-      return failure();
-    rewriter.replaceOp(
-        op, roundOnce(rewriter, op.getLoc(), op.getIn(), op.getType()));
-    return success();
-  }
-};
+LogicalResult lowerNarrowTruncF(arith::TruncFOp op, PatternRewriter &rewriter) {
+  if (!getElementTypeOrSelf(op.getIn().getType()).isF64() ||
+      getElementTypeOrSelf(op.getType()).isF32())
+    return failure();
+  rewriter.replaceOp(
+      op, roundOnce(rewriter, op.getLoc(), op.getIn(), op.getType()));
+  return success();
+}
 
 /// x^n with the power as a float, which has the sign of x taken out: whether n
 /// is odd does not show in a float.
-struct LowerFPowI : OpRewritePattern<math::FPowIOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::FPowIOp op,
-                                PatternRewriter &rewriter) const override {
-    MathBuilder a{rewriter, op.getLoc()};
-    Type type = op.getType();
-    Type wide = MathBuilder::cloneType(type, rewriter.getF64Type());
-    Value base = op.getLhs(), power = op.getRhs();
-    if (getElementTypeOrSelf(power.getType()).isIndex())
-      power = a.make<arith::IndexCastOp>(
-          MathBuilder::cloneType(type, rewriter.getI64Type()), power);
-    Value x = a.make<math::AbsFOp>(base);
-    if (type != wide)
-      x = a.make<arith::ExtFOp>(wide, x);
-    Value n = a.make<arith::SIToFPOp>(wide, power);
-    Value y = a.make<math::PowFOp>(x, n, op.getFastmath());
-    if (type != wide)
-      y = a.make<arith::TruncFOp>(type, y);
-    Value one = a.integer(power.getType(), 1);
-    Value odd = a.compare(arith::CmpIPredicate::eq,
-                          a.make<arith::AndIOp>(power, one), one);
-    Value withSign = a.make<math::CopySignOp>(y, base);
-    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, odd, withSign, y);
-    return success();
-  }
-};
+LogicalResult lowerFPowI(math::FPowIOp op, PatternRewriter &rewriter) {
+  Location loc = op.getLoc();
+  MathBuilder a{rewriter, loc};
+  Type type = op.getType();
+  Type wide = MathBuilder::cloneType(type, rewriter.getF64Type());
+  Value base = op.getLhs(), power = op.getRhs();
+  if (getElementTypeOrSelf(power.getType()).isIndex())
+    power = arith::IndexCastOp::create(
+        rewriter, loc, MathBuilder::cloneType(type, rewriter.getI64Type()),
+        power);
+  Value x = math::AbsFOp::create(rewriter, loc, base);
+  if (type != wide)
+    x = arith::ExtFOp::create(rewriter, loc, wide, x);
+  Value n = arith::SIToFPOp::create(rewriter, loc, wide, power);
+  Value y = math::PowFOp::create(rewriter, loc, x, n, op.getFastmath());
+  if (type != wide)
+    y = arith::TruncFOp::create(rewriter, loc, type, y);
+  Value one = a.integer(power.getType(), 1);
+  Value odd = arith::CmpIOp::create(
+      rewriter, loc, arith::CmpIPredicate::eq,
+      arith::AndIOp::create(rewriter, loc, power, one), one);
+  Value withSign = math::CopySignOp::create(rewriter, loc, y, base);
+  rewriter.replaceOpWithNewOp<arith::SelectOp>(op, odd, withSign, y);
+  return success();
+}
 
 struct PitLowerMath : pit::impl::PitLowerMathBase<PitLowerMath> {
   using PitLowerMathBase::PitLowerMathBase;
@@ -195,9 +190,9 @@ struct PitLowerMath : pit::impl::PitLowerMathBase<PitLowerMath> {
 
   static void addHostPatterns(RewritePatternSet &patterns) {
     MLIRContext *context = patterns.getContext();
-    patterns.add<LowerNarrowTruncF>(context);
+    patterns.add(lowerNarrowTruncF);
     // For powers that are no constants.
-    patterns.add<LowerFPowI>(context, /*benefit=*/0);
+    patterns.add(lowerFPowI, /*benefit=*/0);
     // LLVM's exp(x) - 1 is 0 where x is small.
     RewritePatternSet libm(context);
     populateMathToLibmConversionPatterns(libm);

@@ -59,50 +59,44 @@ Value MathBuilder::bits(Value value) const {
 namespace {
 
 /// The number between two others, which upstream of this version gets wrong.
-struct ExpandClampF : OpRewritePattern<math::ClampFOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::ClampFOp op,
-                                PatternRewriter &rewriter) const override {
-    Value least = MathBuilder{rewriter, op.getLoc()}.make<arith::MaximumFOp>(
-        op.getValue(), op.getMin(), op.getFastmath());
-    rewriter.replaceOpWithNewOp<arith::MinimumFOp>(op, least, op.getMax(),
-                                                   op.getFastmath());
-    return success();
-  }
-};
+LogicalResult expandClampF(math::ClampFOp op, PatternRewriter &rewriter) {
+  Value least = arith::MaximumFOp::create(rewriter, op.getLoc(), op.getValue(),
+                                          op.getMin(), op.getFastmath());
+  rewriter.replaceOpWithNewOp<arith::MinimumFOp>(op, least, op.getMax(),
+                                                 op.getFastmath());
+  return success();
+}
 
 /// Comparisons of a float's bits without the sign, in unsigned integers.
-template <typename Op> struct ExpandClass : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
-  LogicalResult matchAndRewrite(Op op,
-                                PatternRewriter &rewriter) const override {
-    auto type = cast<FloatType>(getElementTypeOrSelf(op.getOperand()));
-    const llvm::fltSemantics &semantics = type.getFloatSemantics();
-    APInt infinity = APFloat::getInf(semantics).bitcastToAPInt();
-    MathBuilder a{rewriter, op.getLoc()};
-    Value bits = a.bits(op.getOperand());
-    APInt mask = APInt::getSignedMaxValue(type.getWidth());
-    bits = a.make<arith::AndIOp>(bits, a.constant(bits.getType(), mask));
-    if constexpr (std::is_same_v<Op, math::IsInfOp>) {
-      if (!APFloat::semanticsHasInf(semantics)) {
-        rewriter.replaceOpWithNewOp<arith::ConstantOp>(
-            op, rewriter.getZeroAttr(op.getType()));
-        return success();
-      }
-      rewriter.replaceOpWithNewOp<arith::CmpIOp>(
-          op, arith::CmpIPredicate::eq, bits,
-          a.constant(bits.getType(), infinity));
-    } else {
-      APInt least = APFloat::getSmallestNormalized(semantics).bitcastToAPInt();
-      Value above =
-          a.make<arith::SubIOp>(bits, a.constant(bits.getType(), least));
-      rewriter.replaceOpWithNewOp<arith::CmpIOp>(
-          op, arith::CmpIPredicate::ult, above,
-          a.constant(bits.getType(), infinity - least));
+template <typename Op>
+LogicalResult expandClass(Op op, PatternRewriter &rewriter) {
+  auto type = cast<FloatType>(getElementTypeOrSelf(op.getOperand()));
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  APInt infinity = APFloat::getInf(semantics).bitcastToAPInt();
+  MathBuilder a{rewriter, op.getLoc()};
+  Value bits = a.bits(op.getOperand());
+  APInt mask = APInt::getSignedMaxValue(type.getWidth());
+  bits = arith::AndIOp::create(rewriter, op.getLoc(), bits,
+                               a.constant(bits.getType(), mask));
+  if constexpr (std::is_same_v<Op, math::IsInfOp>) {
+    if (!APFloat::semanticsHasInf(semantics)) {
+      rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+          op, rewriter.getZeroAttr(op.getType()));
+      return success();
     }
-    return success();
+    rewriter.replaceOpWithNewOp<arith::CmpIOp>(
+        op, arith::CmpIPredicate::eq, bits,
+        a.constant(bits.getType(), infinity));
+  } else {
+    APInt least = APFloat::getSmallestNormalized(semantics).bitcastToAPInt();
+    Value above = arith::SubIOp::create(rewriter, op.getLoc(), bits,
+                                        a.constant(bits.getType(), least));
+    rewriter.replaceOpWithNewOp<arith::CmpIOp>(
+        op, arith::CmpIPredicate::ult, above,
+        a.constant(bits.getType(), infinity - least));
   }
-};
+  return success();
+}
 
 } // namespace
 
@@ -130,93 +124,94 @@ static Value raise(Value base, uint64_t power, Value one,
 namespace {
 
 /// x^n, n constant and small: each product adds an error.
-struct ExpandFPowI : OpRewritePattern<math::FPowIOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::FPowIOp op,
-                                PatternRewriter &rewriter) const override {
-    constexpr int64_t kLargest = 8;
-    std::optional<APInt> power = matchInteger(op.getRhs());
-    if (!power || power->abs().ugt(kLargest))
-      return failure();
-    MathBuilder a{rewriter, op.getLoc()};
-    Type element = getElementTypeOrSelf(op.getType());
-    bool narrow = element.getIntOrFloatBitWidth() < 32;
-    Value base = op.getLhs();
-    if (narrow)
-      base = a.make<arith::ExtFOp>(
-          MathBuilder::cloneType(op.getType(), rewriter.getF32Type()), base);
-    Value one = a.constant(base.getType(), 1.0);
-    Value result =
-        raise(base, power->abs().getZExtValue(), one, [&](Value x, Value y) {
-          return a.make<arith::MulFOp>(x, y, op.getFastmath());
-        });
-    if (power->isNegative())
-      result = a.make<arith::DivFOp>(one, result, op.getFastmath());
-    if (narrow)
-      result = a.make<arith::TruncFOp>(op.getType(), result);
-    rewriter.replaceOp(op, result);
-    return success();
-  }
-};
+LogicalResult expandFPowI(math::FPowIOp op, PatternRewriter &rewriter) {
+  constexpr int64_t kLargest = 8;
+  std::optional<APInt> power = matchInteger(op.getRhs());
+  if (!power || power->abs().ugt(kLargest))
+    return failure();
+  Location loc = op.getLoc();
+  Type element = getElementTypeOrSelf(op.getType());
+  bool narrow = element.getIntOrFloatBitWidth() < 32;
+  Value base = op.getLhs();
+  if (narrow)
+    base = arith::ExtFOp::create(
+        rewriter, loc,
+        MathBuilder::cloneType(op.getType(), rewriter.getF32Type()), base);
+  Value one = MathBuilder{rewriter, loc}.constant(base.getType(), 1.0);
+  Value result = raise(
+      base, power->abs().getZExtValue(), one, [&](Value x, Value y) -> Value {
+        return arith::MulFOp::create(rewriter, loc, x, y, op.getFastmath());
+      });
+  if (power->isNegative())
+    result =
+        arith::DivFOp::create(rewriter, loc, one, result, op.getFastmath());
+  if (narrow)
+    result = arith::TruncFOp::create(rewriter, loc, op.getType(), result);
+  rewriter.replaceOp(op, result);
+  return success();
+}
+
+Value compare(const MathBuilder &a, arith::CmpIPredicate predicate, Value x,
+              Value y) {
+  return arith::CmpIOp::create(a.b, a.loc, predicate, x, y);
+}
+
+/// Squares and multiplies, once for each bit of the power.
+Value emitLoop(const MathBuilder &a, math::IPowIOp op, Value odd, Value zero,
+               Value one, function_ref<Value(Value, Value)> multiply) {
+  OpBuilder &b = a.b;
+  Type element = getElementTypeOrSelf(op.getType());
+  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, a.loc, value);
+  };
+  if (bits == 1)
+    return arith::SelectOp::create(b, a.loc, odd, op.getLhs(), one);
+  auto loop = scf::ForOp::create(
+      b, a.loc, index(0), index(bits), index(1),
+      ValueRange{one, op.getLhs(), op.getRhs()},
+      [&](OpBuilder &, Location loc, Value, ValueRange values) {
+        Value low = arith::AndIOp::create(b, loc, values[2], one);
+        Value isOdd = compare(a, arith::CmpIPredicate::ne, low, zero);
+        Value product = arith::SelectOp::create(
+            b, loc, isOdd, multiply(values[0], values[1]), values[0]);
+        Value square = multiply(values[1], values[1]);
+        Value rest = arith::ShRUIOp::create(b, loc, values[2], one);
+        scf::YieldOp::create(b, loc, ValueRange{product, square, rest});
+      });
+  return loop.getResult(0);
+}
 
 /// n^m in integers: what overflows is cut off, as in a product.
-struct ExpandIPowI : OpRewritePattern<math::IPowIOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::IPowIOp op,
-                                PatternRewriter &rewriter) const override {
-    using P = arith::CmpIPredicate;
-    MathBuilder a{rewriter, op.getLoc()};
-    Type type = op.getType();
-    Value zero = a.integer(type, 0), one = a.integer(type, 1);
-    auto multiply = [&](Value x, Value y) {
-      return a.make<arith::MulIOp>(x, y);
-    };
-    std::optional<APInt> power = matchInteger(op.getRhs());
-    if (power && power->isNonNegative()) {
-      rewriter.replaceOp(
-          op, raise(op.getLhs(), power->getLimitedValue(), one, multiply));
-      return success();
-    }
-    Value low = a.make<arith::AndIOp>(op.getRhs(), one);
-    Value odd = a.compare(P::ne, low, zero);
-    Value result = emitLoop(a, op, odd, zero, one, multiply);
-    // A negative power is 1 / n^-m, rounded towards 0.
-    Value minusOne = a.integer(type, -1);
-    Value sign = a.select(odd, minusOne, one);
-    Value small = a.select(a.compare(P::eq, op.getLhs(), minusOne), sign, zero);
-    small = a.select(a.compare(P::eq, op.getLhs(), one), one, small);
-    Value negative = a.compare(P::slt, op.getRhs(), zero);
-    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, negative, small, result);
+LogicalResult expandIPowI(math::IPowIOp op, PatternRewriter &rewriter) {
+  Location loc = op.getLoc();
+  MathBuilder a{rewriter, loc};
+  Type type = op.getType();
+  Value zero = a.integer(type, 0), one = a.integer(type, 1);
+  auto multiply = [&](Value x, Value y) -> Value {
+    return arith::MulIOp::create(rewriter, loc, x, y);
+  };
+  std::optional<APInt> power = matchInteger(op.getRhs());
+  if (power && power->isNonNegative()) {
+    rewriter.replaceOp(
+        op, raise(op.getLhs(), power->getLimitedValue(), one, multiply));
     return success();
   }
-
-  /// Squares and multiplies, once for each bit of the power.
-  static Value emitLoop(const MathBuilder &a, math::IPowIOp op, Value odd,
-                        Value zero, Value one,
-                        function_ref<Value(Value, Value)> multiply) {
-    OpBuilder &b = a.b;
-    Type element = getElementTypeOrSelf(op.getType());
-    int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-    auto index = [&](int64_t value) -> Value {
-      return a.make<arith::ConstantIndexOp>(value);
-    };
-    if (bits == 1)
-      return a.select(odd, op.getLhs(), one);
-    auto loop = scf::ForOp::create(
-        b, a.loc, index(0), index(bits), index(1),
-        ValueRange{one, op.getLhs(), op.getRhs()},
-        [&](OpBuilder &, Location loc, Value, ValueRange values) {
-          Value low = a.make<arith::AndIOp>(values[2], one);
-          Value isOdd = a.compare(arith::CmpIPredicate::ne, low, zero);
-          Value product =
-              a.select(isOdd, multiply(values[0], values[1]), values[0]);
-          Value square = multiply(values[1], values[1]);
-          Value rest = a.make<arith::ShRUIOp>(values[2], one);
-          scf::YieldOp::create(b, loc, ValueRange{product, square, rest});
-        });
-    return loop.getResult(0);
-  }
-};
+  Value odd =
+      compare(a, arith::CmpIPredicate::ne,
+              arith::AndIOp::create(rewriter, loc, op.getRhs(), one), zero);
+  Value result = emitLoop(a, op, odd, zero, one, multiply);
+  // A negative power is 1 / n^-m, rounded towards 0.
+  Value minusOne = a.integer(type, -1);
+  Value sign = arith::SelectOp::create(rewriter, loc, odd, minusOne, one);
+  Value isMinus = compare(a, arith::CmpIPredicate::eq, op.getLhs(), minusOne);
+  Value small = arith::SelectOp::create(rewriter, loc, isMinus, sign, zero);
+  Value isOne = compare(a, arith::CmpIPredicate::eq, op.getLhs(), one);
+  small = arith::SelectOp::create(rewriter, loc, isOne, one, small);
+  Value negative = compare(a, arith::CmpIPredicate::slt, op.getRhs(), zero);
+  rewriter.replaceOpWithNewOp<arith::SelectOp>(op, negative, small, result);
+  return success();
+}
 
 } // namespace
 
@@ -233,7 +228,9 @@ LogicalResult pit::rewriteConversions(Operation *root,
 }
 
 void pit::populateMathExpansionPatterns(RewritePatternSet &patterns) {
-  patterns.add<ExpandClampF, ExpandClass<math::IsInfOp>,
-               ExpandClass<math::IsNormalOp>, ExpandFPowI, ExpandIPowI>(
-      patterns.getContext());
+  patterns.add(expandClampF);
+  patterns.add(expandClass<math::IsInfOp>);
+  patterns.add(expandClass<math::IsNormalOp>);
+  patterns.add(expandFPowI);
+  patterns.add(expandIPowI);
 }

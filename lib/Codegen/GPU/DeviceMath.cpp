@@ -93,125 +93,92 @@ Value matchPlus(Value value, double constant) {
 /// where erf is nearly -1. Q is a minimax fit of degree 6 on [0, 4.5], with
 /// Q(0) = 0, by iteratively reweighted least squares: erfc is off by 7e-5 of
 /// itself there. Beyond, it goes on falling up to 8, where it is 2^-94.
-struct LowerGelu : OpRewritePattern<arith::MulFOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(arith::MulFOp op,
-                                PatternRewriter &rewriter) const override {
-    static constexpr double exponent[] = {1.705453178146854e-4,
-                                          -3.306932048872113e-3,
-                                          2.817938849329948e-2,
-                                          -0.1437540501356125,
-                                          -0.9231392741203308,
-                                          -1.6266440153121948,
-                                          0};
-    constexpr double last = 8;
-    if (!op.getType().isF32())
-      return failure();
-    for (bool first : {true, false}) {
-      auto half = matchScaled(first ? op.getLhs() : op.getRhs());
-      Value erf = matchPlus(first ? op.getRhs() : op.getLhs(), 1);
-      auto erfOp = erf ? erf.getDefiningOp<math::ErfOp>() : math::ErfOp();
-      auto scaled = erfOp ? matchScaled(erfOp.getOperand()) : std::nullopt;
-      if (!half || !scaled || scaled->first != half->first ||
-          !isApproximate(erfOp) || half->second <= 0 || scaled->second <= 0)
-        continue;
-      auto [x, h] = *half;
-      double c = scaled->second;
-      // h and c are part of the exponent's coefficients.
-      SmallVector<double> coefficients(std::begin(exponent),
-                                       std::end(exponent));
-      double power = 1;
-      for (double &coefficient : llvm::reverse(coefficients)) {
-        coefficient *= power;
-        power *= c;
-      }
-      coefficients.back() += std::log2(h);
-      Scalars s(rewriter, op.getLoc(), op.getType());
-      Value bounded = s.min(s.abs(x), s.number(last / c));
-      Value part = approximateExp2(s, s.polynomial(coefficients, bounded));
-      Value positive = s.max(x, s.number(0));
-      if (h != 0.5)
-        positive = s.mul(positive, s.number(2 * h));
-      rewriter.replaceOp(op, s.fma(s.neg(bounded), part, positive));
-      return success();
+Value lowerGelu(const Scalars &s, arith::MulFOp op) {
+  static constexpr double exponent[] = {1.705453178146854e-4,
+                                        -3.306932048872113e-3,
+                                        2.817938849329948e-2,
+                                        -0.1437540501356125,
+                                        -0.9231392741203308,
+                                        -1.6266440153121948,
+                                        0};
+  constexpr double last = 8;
+  if (!op.getType().isF32())
+    return {};
+  for (bool first : {true, false}) {
+    auto half = matchScaled(first ? op.getLhs() : op.getRhs());
+    Value erf = matchPlus(first ? op.getRhs() : op.getLhs(), 1);
+    auto erfOp = erf ? erf.getDefiningOp<math::ErfOp>() : math::ErfOp();
+    auto scaled = erfOp ? matchScaled(erfOp.getOperand()) : std::nullopt;
+    if (!half || !scaled || scaled->first != half->first ||
+        !isApproximate(erfOp) || half->second <= 0 || scaled->second <= 0)
+      continue;
+    auto [x, h] = *half;
+    double c = scaled->second;
+    // h and c are part of the exponent's coefficients.
+    SmallVector<double> coefficients(std::begin(exponent), std::end(exponent));
+    double power = 1;
+    for (double &coefficient : llvm::reverse(coefficients)) {
+      coefficient *= power;
+      power *= c;
     }
-    return failure();
+    coefficients.back() += std::log2(h);
+    Value bounded = s.min(s.abs(x), s.number(last / c));
+    Value part = approximateExp2(s, s.polynomial(coefficients, bounded));
+    Value positive = s.max(x, s.number(0));
+    if (h != 0.5)
+      positive = s.mul(positive, s.number(2 * h));
+    return s.fma(s.neg(bounded), part, positive);
   }
-};
+  return {};
+}
 
 /// x / (1 + exp(y)) with `afn`, as silu and sigmoid are: the divisor is at
 /// least 1, so a reciprocal needs no care of subnormal numbers.
-struct LowerSigmoid : OpRewritePattern<arith::DivFOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(arith::DivFOp op,
-                                PatternRewriter &rewriter) const override {
-    Value power = matchPlus(op.getRhs(), 1);
-    if (!op.getType().isF32() || !isApproximate(op) || !power ||
-        !power.getDefiningOp<math::ExpOp>())
-      return failure();
-    Scalars s(rewriter, op.getLoc());
-    Value reciprocal =
-        callFlushing(s, "llvm.nvvm.rcp.approx.ftz.f", op.getRhs());
-    rewriter.replaceOp(op, s.mul(op.getLhs(), reciprocal));
-    return success();
-  }
-};
+Value lowerSigmoid(const Scalars &s, arith::DivFOp op) {
+  Value power = matchPlus(op.getRhs(), 1);
+  if (!op.getType().isF32() || !isApproximate(op) || !power ||
+      !power.getDefiningOp<math::ExpOp>())
+    return {};
+  Value reciprocal = callFlushing(s, "llvm.nvvm.rcp.approx.ftz.f", op.getRhs());
+  return s.mul(op.getLhs(), reciprocal);
+}
 
 /// exp(x) = 2^n * 2^f, where n + f = x * log2(e), n is whole and |f| <= 0.5:
 /// PTX's 2^x is as exact as x. With `afn` it is 2^(x * log2(e)), off by the
 /// rounding of that product, which is up to |x| units in the last place.
-struct LowerExp : OpRewritePattern<math::ExpOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::ExpOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isF32(op.getType()))
-      return failure();
-    Scalars s(rewriter, op.getLoc(), op.getType());
-    Value high = s.number(1.44269502162933349609375); // log2(e) as f32
-    if (isApproximate(op)) {
-      rewriter.replaceOp(op, approximateExp2(s, s.mul(op.getOperand(), high)));
-      return success();
-    }
-    // Beyond these the result is 0 or infinite, and NaN stays NaN.
-    Value x = s.max(op.getOperand(), s.number(-110));
-    x = s.min(x, s.number(100));
-    Value low = s.number(1.9259629911266174681e-8); // and the rest
-    Value n = s.make<math::RoundEvenOp>(s.mul(x, high));
-    // 2^128 is infinite where the result need not be.
-    n = s.min(n, s.number(127));
-    Value rest = s.fma(x, low, s.fma(x, high, s.neg(n)));
-    rewriter.replaceOp(
-        op, s.mul(s.make<math::Exp2Op>(n), s.make<math::Exp2Op>(rest)));
-    return success();
+Value lowerExp(const Scalars &s, math::ExpOp op) {
+  if (!isF32(op.getType()))
+    return {};
+  Value high = s.number(1.44269502162933349609375); // log2(e) as f32
+  if (isApproximate(op)) {
+    return approximateExp2(s, s.mul(op.getOperand(), high));
   }
-};
+  // Beyond these the result is 0 or infinite, and NaN stays NaN.
+  Value x = s.max(op.getOperand(), s.number(-110));
+  x = s.min(x, s.number(100));
+  Value low = s.number(1.9259629911266174681e-8); // and the rest
+  Value n = s.make<math::RoundEvenOp>(s.mul(x, high));
+  // 2^128 is infinite where the result need not be.
+  n = s.min(n, s.number(127));
+  Value rest = s.fma(x, low, s.fma(x, high, s.neg(n)));
+  return s.mul(s.make<math::Exp2Op>(n), s.make<math::Exp2Op>(rest));
+}
 
 /// 2^x with `afn`: one instruction for four, which differ where 2^x is
 /// subnormal.
-struct LowerExp2 : OpRewritePattern<math::Exp2Op> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::Exp2Op op,
-                                PatternRewriter &rewriter) const override {
-    if (!isApproximate(op) || !op.getType().isF32())
-      return failure();
-    Scalars s(rewriter, op.getLoc());
-    rewriter.replaceOp(op, approximateExp2(s, op.getOperand()));
-    return success();
-  }
-};
+Value lowerExp2(const Scalars &s, math::Exp2Op op) {
+  if (!isApproximate(op) || !op.getType().isF32())
+    return {};
+  return approximateExp2(s, op.getOperand());
+}
 
 /// The larger or smaller one, in one instruction for four of arith's expansion.
 template <typename OpTy, typename IntrinsicTy>
-struct LowerExtremum : OpRewritePattern<OpTy> {
-  using OpRewritePattern<OpTy>::OpRewritePattern;
-  LogicalResult matchAndRewrite(OpTy op,
-                                PatternRewriter &rewriter) const override {
-    if (!op.getType().isF32())
-      return failure();
-    rewriter.replaceOpWithNewOp<IntrinsicTy>(op, op.getLhs(), op.getRhs());
-    return success();
-  }
-};
+Value lowerExtremum(const Scalars &s, OpTy op) {
+  if (!op.getType().isF32())
+    return {};
+  return s.make<IntrinsicTy>(op.getLhs(), op.getRhs());
+}
 
 /// erf(x), to 1.3 units in the last place: x P(x^2) for small x, else
 /// 1 - 2^Q(|x|), where Q approximates log2(erfc). Both are computed, since a
@@ -222,150 +189,111 @@ struct LowerExtremum : OpRewritePattern<OpTy> {
 /// a fit on [0, 4], with Q(0) = 0, of what erf is off by: 4.5e-7 at most. That
 /// is not relative, so erf of a number near 0 is good for a sum with 1, as in
 /// gelu.
-struct LowerErf : OpRewritePattern<math::ErfOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::ErfOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isF32(op.getType()))
-      return failure();
-    static constexpr double small[] = {
-        8.382311352761462e-05, -0.0008145580068230629, 0.005201284773647785,
-        -0.026859499514102936, 0.11283697187900543,    -0.37612634897232056,
-        0.12837916612625122};
-    static constexpr double large[] = {
-        -3.0246214009821415e-05, 0.0006246333941817284, -0.006007111631333828,
-        0.03621219843626022,     -0.15617278218269348,  -0.9137648344039917,
-        -1.6295266151428223,     0.0002480944967828691};
-    static constexpr double approximate[] = {0.00022488710237666965,
-                                             -0.0040298826061189175,
-                                             0.03146474435925484,
-                                             -0.1500774770975113,
-                                             -0.9180628657341003,
-                                             -1.6279335021972656,
-                                             0};
-    Scalars s(rewriter, op.getLoc(), op.getType());
-    Value x = op.getOperand();
-    Value magnitude = s.abs(x);
-    Value bounded = s.min(magnitude, s.number(4));
-    Value power = isApproximate(op)
-                      ? approximateExp2(s, s.polynomial(approximate, bounded))
-                      : s.make<math::Exp2Op>(s.polynomial(large, bounded));
-    Value high = s.make<math::CopySignOp>(s.sub(s.number(1), power), x);
-    if (isApproximate(op)) {
-      rewriter.replaceOp(op, high);
-      return success();
-    }
-    // P less 1, which is added exactly.
-    Value low = s.fma(s.polynomial(small, s.mul(x, x)), x, x);
-    // NaN is not large.
-    Value isLarge = s.is(FloatIs::OGT, magnitude, s.number(0.92));
-    rewriter.replaceOp(op, s.select(isLarge, high, low));
-    return success();
+Value lowerErf(const Scalars &s, math::ErfOp op) {
+  if (!isF32(op.getType()))
+    return {};
+  static constexpr double small[] = {
+      8.382311352761462e-05, -0.0008145580068230629, 0.005201284773647785,
+      -0.026859499514102936, 0.11283697187900543,    -0.37612634897232056,
+      0.12837916612625122};
+  static constexpr double large[] = {
+      -3.0246214009821415e-05, 0.0006246333941817284, -0.006007111631333828,
+      0.03621219843626022,     -0.15617278218269348,  -0.9137648344039917,
+      -1.6295266151428223,     0.0002480944967828691};
+  static constexpr double approximate[] = {0.00022488710237666965,
+                                           -0.0040298826061189175,
+                                           0.03146474435925484,
+                                           -0.1500774770975113,
+                                           -0.9180628657341003,
+                                           -1.6279335021972656,
+                                           0};
+  Value x = op.getOperand();
+  Value magnitude = s.abs(x);
+  Value bounded = s.min(magnitude, s.number(4));
+  Value power = isApproximate(op)
+                    ? approximateExp2(s, s.polynomial(approximate, bounded))
+                    : s.make<math::Exp2Op>(s.polynomial(large, bounded));
+  Value high = s.make<math::CopySignOp>(s.sub(s.number(1), power), x);
+  if (isApproximate(op)) {
+    return high;
   }
-};
+  // P less 1, which is added exactly.
+  Value low = s.fma(s.polynomial(small, s.mul(x, x)), x, x);
+  // NaN is not large.
+  Value isLarge = s.is(FloatIs::OGT, magnitude, s.number(0.92));
+  return s.select(isLarge, high, low);
+}
 
-struct LowerLog10 : OpRewritePattern<math::Log10Op> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::Log10Op op,
-                                PatternRewriter &rewriter) const override {
-    if (!isF32(op.getType()))
-      return failure();
-    Scalars s(rewriter, op.getLoc(), op.getType());
-    Value log = s.make<math::LogOp>(op.getOperand());
-    rewriter.replaceOp(op, s.mul(log, s.number(0.43429448190325182765)));
-    return success();
-  }
-};
+Value lowerLog10(const Scalars &s, math::Log10Op op) {
+  if (!isF32(op.getType()))
+    return {};
+  Value log = s.make<math::LogOp>(op.getOperand());
+  return s.mul(log, s.number(0.43429448190325182765));
+}
 
 /// 1 / sqrt(x), of f64 as well.
-struct LowerRsqrt : OpRewritePattern<math::RsqrtOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::RsqrtOp op,
-                                PatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    TypedAttr one = rewriter.getOneAttr(op.getType());
-    if (!one)
-      return failure();
-    Value root = math::SqrtOp::create(rewriter, loc, op.getOperand());
-    rewriter.replaceOpWithNewOp<arith::DivFOp>(
-        op, arith::ConstantOp::create(rewriter, loc, one), root);
-    return success();
-  }
-};
+Value lowerRsqrt(const Scalars &s, math::RsqrtOp op) {
+  TypedAttr one = s.b.getOneAttr(op.getType());
+  if (!one)
+    return {};
+  Value root = s.make<math::SqrtOp>(op.getOperand());
+  return s.div(s.make<arith::ConstantOp>(one), root);
+}
 
 /// sin and cos: the argument is reduced to at most pi/4 in f64, where multiples
 /// of pi/2 are exact enough for every f32 up to 1e9. Of larger ones it is NaN.
 template <typename OpTy, bool isCos>
-struct LowerSinCos : OpRewritePattern<OpTy> {
-  using OpRewritePattern<OpTy>::OpRewritePattern;
-  LogicalResult matchAndRewrite(OpTy op,
-                                PatternRewriter &rewriter) const override {
-    // Vectors do not reach a device.
-    if (!op.getType().isF32())
-      return failure();
-    Scalars s(rewriter, op.getLoc(), op.getType());
-    Value x = s.make<arith::ExtFOp>(s.f64, op.getOperand());
-    Value n = s.make<math::RoundEvenOp>(s.mul(x, s.wide(0.63661977236758134)));
-    Value minus = s.neg(n);
-    Value r = s.fma(minus, s.wide(1.5707963267948965580), x);
-    r = s.fma(minus, s.wide(6.1232339957367660e-17), r);
-    Value y = s.make<arith::TruncFOp>(op.getType(), r);
+Value lowerSinCos(const Scalars &s, OpTy op) {
+  // Vectors do not reach a device.
+  if (!op.getType().isF32())
+    return {};
+  Value x = s.make<arith::ExtFOp>(s.f64, op.getOperand());
+  Value n = s.make<math::RoundEvenOp>(s.mul(x, s.wide(0.63661977236758134)));
+  Value minus = s.neg(n);
+  Value r = s.fma(minus, s.wide(1.5707963267948965580), x);
+  r = s.fma(minus, s.wide(6.1232339957367660e-17), r);
+  Value y = s.make<arith::TruncFOp>(op.getType(), r);
 
-    // The quarter; of numbers that are too large, infinities and NaN any.
-    Value isReduced = s.is(FloatIs::OLE, s.abs(x), s.wide(1.0e9));
-    n = s.select(isReduced, n, s.wide(0));
-    Value quarter = s.make<arith::FPToSIOp>(s.i64, n);
-    if (isCos)
-      quarter = s.make<arith::AddIOp>(quarter, s.whole(1));
+  // The quarter; of numbers that are too large, infinities and NaN any.
+  Value isReduced = s.is(FloatIs::OLE, s.abs(x), s.wide(1.0e9));
+  n = s.select(isReduced, n, s.wide(0));
+  Value quarter = s.make<arith::FPToSIOp>(s.i64, n);
+  if (isCos)
+    quarter = s.make<arith::AddIOp>(quarter, s.whole(1));
 
-    Value z = s.mul(y, y);
-    Value sine =
-        s.polynomial({-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1}, z);
-    sine = s.fma(s.mul(y, z), sine, y);
-    Value cosine = s.polynomial({2.443315711809948e-5, -1.388731625493765e-3,
-                                 4.166664568298827e-2, -0.5, 1},
-                                z);
+  Value z = s.mul(y, y);
+  Value sine =
+      s.polynomial({-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1}, z);
+  sine = s.fma(s.mul(y, z), sine, y);
+  Value cosine = s.polynomial({2.443315711809948e-5, -1.388731625493765e-3,
+                               4.166664568298827e-2, -0.5, 1},
+                              z);
 
-    auto bit = [&](int64_t mask) {
-      return s.is(IntIs::ne, s.bitAnd(quarter, s.whole(mask)), s.whole(0));
-    };
-    Value result = s.select(bit(1), cosine, sine);
-    result = s.select(bit(2), s.neg(result), result);
-    rewriter.replaceOp(
-        op, s.select(isReduced, result,
-                     s.number(std::numeric_limits<double>::quiet_NaN())));
-    return success();
-  }
-};
+  auto bit = [&](int64_t mask) {
+    return s.is(IntIs::ne, s.bitAnd(quarter, s.whole(mask)), s.whole(0));
+  };
+  Value result = s.select(bit(1), cosine, sine);
+  result = s.select(bit(2), s.neg(result), result);
+  return s.select(isReduced, result,
+                  s.number(std::numeric_limits<double>::quiet_NaN()));
+}
 
-struct LowerSincos : OpRewritePattern<math::SincosOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::SincosOp op,
-                                PatternRewriter &rewriter) const override {
-    Value x = op.getOperand();
-    rewriter.replaceOp(op, {math::SinOp::create(rewriter, op.getLoc(), x),
-                            math::CosOp::create(rewriter, op.getLoc(), x)});
-    return success();
-  }
-};
+LogicalResult lowerSincos(math::SincosOp op, PatternRewriter &rewriter) {
+  Value x = op.getOperand();
+  rewriter.replaceOp(op, {math::SinOp::create(rewriter, op.getLoc(), x),
+                          math::CosOp::create(rewriter, op.getLoc(), x)});
+  return success();
+}
 
 /// A number as one bit, which is 0 or 1 (or -1): LLVM's code for PTX gives the
 /// opposite.
-template <typename OpTy> struct LowerToBit : OpRewritePattern<OpTy> {
-  using OpRewritePattern<OpTy>::OpRewritePattern;
-  LogicalResult matchAndRewrite(OpTy op,
-                                PatternRewriter &rewriter) const override {
-    Value x = op.getIn();
-    TypedAttr one = rewriter.getOneAttr(x.getType());
-    if (!getElementTypeOrSelf(op.getType()).isInteger(1) || !one)
-      return failure();
-    Value magnitude = math::AbsFOp::create(rewriter, op.getLoc(), x);
-    rewriter.replaceOpWithNewOp<arith::CmpFOp>(
-        op, arith::CmpFPredicate::OGE, magnitude,
-        arith::ConstantOp::create(rewriter, op.getLoc(), one));
-    return success();
-  }
-};
+template <typename OpTy> Value lowerToBit(const Scalars &s, OpTy op) {
+  Value x = op.getIn();
+  TypedAttr one = s.b.getOneAttr(x.getType());
+  if (!getElementTypeOrSelf(op.getType()).isInteger(1) || !one)
+    return {};
+  return s.is(FloatIs::OGE, s.abs(x), s.make<arith::ConstantOp>(one));
+}
 
 /// Does PTX, or arithmetic that LLVM makes, compute the op itself?
 bool isNative(Operation *op) {
@@ -396,7 +324,7 @@ struct LowerDeviceMathPass
     MLIRContext *context = &getContext();
     // Compositions of functions, before each function is expanded.
     RewritePatternSet compounds(context);
-    compounds.add<LowerGelu, LowerSigmoid>(context);
+    compounds.add<LowerNumber<lowerGelu>, LowerNumber<lowerSigmoid>>(context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(compounds))))
       return signalPassFailure();
     RewritePatternSet patterns(context);
@@ -408,15 +336,19 @@ struct LowerDeviceMathPass
     populateDeviceFunctionPatterns(patterns);
     populateDeviceLibraryPatterns(patterns);
     populateDeviceRemainderPatterns(patterns);
-    patterns.add<LowerErf, LowerExp, LowerExp2, LowerLog10, LowerRsqrt,
-                 LowerSincos, LowerExtremum<arith::MaximumFOp, LLVM::MaximumOp>,
-                 LowerExtremum<arith::MinimumFOp, LLVM::MinimumOp>,
-                 LowerExtremum<arith::MaxNumFOp, LLVM::MaxNumOp>,
-                 LowerExtremum<arith::MinNumFOp, LLVM::MinNumOp>,
-                 LowerToBit<arith::FPToSIOp>, LowerToBit<arith::FPToUIOp>,
-                 LowerSinCos<math::SinOp, /*isCos=*/false>,
-                 LowerSinCos<math::CosOp, /*isCos=*/true>>(context,
-                                                           /*benefit=*/2);
+    patterns.add<LowerNumber<lowerErf>, LowerNumber<lowerExp>,
+                 LowerNumber<lowerExp2>, LowerNumber<lowerLog10>,
+                 LowerNumber<lowerRsqrt>,
+                 LowerNumber<lowerExtremum<arith::MaximumFOp, LLVM::MaximumOp>>,
+                 LowerNumber<lowerExtremum<arith::MinimumFOp, LLVM::MinimumOp>>,
+                 LowerNumber<lowerExtremum<arith::MaxNumFOp, LLVM::MaxNumOp>>,
+                 LowerNumber<lowerExtremum<arith::MinNumFOp, LLVM::MinNumOp>>,
+                 LowerNumber<lowerToBit<arith::FPToSIOp>>,
+                 LowerNumber<lowerToBit<arith::FPToUIOp>>,
+                 LowerNumber<lowerSinCos<math::SinOp, /*isCos=*/false>>,
+                 LowerNumber<lowerSinCos<math::CosOp, /*isCos=*/true>>>(
+        context, /*benefit=*/2);
+    patterns.add(lowerSincos, /*benefit=*/2);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))) ||
         failed(checkFunctions(getOperation())))
       signalPassFailure();

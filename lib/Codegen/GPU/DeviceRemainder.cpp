@@ -40,57 +40,53 @@ Value subtractMultiple(const Scalars &s, Value x, Value y) {
   return s.fma(s.neg(quotient), y, x);
 }
 
-struct LowerRemainder : OpRewritePattern<arith::RemFOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(arith::RemFOp op,
-                                PatternRewriter &rewriter) const override {
-    Type type = op.getType(), f64 = rewriter.getF64Type();
-    auto element = dyn_cast<FloatType>(type);
-    if (!element || element.getWidth() > 64)
-      return failure();
-    Location loc = op.getLoc();
-    Scalars s(rewriter, loc);
-    auto magnitude = [&](Value value) -> Value {
-      if (type != f64)
-        value = s.make<arith::ExtFOp>(f64, value);
-      return s.abs(value);
-    };
-    Value x = magnitude(op.getLhs()), y = magnitude(op.getRhs());
-    // Neither is NaN, y is not 0 and x is not infinite.
-    Value isFinite = s.bitAnd(
-        s.is(FloatIs::OLT, x, s.wide(std::numeric_limits<double>::infinity())),
-        s.is(FloatIs::OGT, y, s.wide(0)));
-    Value no =
-        arith::ConstantOp::create(rewriter, loc, rewriter.getBoolAttr(false));
-    // The rest, and whether it is a negative one.
-    auto loop = scf::WhileOp::create(
-        rewriter, loc, TypeRange{f64, no.getType()}, ValueRange{x, no},
-        [&](OpBuilder &b, Location loc, ValueRange values) {
-          Value more = s.is(FloatIs::OGE, values[0], y);
-          scf::ConditionOp::create(b, loc, s.bitAnd(isFinite, more), values);
-        },
-        [&](OpBuilder &b, Location loc, ValueRange values) {
-          Value multiple = type == f64 ? scale(s, values[0], y) : y;
-          Value rest = subtractMultiple(s, values[0], multiple);
-          Value isLess = s.is(FloatIs::OLT, rest, s.wide(0));
-          Value isNegative = s.make<arith::XOrIOp>(values[1], isLess);
-          scf::YieldOp::create(b, loc, ValueRange{s.abs(rest), isNegative});
-        });
-    Value rest = loop.getResult(0);
-    Value isNegative =
-        s.bitAnd(loop.getResult(1), s.is(FloatIs::OGT, rest, s.wide(0)));
-    Value result = s.select(isNegative, s.sub(y, rest), rest);
-    result = s.select(isFinite, result,
-                      s.wide(std::numeric_limits<double>::quiet_NaN()));
+LogicalResult lowerRemainder(arith::RemFOp op, PatternRewriter &rewriter) {
+  Type type = op.getType(), f64 = rewriter.getF64Type();
+  auto element = dyn_cast<FloatType>(type);
+  if (!element || element.getWidth() > 64)
+    return failure();
+  Location loc = op.getLoc();
+  Scalars s(rewriter, loc);
+  auto magnitude = [&](Value value) -> Value {
     if (type != f64)
-      result = s.make<arith::TruncFOp>(type, result);
-    rewriter.replaceOpWithNewOp<math::CopySignOp>(op, result, op.getLhs());
-    return success();
-  }
-};
+      value = s.make<arith::ExtFOp>(f64, value);
+    return s.abs(value);
+  };
+  Value x = magnitude(op.getLhs()), y = magnitude(op.getRhs());
+  // Neither is NaN, y is not 0 and x is not infinite.
+  Value isFinite = s.bitAnd(
+      s.is(FloatIs::OLT, x, s.wide(std::numeric_limits<double>::infinity())),
+      s.is(FloatIs::OGT, y, s.wide(0)));
+  Value no =
+      arith::ConstantOp::create(rewriter, loc, rewriter.getBoolAttr(false));
+  // The rest, and whether it is a negative one.
+  auto loop = scf::WhileOp::create(
+      rewriter, loc, TypeRange{f64, no.getType()}, ValueRange{x, no},
+      [&](OpBuilder &b, Location loc, ValueRange values) {
+        Value more = s.is(FloatIs::OGE, values[0], y);
+        scf::ConditionOp::create(b, loc, s.bitAnd(isFinite, more), values);
+      },
+      [&](OpBuilder &b, Location loc, ValueRange values) {
+        Value multiple = type == f64 ? scale(s, values[0], y) : y;
+        Value rest = subtractMultiple(s, values[0], multiple);
+        Value isLess = s.is(FloatIs::OLT, rest, s.wide(0));
+        Value isNegative = s.make<arith::XOrIOp>(values[1], isLess);
+        scf::YieldOp::create(b, loc, ValueRange{s.abs(rest), isNegative});
+      });
+  Value rest = loop.getResult(0);
+  Value isNegative =
+      s.bitAnd(loop.getResult(1), s.is(FloatIs::OGT, rest, s.wide(0)));
+  Value result = s.select(isNegative, s.sub(y, rest), rest);
+  result = s.select(isFinite, result,
+                    s.wide(std::numeric_limits<double>::quiet_NaN()));
+  if (type != f64)
+    result = s.make<arith::TruncFOp>(type, result);
+  rewriter.replaceOpWithNewOp<math::CopySignOp>(op, result, op.getLhs());
+  return success();
+}
 
 } // namespace
 
 void cuda::populateDeviceRemainderPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerRemainder>(patterns.getContext());
+  patterns.add(lowerRemainder);
 }

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/PatternMatch.h"
 
 namespace mlir::pit::cuda {
 
@@ -50,6 +51,22 @@ struct Scalars : MathBuilder {
   Value whole(int64_t value) const { return integer(i64, value); }
 
   Type f32, f64, i64, type;
+};
+
+/// A pattern: a function that gives what an op of numbers comes to, of the type
+/// of number(); null, if it does not take the op.
+template <auto emit> struct LowerNumber;
+template <typename Op, Value (*emit)(const Scalars &, Op)>
+struct LowerNumber<emit> : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Value value = emit(Scalars(rewriter, op.getLoc(), op.getType()), op);
+    if (!value)
+      return failure();
+    rewriter.replaceOp(op, value);
+    return success();
+  }
 };
 
 } // namespace mlir::pit::cuda

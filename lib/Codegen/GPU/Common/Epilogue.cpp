@@ -78,15 +78,14 @@ SmallVector<Value> MainloopEpilogue::loadPairs(const Elements &elements) {
     auto type = VectorType::get(2, elements.tile.element);
     for (size_t j = 0; j < count; ++j) {
       if (whole) {
-        loaded.push_back(LLVM::LoadOp::create(
-            e.b, e.loc, pair, address(elements, 0, 2 * j), bytes));
+        loaded.push_back(e.load(pair, address(elements, 0, 2 * j), bytes));
         continue;
       }
       Value both = LLVM::UndefOp::create(e.b, e.loc, type);
       for (size_t n = 0; n < 2; ++n)
         both = LLVM::InsertElementOp::create(
             e.b, e.loc, both, loadExtra(elements, 0, 2 * j + n), e.i32(n));
-      loaded.push_back(LLVM::BitcastOp::create(e.b, e.loc, pair, both));
+      loaded.push_back(e.bitcast(pair, both));
     }
     return loaded;
   };
@@ -103,9 +102,8 @@ void MainloopEpilogue::unpackPairs(Elements &elements, size_t first) {
 
 /// The first or the second of two elements in an integer.
 Value MainloopEpilogue::ofPair(Value pair, Type element, size_t number) {
-  Value both =
-      LLVM::BitcastOp::create(e.b, e.loc, VectorType::get(2, element), pair);
-  return LLVM::ExtractElementOp::create(e.b, e.loc, both, e.i32(number));
+  Value both = e.bitcast(VectorType::get(2, element), pair);
+  return e.extract(both, number);
 }
 
 void MainloopEpilogue::setCols(ArrayRef<Value> cols, int64_t first) {
@@ -246,24 +244,19 @@ Value MainloopEpilogue::loadIf(Value exist, Value from,
   Type integer = e.b.getIntegerType(bits);
   Value pad = e.constant(tile.pad);
   if (pad.getType() != integer)
-    pad = LLVM::BitcastOp::create(e.b, e.loc, integer, pad);
+    pad = e.bitcast(integer, pad);
   std::string type = ".b" + std::to_string(bits);
   StringRef constraint = bits == 16 ? "h" : bits == 32 ? "r" : "l";
-  Value loaded =
-      LLVM::InlineAsmOp::create(
-          e.b, e.loc, TypeRange(integer),
-          ValueRange{from,
-                     LLVM::ZExtOp::create(e.b, e.loc, e.b.getI32Type(), exist),
-                     pad},
-          "{ .reg .pred there; setp.ne.b32 there, $2, 0; mov" + type +
-              " $0, $3; @there ld.global" + type + " $0, [$1]; }",
-          ("=&" + constraint + ",l,r," + constraint + ",~{memory}").str(),
-          /*has_side_effects=*/true, /*is_align_stack=*/false,
-          LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-          .getResult(0);
+  Value is = LLVM::ZExtOp::create(e.b, e.loc, e.b.getI32Type(), exist);
+  Value loaded = e.assembly(
+      integer,
+      "{ .reg .pred there; setp.ne.b32 there, $2, 0; mov" + type +
+          " $0, $3; @there ld.global" + type + " $0, [$1]; }",
+      ("=&" + constraint + ",l,r," + constraint + ",~{memory}").str(),
+      {from, is, pad});
   if (tile.element == integer)
     return loaded;
-  return LLVM::BitcastOp::create(e.b, e.loc, tile.element, loaded);
+  return e.bitcast(tile.element, loaded);
 }
 
 void MainloopEpilogue::loadExtras(Region &region, unsigned firstArgument) {
@@ -278,17 +271,6 @@ void MainloopEpilogue::loadExtras(Region &region, unsigned firstArgument) {
       for (size_t j = 0; j < fragment.cols.size(); ++j)
         extra.values.push_back(loadExtra(extra, i, j));
   }
-}
-
-SmallVector<Value> MainloopEpilogue::runRegion(Region &region,
-                                               ArrayRef<Value> arguments) {
-  IRMapping mapping;
-  mapping.map(region.front().getArguments(), arguments);
-  for (Operation &op : region.front().without_terminator())
-    e.b.clone(op, mapping);
-  return llvm::map_to_vector(
-      region.front().getTerminator()->getOperands(),
-      [&](Value value) { return mapping.lookupOrDefault(value); });
 }
 
 /// The elements of the extras that a region uses.
@@ -311,8 +293,8 @@ SmallVector<Value> MainloopEpilogue::initial() {
   for (size_t i = 0; i < fragment.rows.size(); ++i)
     for (size_t j = 0; j < columns; ++j) {
       SmallVector<Value> values =
-          runRegion(mainloop.getPrologue(),
-                    extraElements(mainloop.getPrologue(), i, j, 0));
+          e.clone(mainloop.getPrologue().front(),
+                  extraElements(mainloop.getPrologue(), i, j, 0));
       for (auto [accumulator, value] : llvm::enumerate(values))
         elements[accumulator * size + i * columns + j] = value;
     }
@@ -330,7 +312,7 @@ Value MainloopEpilogue::result(ArrayRef<Value> elements, size_t i, size_t j) {
     arguments.push_back(elements[first + i * columns + j]);
   llvm::append_range(
       arguments, extraElements(mainloop.getEpilogue(), i, j, arguments.size()));
-  return runRegion(mainloop.getEpilogue(), arguments).front();
+  return e.clone(mainloop.getEpilogue().front(), arguments).front();
 }
 
 /// How many neighbouring columns are neighbours in memory, too, and are
@@ -355,8 +337,7 @@ size_t MainloopEpilogue::storeWidth() {
 /// Does every group of `width` columns start at a multiple of its size?
 Value MainloopEpilogue::alignedGroups(size_t width) {
   int64_t bytes = elementBytes(dest.tile.element);
-  Value address = arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(),
-                                             dest.tile.start);
+  Value address = e.toIndex(dest.tile.start);
   for (auto [d, dim] : llvm::enumerate(dest.tile.dims)) {
     Value offset = static_cast<int>(d) == shape.nDim ? dim.start : dim.stride;
     address = e.bitOr(address, e.mul(offset, bytes));
@@ -377,11 +358,7 @@ void cuda::addVector(Emitter &e, ArrayRef<Value> values, Value to) {
     constraints += ",f";
     operands.push_back(value);
   }
-  LLVM::InlineAsmOp::create(
-      e.b, e.loc, LLVM::LLVMVoidType::get(e.b.getContext()), operands,
-      text + "};", constraints + ",~{memory}", /*has_side_effects=*/true,
-      /*is_align_stack=*/false, LLVM::TailCallKind::None,
-      LLVM::AsmDialectAttr(), ArrayAttr());
+  e.assembly(Type(), text + "};", constraints + ",~{memory}", operands);
 }
 
 void MainloopEpilogue::storeGroup(ArrayRef<Value> values, size_t i, size_t j) {
@@ -395,7 +372,7 @@ void MainloopEpilogue::storeGroup(ArrayRef<Value> values, size_t i, size_t j) {
       vector = LLVM::InsertElementOp::create(
           e.b, e.loc, vector, e.toStored(convert(value, dest.tile.element)),
           e.i32(n));
-    LLVM::StoreOp::create(e.b, e.loc, vector, to, bytes);
+    e.store(vector, to, bytes);
     return;
   }
   addVector(e,
@@ -482,14 +459,13 @@ void MainloopEpilogue::storeExchanged(
       for (size_t j = first; j < first + kInQuad; j += 2) {
         Value pair = e.pair(convert(element(i, j), narrow),
                             convert(element(i, j + 1), narrow));
-        words.push_back(LLVM::BitcastOp::create(e.b, e.loc, word, pair));
+        words.push_back(e.bitcast(word, pair));
       }
       exchangeInQuad(e, shape.laneOfQuads, words);
       for (Value each : words) {
-        Value pair = LLVM::BitcastOp::create(e.b, e.loc, pairType, each);
+        Value pair = e.bitcast(pairType, each);
         for (int64_t n : {0, 1})
-          values.push_back(
-              LLVM::ExtractElementOp::create(e.b, e.loc, pair, e.i32(n)));
+          values.push_back(e.extract(pair, n));
       }
     }
   SmallVector<Value> cols;
@@ -525,7 +501,8 @@ void MainloopEpilogue::storeAll(function_ref<Value(size_t, size_t)> element) {
       }
       // If the last one of them exists, all do.
       Value all = e.logicalAnd(aligned, isStored(i, first + width - 1));
-      e.ifThen(all, [&] { storeGroup(values, i, first); }, storeEach);
+      e.ifThen(
+          all, [&] { storeGroup(values, i, first); }, storeEach);
     }
 }
 

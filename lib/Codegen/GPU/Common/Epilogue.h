@@ -142,7 +142,6 @@ private:
   /// Loads the extras that a region uses, as far as there are registers for
   /// them.
   void loadExtras(Region &region, unsigned firstArgument);
-  SmallVector<Value> runRegion(Region &region, ArrayRef<Value> arguments);
   /// The elements of the extras that a region uses.
   SmallVector<Value> extraElements(Region &region, size_t i, size_t j,
                                    unsigned firstArgument);

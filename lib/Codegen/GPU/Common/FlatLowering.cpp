@@ -29,13 +29,6 @@ static bool isFlat(Value memref) {
   return type && type.areTrailingDimsContiguous(type.getRank());
 }
 
-/// Can elements of this type be moved as vectors? An i1 is a byte in memory.
-static bool hasVectors(Value memref) {
-  Type element = typeOf(memref).getElementType();
-  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0 &&
-         llvm::isPowerOf2_64(elementBytes(element));
-}
-
 namespace {
 /// Computes outputs from inputs, element by element.
 class FlatLowering {
@@ -62,7 +55,7 @@ public:
       for (Value memref : memrefs) {
         flat->push_back(flatten(memref));
         Type element = typeOf(memref).getElementType();
-        lanes = hasVectors(memref)
+        lanes = hasVectors(element)
                     ? std::min(lanes, kAccessBytes / elementBytes(element))
                     : 1;
       }
@@ -92,8 +85,7 @@ private:
           memref::ExtractStridedMetadataOp::create(builder, loc, memref)
               .getOffset();
       offset = e.mul(offset, elementBytes(element));
-      offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                          offset);
+      offset = e.toI64(offset);
       first = LLVM::GEPOp::create(builder, loc, first.getType(),
                                   builder.getI8Type(), first,
                                   ArrayRef<LLVM::GEPArg>{offset});
@@ -110,8 +102,7 @@ private:
     Value misaligned = e.index(0);
     for (ArrayRef<Value> memrefs : {ArrayRef(inputs), ArrayRef(outputs)})
       for (Value memref : memrefs) {
-        Value address = memref::ExtractAlignedPointerAsIndexOp::create(
-            builder, loc, memref);
+        Value address = e.addressOf(memref);
         address = e.bitAnd(address, runBytes(memref) - 1);
         misaligned = e.bitOr(misaligned, address);
       }
@@ -121,18 +112,16 @@ private:
   void moveElements(Value at) {
     SmallVector<Value> elements;
     for (Value memref : inputs)
-      elements.push_back(memref::LoadOp::create(builder, loc, memref, at));
+      elements.push_back(e.loadAt(memref, at));
     for (auto [value, memref] : llvm::zip_equal(body(elements), outputs))
-      memref::StoreOp::create(builder, loc, value, memref, at);
+      e.storeAt(value, memref, at);
   }
 
   void moveVectors(Value at) {
     SmallVector<Value> loaded;
     for (Value memref : inputs) {
       auto type = VectorType::get(lanes, typeOf(memref).getElementType());
-      loaded.push_back(vector::LoadOp::create(
-          builder, loc, type, memref, at, /*nontemporal=*/false,
-          llvm::MaybeAlign(runBytes(memref))));
+      loaded.push_back(e.loadVector(type, memref, at, runBytes(memref)));
     }
     SmallVector<SmallVector<Value>> results(outputs.size());
     for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -146,9 +135,7 @@ private:
     for (auto [values, memref] : llvm::zip_equal(results, outputs)) {
       auto type = VectorType::get(lanes, typeOf(memref).getElementType());
       Value vector = vector::FromElementsOp::create(builder, loc, type, values);
-      vector::StoreOp::create(builder, loc, vector, memref, at,
-                              /*nontemporal=*/false,
-                              llvm::MaybeAlign(runBytes(memref)));
+      e.storeVector(vector, memref, at, runBytes(memref));
     }
   }
 
@@ -218,7 +205,7 @@ void cuda::lowerCopy(RewriterBase &builder, memref::CopyOp op,
                                                 volume(builder, loc, extents));
   workers.share(builder, loc, total, [&](Value number) {
     SmallVector<Value> at = delinearize(builder, loc, number, extents);
-    Value value = memref::LoadOp::create(builder, loc, op.getSource(), at);
-    memref::StoreOp::create(builder, loc, value, op.getTarget(), at);
+    Emitter e(builder, loc);
+    e.storeAt(e.loadAt(op.getSource(), at), op.getTarget(), at);
   });
 }

@@ -88,9 +88,7 @@ public:
     // A warp each or less, unless that leaves many of the grid's warps without
     // work.
     Value warps = e.mul(workers.blocks, workers.threads / kWarp);
-    Value isFew =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                              size(emitter.extentsOf(emitter.parallel)), warps);
+    Value isFew = e.inRange(size(emitter.extentsOf(emitter.parallel)), warps);
     e.ifThen(
         isFew, [&] { emit(workers.threads); }, [&] { emit(lanesInGrid()); });
     return true;
@@ -181,8 +179,7 @@ private:
     // All threads of a block go round equally often, for shuffles and barriers.
     e.forEach(e.index(0), total, groups, [&](Value first) {
       Value number = e.add(first, group);
-      Value exists = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::ult, number, total);
+      Value exists = e.inRange(number, total);
       Point point{SmallVector<Value>(emitter.extents.size()),
                   SmallVector<int64_t>(emitter.extents.size(), 0)};
       for (auto [d, at] : llvm::zip_equal(
@@ -201,9 +198,7 @@ private:
       e.ifThen(writes, [&] {
         for (auto [i, value] : llvm::enumerate(partial)) {
           for (int64_t warp = 1; isBlock && warp < lanes / kWarp; ++warp)
-            value = combine(
-                i, value,
-                memref::LoadOp::create(builder, loc, staged[i], e.index(warp)));
+            value = combine(i, value, e.loadAt(staged[i], e.index(warp)));
           if (!emitter.start || emitter.start != identities[i])
             value = combine(i, emitter.loadOutput(point, reduced[i]), value);
           emitter.storeOutput(point, reduced[i], value);
@@ -315,7 +310,7 @@ private:
           staging(builder, loc, i, MemRefType::get(warps, value.getType())));
     e.ifThen(isFirst, [&] {
       for (auto [memref, value] : llvm::zip_equal(staged, partial))
-        memref::StoreOp::create(builder, loc, value, memref, warp);
+        e.storeAt(value, memref, warp);
     });
     gpu::BarrierOp::create(builder, loc);
     return staged;

@@ -218,9 +218,8 @@ SmallVector<Value> PointEmitter::subscripts(const Point &point, AffineMap map) {
 Value PointEmitter::load(const Point &point, OpOperand &operand) {
   if (op.isScalar(&operand))
     return operand.get();
-  return memref::LoadOp::create(
-      builder, loc, operand.get(),
-      subscripts(point, op.getMatchingIndexingMap(&operand)));
+  return e.loadAt(operand.get(),
+                  subscripts(point, op.getMatchingIndexingMap(&operand)));
 }
 
 Value PointEmitter::loadOutput(const Point &point, unsigned output) {
@@ -232,8 +231,8 @@ Value PointEmitter::loadOutput(const Point &point, unsigned output) {
 void PointEmitter::storeOutput(const Point &point, unsigned output,
                                Value value) {
   OpOperand *init = op.getDpsInitOperand(output);
-  memref::StoreOp::create(builder, loc, value, init->get(),
-                          subscripts(point, op.getMatchingIndexingMap(init)));
+  e.storeAt(value, init->get(),
+            subscripts(point, op.getMatchingIndexingMap(init)));
 }
 
 /// Bytes of the widest vector that one thread moves at once.
@@ -248,9 +247,7 @@ bool PointEmitter::isVector(OpOperand &operand, unsigned along) {
   if (!type || type.getRank() == 0 ||
       failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
     return false;
-  Type element = type.getElementType();
-  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0 &&
-         llvm::isPowerOf2_64(elementBytes(element)) &&
+  return hasVectors(type.getElementType()) &&
          map.getResults().back() == getAffineDimExpr(along, map.getContext()) &&
          llvm::none_of(map.getResults().drop_back(), [&](AffineExpr expr) {
            return expr.isFunctionOfDim(along);
@@ -278,9 +275,7 @@ Value PointEmitter::haveVectors(unsigned along, int64_t count) {
     auto scale = [&](Value elements) -> Value {
       return e.mul(elements, bytes);
     };
-    Value all = e.add(memref::ExtractAlignedPointerAsIndexOp::create(
-                          builder, loc, operand.get()),
-                      scale(metadata.getOffset()));
+    Value all = e.add(e.addressOf(operand.get()), scale(metadata.getOffset()));
     for (Value stride : metadata.getStrides().drop_back())
       all = e.bitOr(all, scale(stride));
     all = e.bitAnd(all, vectorBytes(operand, count) - 1);
@@ -305,7 +300,7 @@ void PointEmitter::run(ArrayRef<Point> points,
                            getElementTypeOrSelf(operand.get().getType()));
   };
   auto alignmentOf = [&](OpOperand &operand) {
-    return llvm::MaybeAlign(vectorBytes(operand, points.size()));
+    return vectorBytes(operand, points.size());
   };
   llvm::SmallDenseMap<unsigned, Value> vectors; // by operand
   auto loadPoint = [&](size_t p, OpOperand &operand) -> Value {
@@ -313,9 +308,8 @@ void PointEmitter::run(ArrayRef<Point> points,
       return load(points[p], operand);
     Value &vector = vectors[operand.getOperandNumber()];
     if (!vector)
-      vector = vector::LoadOp::create(
-          builder, loc, typeOf(operand), operand.get(), place(operand),
-          /*nontemporal=*/false, alignmentOf(operand));
+      vector = e.loadVector(typeOf(operand), operand.get(), place(operand),
+                            alignmentOf(operand));
     return vector::ExtractOp::create(builder, loc, vector, p);
   };
   // All loads come first.
@@ -380,7 +374,6 @@ void PointEmitter::run(ArrayRef<Point> points,
     OpOperand &init = *op.getDpsInitOperand(output);
     Value vector =
         vector::FromElementsOp::create(builder, loc, typeOf(init), values);
-    vector::StoreOp::create(builder, loc, vector, init.get(), place(init),
-                            /*nontemporal=*/false, alignmentOf(init));
+    e.storeVector(vector, init.get(), place(init), alignmentOf(init));
   }
 }

@@ -21,6 +21,9 @@ namespace mlir::pit::cuda {
 /// Threads of a warp.
 inline constexpr int64_t kWarp = 32;
 
+/// Can elements be moved as vectors? An i1 is a byte in memory.
+bool hasVectors(Type element);
+
 //===----------------------------------------------------------------------===//
 // Sharing out work
 //===----------------------------------------------------------------------===//

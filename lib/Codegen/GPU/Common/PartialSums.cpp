@@ -49,12 +49,10 @@ Value cuda::isLastSplit(Emitter &e, Value counters, Value splits, Value thread,
   e.deviceFence();
   e.barrier();
   e.ifThen(e.lessThan(thread, e.i32(1)), [&] {
-    Value tile = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, gpu::Dimension::x));
+    Value tile = e.blockId();
     Value counter = e.globalPointer(counters, e.mul(tile, 4));
     // The last one makes it 0 again.
-    Value before = LLVM::AtomicRMWOp::create(
-        e.b, e.loc, LLVM::AtomicBinOp::uinc_wrap, counter, last,
-        LLVM::AtomicOrdering::monotonic, "device");
+    Value before = e.atomic(LLVM::AtomicBinOp::uinc_wrap, counter, last);
     e.deviceFence();
     keep(before);
   });

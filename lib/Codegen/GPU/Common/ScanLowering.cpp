@@ -26,7 +26,7 @@ locateElement(Emitter &e, const TileDimension &dim, Value i) {
     return {e.add(dim.start, i), exists};
   // Absent ids are not loaded: the first one stands in for them.
   Value at = e.add(dim.start, e.select(exists, i, e.index(0)));
-  Value id = e.toIndex(memref::LoadOp::create(e.b, e.loc, dim.ids, at));
+  Value id = e.toIndex(e.loadAt(dim.ids, at));
   // It may be of an index of a larger tensor.
   return {id, e.logicalAnd(exists, e.inRange(id, dim.size))};
 }
@@ -91,8 +91,7 @@ void cuda::lowerScan(OpBuilder &b, Location loc, const ScannedTile &scanned,
         return e.choose(
             there,
             [&] {
-              Value element =
-                  memref::LoadOp::create(b, loc, scanned.source, at);
+              Value element = e.loadAt(scanned.source, at);
               Value live = isLive(b, loc, element, scanned.background);
               return arith::ExtUIOp::create(b, loc, b.getI8Type(), live)
                   .getResult();
@@ -105,7 +104,7 @@ void cuda::lowerScan(OpBuilder &b, Location loc, const ScannedTile &scanned,
         result = e.bitOr(result, arith::ShLIOp::create(b, loc, bit(i), shift));
       }
       at.back() = byte;
-      memref::StoreOp::create(b, loc, result, scanned.bits, at);
+      e.storeAt(result, scanned.bits, at);
     });
   });
 }

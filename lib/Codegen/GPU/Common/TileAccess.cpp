@@ -8,6 +8,13 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
+bool cuda::isZero(TypedAttr number) {
+  if (auto floating = dyn_cast<FloatAttr>(number))
+    return floating.getValue().isPosZero();
+  auto integer = dyn_cast<IntegerAttr>(number);
+  return integer && integer.getValue().isZero();
+}
+
 TileDim cuda::tileDim(Emitter &e, const TilePlace &tile, unsigned d,
                       const ChunkMap &chunks) {
   Value memref = tile.memref;
@@ -32,13 +39,11 @@ TileAccess cuda::accessTile(Emitter &e, const TilePlace &tile, TypedAttr pad,
   access.element = type.getElementType();
   access.pad = pad ? pad : cast<TypedAttr>(b.getZeroAttr(access.element));
   auto metadata = memref::ExtractStridedMetadataOp::create(b, e.loc, memref);
-  Value address =
-      memref::ExtractAlignedPointerAsIndexOp::create(b, e.loc, memref);
+  Value address = e.addressOf(memref);
   address =
       e.add(address, e.mul(metadata.getOffset(), elementBytes(access.element)));
-  access.start = arith::IndexCastOp::create(b, e.loc, b.getI64Type(), address);
-  access.base = LLVM::IntToPtrOp::create(
-      b, e.loc, LLVM::LLVMPointerType::get(b.getContext(), 1), access.start);
+  access.start = e.toI64(address);
+  access.base = e.globalPointer(access.start);
 
   for (unsigned d = 0; d < tile.subscripts.size(); ++d)
     access.dims.push_back(tileDim(e, tile, d, chunks));
@@ -53,10 +58,7 @@ TileAccess cuda::accessView(Emitter &e, ViewOp view, const ChunkMap &chunks) {
 }
 
 Value cuda::elementAddress(Emitter &e, const TileAccess &tile, Value offset) {
-  Value at = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(), offset);
-  return LLVM::GEPOp::create(e.b, e.loc, tile.base.getType(),
-                             Emitter::storedType(tile.element), tile.base,
-                             ArrayRef<LLVM::GEPArg>{at});
+  return e.elementAfter(tile.base, tile.element, offset);
 }
 
 std::pair<Value, Value> cuda::locate(Emitter &e, const TileDim &dim, Value i) {
@@ -66,10 +68,7 @@ std::pair<Value, Value> cuda::locate(Emitter &e, const TileDim &dim, Value i) {
     return {at, exists};
   // An absent id has no place in the list.
   Value id = e.choose(
-      exists,
-      [&] {
-        return e.toIndex(memref::LoadOp::create(e.b, e.loc, dim.ids, at));
-      },
+      exists, [&] { return e.toIndex(e.loadAt(dim.ids, at)); },
       [&] { return e.index(-1); });
   return {id, e.logicalAnd(exists, e.inRange(id, dim.size))};
 }
@@ -97,10 +96,7 @@ Value cuda::readCoordinate(Emitter &e, const ChunkView &chunk, int64_t number) {
   if (!chunk.ids)
     return e.select(exists, at, e.index(-1));
   return e.choose(
-      exists,
-      [&] {
-        return e.toIndex(memref::LoadOp::create(e.b, e.loc, chunk.ids, at));
-      },
+      exists, [&] { return e.toIndex(e.loadAt(chunk.ids, at)); },
       [&] { return e.index(-1); });
 }
 

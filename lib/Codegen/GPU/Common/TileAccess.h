@@ -13,6 +13,9 @@ namespace mlir::pit::cuda {
 /// Bytes that move at once: of cp.async, ldmatrix and vector loads.
 constexpr int64_t kChunkBytes = 16;
 
+/// Is a number 0, and no -0?
+bool isZero(TypedAttr number);
+
 /// How one dimension of a tensor is run through by a tile.
 struct TileDim {
   Value start;  ///< coordinate, or with ids the position, of the first element

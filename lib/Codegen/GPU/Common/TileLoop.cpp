@@ -17,8 +17,7 @@ SmallVector<Value> cuda::tilesAlong(RewriterBase &rewriter, Location loc,
   for (auto [lower, upper, step] :
        llvm::zip(bounds.lower, bounds.upper, bounds.steps)) {
     Value span = e.max(e.sub(upper, lower), e.index(0));
-    counts.push_back(
-        rewriter.createOrFold<arith::CeilDivUIOp>(loc, span, step));
+    counts.push_back(e.ceilDiv(span, step));
   }
   return counts;
 }

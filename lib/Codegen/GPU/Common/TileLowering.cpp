@@ -103,22 +103,12 @@ private:
 
   /// Do all runs start where an access to so many bytes may?
   Value isAligned() {
-    auto metadata =
-        memref::ExtractStridedMetadataOp::create(builder, loc, tensor);
-    int64_t bytes = elementBytes(tensorType.getElementType());
-    Value address =
-        memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, tensor);
-    Value start = e.add(metadata.getOffset(), dims.back().start);
-    for (Value stride : ValueRange(metadata.getStrides()).drop_back())
-      start = e.bitOr(start, stride);
-    address = e.bitOr(address, e.mul(start, bytes));
-    Value rest = e.bitAnd(address, runBytes(tensorType) - 1);
-    if (isa<BlockArgument>(tile)) { // not a buffer, which is aligned
-      address =
-          memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, tile);
-      rest = e.bitOr(rest, e.bitAnd(address, runBytes(tileType) - 1));
-    }
-    return e.equal(rest, e.index(0));
+    Value aligned = e.isAligned(tensor, dims.back().start, /*limit=*/Value(),
+                                runBytes(tensorType));
+    if (!isa<BlockArgument>(tile)) // a buffer, which is aligned
+      return aligned;
+    return e.logicalAnd(
+        aligned, e.isAligned(tile, e.index(0), Value(), runBytes(tileType)));
   }
 
   void moveRun(SmallVector<Value> &position, Value aligned) {
@@ -149,16 +139,13 @@ private:
 
   Value loadRun(Value memref, ValueRange at) {
     auto type = cast<MemRefType>(memref.getType());
-    return vector::LoadOp::create(
-        builder, loc, VectorType::get(lanes, type.getElementType()), memref, at,
-        /*nontemporal=*/false, llvm::MaybeAlign(runBytes(type)));
+    return e.loadVector(VectorType::get(lanes, type.getElementType()), memref,
+                        at, runBytes(type));
   }
 
   void storeRun(Value run, Value memref, ValueRange at) {
     auto type = cast<MemRefType>(memref.getType());
-    vector::StoreOp::create(builder, loc, run, memref, at,
-                            /*nontemporal=*/false,
-                            llvm::MaybeAlign(runBytes(type)));
+    e.storeVector(run, memref, at, runBytes(type));
   }
 
   //===--------------------------------------------------------------------===//
@@ -196,7 +183,7 @@ private:
                        function_ref<void(Value)> require) {
     Value live = e.lessThan(i, dim.limit);
     Value at = e.add(dim.start, e.select(live, i, e.index(0)));
-    Value id = e.toIndex(memref::LoadOp::create(builder, loc, dim.ids, at));
+    Value id = e.toIndex(e.loadAt(dim.ids, at));
     require(live);
     require(e.inRange(id, dim.size));
     return id;
@@ -239,10 +226,7 @@ private:
       for (Element &element : elements)
         element.value = loadElement(element.coordinates, element.exists);
       for (Element &element : elements) {
-        auto store = [&] {
-          memref::StoreOp::create(builder, loc, element.value, tile,
-                                  element.position);
-        };
+        auto store = [&] { e.storeAt(element.value, tile, element.position); };
         if (element.isMine)
           e.ifThen(element.isMine, store);
         else
@@ -255,31 +239,26 @@ private:
 
   void readElement(ArrayRef<Value> position, ValueRange coordinates,
                    Value exists) {
-    memref::StoreOp::create(builder, loc, loadElement(coordinates, exists),
-                            tile, position);
+    e.storeAt(loadElement(coordinates, exists), tile, position);
   }
 
   /// The element, or what is read in its place; null `exists`: it does.
   Value loadElement(ValueRange coordinates, Value exists) {
-    auto load = [&] {
-      return widen(memref::LoadOp::create(builder, loc, tensor, coordinates));
-    };
+    auto load = [&] { return widen(e.loadAt(tensor, coordinates)); };
     return exists ? e.choose(exists, load, [&] { return padding; }) : load();
   }
 
   void writeElement(ArrayRef<Value> position, ValueRange coordinates,
                     Value exists) {
     auto write = [&] {
-      Value value =
-          narrow(memref::LoadOp::create(builder, loc, tile, position));
+      Value value = narrow(e.loadAt(tile, position));
       if (atomic)
         return atomicCombine(builder, loc, *combine, value, tensor,
                              coordinates);
       if (combine)
-        value = arith::getReductionOp(
-            *combine, builder, loc,
-            memref::LoadOp::create(builder, loc, tensor, coordinates), value);
-      memref::StoreOp::create(builder, loc, value, tensor, coordinates);
+        value = arith::getReductionOp(*combine, builder, loc,
+                                      e.loadAt(tensor, coordinates), value);
+      e.storeAt(value, tensor, coordinates);
     };
     if (exists)
       e.ifThen(exists, write);

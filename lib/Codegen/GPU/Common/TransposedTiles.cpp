@@ -74,9 +74,7 @@ static bool hasRows(Value tensor) {
 /// Can the tile be moved in pieces that are permuted within rows?
 static bool hasPieces(MemRefType tile, unsigned dim) {
   Type element = tile.getElementType();
-  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 ||
-      !llvm::isPowerOf2_32(element.getIntOrFloatBitWidth()) ||
-      !tile.getLayout().isIdentity())
+  if (!hasVectors(element) || !tile.getLayout().isIdentity())
     return false;
   int64_t lanes = kPieceBytes / elementBytes(element);
   for (auto [d, extent] : llvm::enumerate(tile.getShape()))
@@ -280,18 +278,16 @@ void TransposedMove::readPieces(Value padding) {
     if (piece.isMine)
       isThere = isThere ? e.logicalAnd(isThere, piece.isMine) : piece.isMine;
     auto load = [&]() -> Value {
-      return vector::LoadOp::create(
-          b, e.loc, type, tensor, coordinates(piece.row, column),
-          /*nontemporal=*/false, llvm::MaybeAlign(kPieceBytes));
+      return e.loadVector(type, tensor, coordinates(piece.row, column),
+                          kPieceBytes);
     };
     piece.value =
         isThere ? e.choose(isThere, load, [&] { return none; }) : load();
   }
   for (const Piece &piece : pieces) {
     auto store = [&] {
-      vector::StoreOp::create(
-          b, e.loc, piece.value, tile, slot(piece.row, piece.number, Value()),
-          /*nontemporal=*/false, llvm::MaybeAlign(kPieceBytes));
+      e.storeVector(piece.value, tile, slot(piece.row, piece.number, Value()),
+                    kPieceBytes);
     };
     if (piece.isMine)
       e.ifThen(piece.isMine, store);
@@ -304,14 +300,13 @@ void TransposedMove::readElements(Value padding) {
   share(rows * columns, [&](Value number) {
     Value row = e.div(number, columns), column = e.rem(number, columns);
     auto load = [&]() -> Value {
-      return memref::LoadOp::create(b, e.loc, tensor, coordinates(row, column));
+      return e.loadAt(tensor, coordinates(row, column));
     };
     Value isThere = exists(row, column);
     Value value =
         isThere ? e.choose(isThere, load, [&] { return padding; }) : load();
-    memref::StoreOp::create(
-        b, e.loc, value, tile,
-        slot(row, e.div(column, lanes), e.rem(column, lanes)));
+    e.storeAt(value, tile,
+              slot(row, e.div(column, lanes), e.rem(column, lanes)));
   });
 }
 
@@ -324,13 +319,11 @@ void TransposedMove::writePieces() {
       SmallVector<Value> values;
       Value from = e.div(column, lanes), within = e.rem(column, lanes);
       for (int64_t i = 0; i < lanes; ++i)
-        values.push_back(memref::LoadOp::create(
-            b, e.loc, tile, slot(e.add(first, sourceOf(i)), from, within)));
+        values.push_back(
+            e.loadAt(tile, slot(e.add(first, sourceOf(i)), from, within)));
       Value vector = vector::FromElementsOp::create(
           b, e.loc, VectorType::get(lanes, element), values);
-      vector::StoreOp::create(
-          b, e.loc, vector, tensor, coordinates(column, first),
-          /*nontemporal=*/false, llvm::MaybeAlign(kPieceBytes));
+      e.storeVector(vector, tensor, coordinates(column, first), kPieceBytes);
     };
     if (Value isThere = exists(column, first))
       e.ifThen(isThere, move);
@@ -347,11 +340,9 @@ void TransposedMove::writeElements() {
       if (inFragments)
         from = affine::AffineApplyOp::create(
             b, e.loc, fromFragmentOrder(b.getAffineDimExpr(0)), row);
-      Value value = memref::LoadOp::create(
-          b, e.loc, tile,
-          slot(from, e.div(column, lanes), e.rem(column, lanes)));
-      memref::StoreOp::create(b, e.loc, value, tensor,
-                              coordinates(column, row));
+      Value value = e.loadAt(
+          tile, slot(from, e.div(column, lanes), e.rem(column, lanes)));
+      e.storeAt(value, tensor, coordinates(column, row));
     };
     if (Value isThere = exists(column, row))
       e.ifThen(isThere, move);
@@ -368,7 +359,8 @@ void TransposedMove::read(TypedAttr pad) {
 }
 
 void TransposedMove::write() {
-  e.ifThen(hasWholePieces(), [&] { writePieces(); }, [&] { writeElements(); });
+  e.ifThen(
+      hasWholePieces(), [&] { writePieces(); }, [&] { writeElements(); });
 }
 
 bool TransposedTiles::lower(OpBuilder &builder, Operation *op,

@@ -10,6 +10,11 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
+bool cuda::hasVectors(Type element) {
+  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0 &&
+         llvm::isPowerOf2_64(elementBytes(element));
+}
+
 Value Workers::id(OpBuilder &builder, Location loc) const {
   if (!isGrid())
     return thread;

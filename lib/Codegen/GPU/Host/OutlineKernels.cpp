@@ -2,6 +2,8 @@
 
 #include "Images.h"
 
+#include "Codegen/Common/Arithmetic.h"
+
 #include "pit/Codegen/GPU/Host/Passes.h"
 #include "pit/Dialect/Pit/IR/Inits.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
@@ -166,25 +168,17 @@ void Outliner::capture(Value value) {
 /// most.
 Value Outliner::iterations(OpBuilder &builder, Operation *op) {
   Location loc = op->getLoc();
-  Value count = arith::ConstantIndexOp::create(builder, loc, 1);
-  auto times = [&](Value factor) {
-    count = arith::MulIOp::create(builder, loc, count, factor);
-  };
+  ArithEmitter e(builder, loc);
+  Value count = e.index(1);
   if (auto loop = dyn_cast<ForallOp>(op)) {
     for (auto [lower, upper, step] :
          llvm::zip(loop.getLower(), loop.getUpper(), loop.getSteps())) {
-      Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-      Value span = arith::SubIOp::create(builder, loc, upper, lower);
-      span = arith::MaxSIOp::create(builder, loc, span, zero);
-      times(arith::CeilDivUIOp::create(
-          builder, loc, span,
-          arith::ConstantIndexOp::create(builder, loc, step)));
+      Value span = e.max(e.sub(upper, lower), e.index(0));
+      count = e.mul(count, e.ceilDiv(span, e.index(step)));
     }
     if (loop.getIndex()) {
       Value ids = CountOp::create(builder, loc, loop.getIndex(), ValueRange());
-      times(arith::CeilDivUIOp::create(
-          builder, loc, ids,
-          arith::ConstantIndexOp::create(builder, loc, loop.getChunk())));
+      count = e.mul(count, e.ceilDiv(ids, e.index(loop.getChunk())));
     }
     return count;
   }
@@ -193,9 +187,10 @@ Value Outliner::iterations(OpBuilder &builder, Operation *op) {
   // Whole tensors: the elements of the first output.
   Value out = getDestinations(op).front()->get();
   for (int64_t d = 0; d < cast<ShapedType>(out.getType()).getRank(); ++d)
-    times(isa<MemRefType>(out.getType())
-              ? memref::DimOp::create(builder, loc, out, d).getResult()
-              : tensor::DimOp::create(builder, loc, out, d).getResult());
+    count = e.mul(
+        count, isa<MemRefType>(out.getType())
+                   ? memref::DimOp::create(builder, loc, out, d).getResult()
+                   : tensor::DimOp::create(builder, loc, out, d).getResult());
   return count;
 }
 

@@ -1,5 +1,6 @@
 //===- PlaceResults.cpp - What functions return is device memory ----------===//
 
+#include "Codegen/Common/Arithmetic.h"
 #include "Codegen/Common/RuntimeCalls.h"
 
 #include "pit/Codegen/GPU/Host/Passes.h"
@@ -127,6 +128,7 @@ LogicalResult Freer::free(memref::DeallocOp op) {
 LogicalResult Freer::free(bufferization::DeallocOp op) {
   Location loc = op.getLoc();
   builder.setInsertionPoint(op);
+  ArithEmitter e(builder, loc);
   auto addressOf = [&](Value memref) -> Value {
     return memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
   };
@@ -143,14 +145,10 @@ LogicalResult Freer::free(bufferization::DeallocOp op) {
     Value frees = condition;
     updated.resize(op.getRetained().size());
     for (auto [kept, retained] : llvm::zip(updated, op.getRetained())) {
-      Value same =
-          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                addressOf(memref), addressOf(retained));
-      Value keeps = arith::AndIOp::create(builder, loc, condition, same);
-      kept = kept ? arith::OrIOp::create(builder, loc, kept, keeps) : keeps;
-      Value one = arith::ConstantIntOp::create(builder, loc, 1, 1);
-      Value differs = arith::XOrIOp::create(builder, loc, same, one);
-      frees = arith::AndIOp::create(builder, loc, frees, differs);
+      Value same = e.equal(addressOf(memref), addressOf(retained));
+      Value keeps = e.logicalAnd(condition, same);
+      kept = kept ? e.bitOr(kept, keeps) : keeps;
+      frees = e.logicalAnd(frees, e.logicalNot(same));
     }
     auto branch =
         scf::IfOp::create(builder, loc, frees, /*withElseRegion=*/false);
@@ -166,7 +164,7 @@ LogicalResult Freer::free(bufferization::DeallocOp op) {
     return success();
   builder.setInsertionPointAfter(op);
   for (auto [result, kept] : llvm::zip(op.getUpdatedConditions(), updated)) {
-    Value both = arith::OrIOp::create(builder, loc, result, kept);
+    Value both = e.bitOr(result, kept);
     result.replaceAllUsesExcept(both, both.getDefiningOp());
   }
   return success();

@@ -177,18 +177,12 @@ void KernelLowering::placeBuffers() {
   Value scratch;
   if (plan.scratchBytes) {
     rewriter.setInsertionPointAfterValue(blocks.blocks);
-    auto y = gpu::Dimension::y;
-    Value row = gpu::BlockIdOp::create(rewriter, loc, y);
-    Value number = arith::MulIOp::create(rewriter, loc, row, blocks.blocks);
-    number = arith::AddIOp::create(rewriter, loc, number, blocks.block);
-    number = arith::MulIOp::create(rewriter, loc, number,
-                                   index(loc, plan.scratchBytes));
-    number = arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(),
-                                        number);
+    Emitter e(rewriter, loc);
+    Value row = gpu::BlockIdOp::create(rewriter, loc, gpu::Dimension::y);
+    Value number = e.add(e.mul(row, blocks.blocks), blocks.block);
     Value base = pointerOf(rewriter, loc, entry->getArguments().back());
-    scratch =
-        LLVM::GEPOp::create(rewriter, loc, base.getType(), rewriter.getI8Type(),
-                            base, ArrayRef<LLVM::GEPArg>{number});
+    scratch = e.elementAfter(base, rewriter.getI8Type(),
+                             e.mul(number, plan.scratchBytes));
   }
   for (auto &[alloc, place] : plan.places) {
     Value base = place.shared ? getSharedBase() : scratch;
@@ -518,17 +512,15 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
     return mainloop.emitOpError("has effects on a device that are not known");
   barriers.access(rewriter, loc, reads.getArrayRef(), writes.getArrayRef());
   barriers.flush(rewriter, loc);
-  Type i32 = rewriter.getI32Type();
-  Value thread = arith::IndexCastOp::create(rewriter, loc, i32, block.thread);
+  Emitter e(rewriter, loc);
+  Value thread = e.toI32(block.thread);
   auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
   Value memory = LLVM::AddrSpaceCastOp::create(
       rewriter, loc, LLVM::LLVMPointerType::get(rewriter.getContext(), space),
       getSharedBase());
-  memory = LLVM::PtrToIntOp::create(rewriter, loc, i32, memory);
-  memory = arith::AddIOp::create(
-      rewriter, loc, memory,
-      arith::ConstantIntOp::create(rewriter, loc, mainloopOffset, 32));
-  Emitter e(rewriter, loc);
+  memory =
+      LLVM::PtrToIntOp::create(rewriter, loc, rewriter.getI32Type(), memory);
+  memory = e.add(memory, mainloopOffset);
   auto scanResult = [&] {
     if (!mainloop.getBitmap())
       return;

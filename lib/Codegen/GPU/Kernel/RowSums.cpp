@@ -92,13 +92,6 @@ static bool reducesRows(linalg::LinalgOp sum, unsigned rowDim) {
          to.getDimPosition(to.getNumResults() - 1) == column;
 }
 
-/// Can elements be moved as vectors? An i1 is a byte in memory.
-static bool hasVectors(Type element) {
-  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 8 &&
-         element.getIntOrFloatBitWidth() <= 64 &&
-         llvm::isPowerOf2_32(element.getIntOrFloatBitWidth());
-}
-
 /// Is a sum the same with and without an element of this value? Rows that do
 /// not exist are left out.
 static bool addsNothing(linalg::LinalgOp sum, TypedAttr element) {
@@ -351,10 +344,8 @@ Value RowSumsEmitter::load(Value rowAt, Value columnAt, Type type) {
   at[rowDim] = rowAt;
   at.back() = columnAt;
   if (!isa<VectorType>(type))
-    return memref::LoadOp::create(rewriter, loc, source, at);
-  return vector::LoadOp::create(rewriter, loc, type, source, at,
-                                /*nontemporal=*/false,
-                                llvm::MaybeAlign(kAccessBytes));
+    return e.loadAt(source, at);
+  return e.loadVector(type, source, at, kAccessBytes);
 }
 
 /// Adds an element to a sum, if it exists.
@@ -397,7 +388,7 @@ RowSumsEmitter::addRows(Value from, ValueRange sums, int64_t atOnce,
     }
     Value at = e.add(first, number);
     if (ids) {
-      Value id = memref::LoadOp::create(rewriter, loc, ids, at);
+      Value id = e.loadAt(ids, at);
       // An index may be of a larger tensor.
       at = e.toIndex(id);
       Value isInside = e.inRange(at, numRows);
@@ -465,8 +456,7 @@ Value RowSumsEmitter::stage(ArrayRef<Value> own) {
   Value isUsed = e.lessThan(row, e.index(rowsOfBlock));
   e.ifThen(isUsed, [&] {
     for (auto [lane, value] : llvm::enumerate(own))
-      memref::StoreOp::create(rewriter, loc, value, staged,
-                              ValueRange{row, e.add(inTile, lane)});
+      e.storeAt(value, staged, ValueRange{row, e.add(inTile, lane)});
   });
   gpu::BarrierOp::create(rewriter, loc);
   return staged;
@@ -475,8 +465,7 @@ Value RowSumsEmitter::stage(ArrayRef<Value> own) {
 Value RowSumsEmitter::sumOfRows(Value staged, int64_t rows, Value at) {
   Value sum;
   for (int64_t i = 0; i < rows; ++i) {
-    Value one = memref::LoadOp::create(rewriter, loc, staged,
-                                       ValueRange{e.index(i), at});
+    Value one = e.loadAt(staged, ValueRange{e.index(i), at});
     sum = sum ? combine(sum, one) : one;
   }
   return sum;
@@ -491,8 +480,8 @@ void RowSumsEmitter::addTo(Value acc, Value at, Value sum) {
   SmallVector<Value> place(cast<MemRefType>(acc.getType()).getRank(),
                            e.index(0));
   place.back() = at;
-  Value before = memref::LoadOp::create(rewriter, loc, acc, place);
-  memref::StoreOp::create(rewriter, loc, combine(before, sum), acc, place);
+  Value before = e.loadAt(acc, place);
+  e.storeAt(combine(before, sum), acc, place);
 }
 
 Value RowSumsEmitter::placeOfPartial(Value number, Value at) {
@@ -511,12 +500,8 @@ Value RowSumsEmitter::isLast() {
   Value zero = e.index(0);
   return isLastSplit(
       e, block.counters, e.toI32(splits), e.toI32(block.thread),
-      [&](Value before) {
-        memref::StoreOp::create(rewriter, loc, before, word, zero);
-      },
-      [&]() -> Value {
-        return memref::LoadOp::create(rewriter, loc, word, zero);
-      });
+      [&](Value before) { e.storeAt(before, word, zero); },
+      [&]() -> Value { return e.loadAt(word, zero); });
 }
 
 /// Leaves the sums of all splits in shared memory, a row for each group of
@@ -541,10 +526,8 @@ Value RowSumsEmitter::stageParts(int64_t &groups) {
   auto sum = [&](Value at) {
     auto load = [&](Value number, int64_t, int64_t) {
       Value part = e.add(e.mul(number, groups), group);
-      Value vector =
-          LLVM::LoadOp::create(rewriter, loc, stored, placeOfPartial(part, at),
-                               static_cast<unsigned>(count * bytes),
-                               /*isVolatile=*/true);
+      Value vector = e.load(stored, placeOfPartial(part, at), count * bytes,
+                            /*isVolatile=*/true);
       SmallVector<Value> values;
       for (int64_t i = 0; i < count; ++i)
         values.push_back(e.fromStored(
@@ -556,8 +539,7 @@ Value RowSumsEmitter::stageParts(int64_t &groups) {
         addPartials(e, own, {kPartialsAtOnce, /*sums=*/count}, starts, load,
                     [&](Value x, Value y) { return combine(x, y); });
     for (auto [i, value] : llvm::enumerate(loop.getResults()))
-      memref::StoreOp::create(rewriter, loc, value, staged,
-                              ValueRange{group, e.add(at, i)});
+      e.storeAt(value, staged, ValueRange{group, e.add(at, i)});
   };
   // Threads that are left over are of no group.
   Value first = e.mul(e.rem(block.thread, threads), count);

@@ -2,7 +2,7 @@
 
 #include "RowsInPlace.h"
 
-#include "Codegen/GPU/Common/Emitter.h"
+#include "Codegen/GPU/Common/TileAccess.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -18,13 +18,6 @@ using namespace mlir::pit::cuda;
 //===----------------------------------------------------------------------===//
 // Recognizing such a loop
 //===----------------------------------------------------------------------===//
-
-static bool isZero(TypedAttr number) {
-  if (auto floating = dyn_cast<FloatAttr>(number))
-    return floating.getValue().isPosZero();
-  auto integer = dyn_cast<IntegerAttr>(number);
-  return integer && integer.getValue().isZero();
-}
 
 /// Does `memref` come from outside of the loop, and do the subscripts select
 /// rows of it, whole ones, by positions of the loop, or all of it?
@@ -120,21 +113,18 @@ static std::optional<Parts> findParts(ForallOp loop) {
 /// Does the op read just what is read, and write just what is written?
 static bool connects(const Parts &parts) {
   linalg::LinalgOp op = parts.op;
-  auto isOf = [](auto &&list, Value tile, auto &&tileOf) {
-    return llvm::find_if(list, [&](auto each) { return tileOf(each) == tile; });
-  };
   for (OpOperand &operand : op->getOpOperands()) {
-    if (!isa<MemRefType>(operand.get().getType()))
+    Value tile = operand.get();
+    if (!isa<MemRefType>(tile.getType()))
       continue;
     if (op.isDpsInit(&operand)) {
-      auto write = isOf(parts.writes, operand.get(),
-                        [](SWriteOp each) { return each.getTile(); });
-      if (write == parts.writes.end())
+      if (llvm::none_of(parts.writes,
+                        [&](SWriteOp each) { return each.getTile() == tile; }))
         return false;
       continue;
     }
-    auto read = isOf(parts.reads, operand.get(),
-                     [](SReadOp each) { return each.getDest(); });
+    auto read = llvm::find_if(
+        parts.reads, [&](SReadOp each) { return each.getDest() == tile; });
     if (read == parts.reads.end())
       return false;
     SReadOp found = *read;
@@ -217,15 +207,16 @@ static linalg::LinalgOp cloneForRows(RewriterBase &rewriter,
 static void computeMissing(RewriterBase &rewriter, linalg::LinalgOp op,
                            const Workers &workers, Value from, Value to) {
   Location loc = op.getLoc();
+  Emitter e(rewriter, loc);
   SmallVector<OpFoldResult> extents;
   for (const Range &range : op.createLoopRanges(rewriter, loc))
     extents.push_back(range.size);
-  extents.front() = arith::SubIOp::create(rewriter, loc, to, from).getResult();
+  extents.front() = e.sub(to, from);
   Value total = getValueOrCreateConstantIndexOp(rewriter, loc,
                                                 volume(rewriter, loc, extents));
   workers.share(rewriter, loc, total, [&](Value number) {
     SmallVector<Value> at = delinearize(rewriter, loc, number, extents);
-    at.front() = arith::AddIOp::create(rewriter, loc, at.front(), from);
+    at.front() = e.add(at.front(), from);
     auto placeOf = [&](OpOperand &operand) {
       SmallVector<Value> place;
       AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -233,48 +224,31 @@ static void computeMissing(RewriterBase &rewriter, linalg::LinalgOp op,
         place.push_back(at[map.getDimPosition(d)]);
       return place;
     };
-    auto ifThere = [&](OpOperand &operand, TypeRange types,
-                       function_ref<void(ArrayRef<Value>)> then) {
+    auto isThere = [&](OpOperand &operand) {
       Value rows = memref::DimOp::create(rewriter, loc, operand.get(), 0);
-      Value isThere = arith::CmpIOp::create(
-          rewriter, loc, arith::CmpIPredicate::ult, at.front(), rows);
-      auto branch = scf::IfOp::create(rewriter, loc, types, isThere,
-                                      /*withElseRegion=*/!types.empty());
-      OpBuilder::InsertionGuard guard(rewriter);
-      rewriter.setInsertionPointToStart(branch.thenBlock());
-      then(placeOf(operand));
-      if (types.empty())
-        return branch;
-      rewriter.setInsertionPointToStart(branch.elseBlock());
-      Value zero = arith::ConstantOp::create(
-          rewriter, loc, rewriter.getZeroAttr(types.front()));
-      scf::YieldOp::create(rewriter, loc, zero);
-      return branch;
+      return e.inRange(at.front(), rows);
     };
     IRMapping mapping;
     for (OpOperand *operand : op.getDpsInputOperands()) {
-      BlockArgument argument = op.getMatchingBlockArgument(operand);
-      auto type = dyn_cast<MemRefType>(operand->get().getType());
       Value value = operand->get();
-      if (type && !op.getMatchingIndexingMap(operand).isFunctionOfDim(0))
-        value = memref::LoadOp::create(rewriter, loc, value, placeOf(*operand));
-      else if (type)
-        value = ifThere(*operand, type.getElementType(), [&](auto place) {
-                  scf::YieldOp::create(
-                      rewriter, loc,
-                      memref::LoadOp::create(rewriter, loc, value, place)
-                          .getResult());
-                }).getResult(0);
-      mapping.map(argument, value);
+      if (auto type = dyn_cast<MemRefType>(value.getType())) {
+        auto load = [&] { return e.loadAt(operand->get(), placeOf(*operand)); };
+        auto zero = [&] {
+          return e.constant(rewriter.getZeroAttr(type.getElementType()));
+        };
+        value = op.getMatchingIndexingMap(operand).isFunctionOfDim(0)
+                    ? e.choose(isThere(*operand), load, zero)
+                    : load();
+      }
+      mapping.map(op.getMatchingBlockArgument(operand), value);
     }
     for (Operation &inner : op.getBlock()->without_terminator())
       rewriter.clone(inner, mapping);
     for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
       OpOperand &init = *op.getDpsInitOperand(i);
       Value value = op.getBlock()->getTerminator()->getOperand(i);
-      ifThere(init, TypeRange(), [&](auto place) {
-        memref::StoreOp::create(rewriter, loc, mapping.lookupOrDefault(value),
-                                init.get(), place);
+      e.ifThen(isThere(init), [&] {
+        e.storeAt(mapping.lookupOrDefault(value), init.get(), placeOf(init));
       });
     }
   });

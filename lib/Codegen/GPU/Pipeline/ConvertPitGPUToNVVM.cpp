@@ -115,11 +115,11 @@ struct ConvertPitGPUToNVVMPass
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          target);
-    populateStagePatterns(converter, context, patterns);
-    populateCopyPatterns(converter, context, patterns);
-    populateMmaPatterns(converter, context, patterns);
-    populateTensorMemoryPatterns(converter, context, patterns);
-    populateFragmentPatterns(converter, context, patterns);
+    PipelinePatterns pipeline(converter, context, patterns);
+    populateStagePatterns(pipeline);
+    populateCopyPatterns(pipeline);
+    populateMmaPatterns(pipeline);
+    populateFragmentPatterns(pipeline);
     patterns.add<PoisonPattern>(converter, &getContext());
     if (failed(applyPartialConversion(getOperation(), target,
                                       std::move(patterns))))

@@ -3,7 +3,6 @@
 #include "PipelineLowering.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -43,8 +42,7 @@ SmallVector<Value> pitgpu::elementsOf(Emitter &e, FragmentType type,
   SmallVector<Value> elements;
   for (Value pair : values)
     for (int64_t i = 0; i < 2; ++i)
-      elements.push_back(
-          LLVM::ExtractElementOp::create(e.b, e.loc, pair, e.i32(i)));
+      elements.push_back(e.extract(pair, i));
   return elements;
 }
 
@@ -58,118 +56,81 @@ SmallVector<Value> pitgpu::valuesOf(Emitter &e, FragmentType type,
   return values;
 }
 
-/// The result of an op's region for these arguments.
-static Value evaluate(Emitter &e, Region &region, ArrayRef<Value> arguments) {
-  IRMapping mapping;
-  mapping.map(region.getArguments(), arguments);
-  for (Operation &op : region.front().without_terminator())
-    e.b.clone(op, mapping);
-  auto yield = cast<YieldOp>(region.front().getTerminator());
-  return mapping.lookupOrDefault(yield.getValues().front());
+static Lowered lowerSplat(Emitter &e, SplatOp op, Operands<SplatOp>) {
+  FragmentType type = op.getType();
+  SmallVector<Value> elements(type.getParts() * type.getElementsPerPart(),
+                              op.getValue());
+  return {valuesOf(e, type, elements)};
 }
 
-namespace {
-
-struct SplatPattern : PipelinePattern<SplatOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(SplatOp op, Adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    FragmentType type = op.getType();
-    Emitter e(rewriter, op.getLoc());
-    SmallVector<Value> elements(type.getParts() * type.getElementsPerPart(),
-                                op.getValue());
-    rewriter.replaceOpWithMultiple(op, {valuesOf(e, type, elements)});
-    return success();
-  }
-};
-
-struct MapPattern : PipelinePattern<MapOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(MapOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    FragmentType type = op.getType();
-    const ThreadInRole &self = pipeline.threads.at(op);
-    bool isColumn = type.getCols() == 1;
-    Value firstCol = isColumn ? e.i32(0) : e.mul(e.rem(self.lane, 4), 2);
-    int64_t perPart = type.getElementsPerPart();
-    SmallVector<SmallVector<Value>> inputs;
-    for (auto [input, values] : llvm::zip(op.getInputs(), adaptor.getInputs()))
-      inputs.push_back(
-          elementsOf(e, cast<FragmentType>(input.getType()), values));
-    SmallVector<Value> result;
-    for (int64_t i = 0, n = type.getParts() * perPart; i < n; ++i) {
-      // In each eight columns two neighbours of one row, then of the other.
-      int64_t part = i / perPart, inPart = i % perPart;
-      int64_t half = isColumn ? inPart : inPart / 2 % 2;
-      int64_t col = isColumn ? 0 : inPart / 4 * 8 + inPart % 2;
-      SmallVector<Value> arguments = {rowOf(e, type, self, part, half),
-                                      e.add(firstCol, col)};
-      for (auto [input, elements] : llvm::zip(op.getInputs(), inputs)) {
-        bool isOne = cast<FragmentType>(input.getType()).getCols() == 1;
-        arguments.push_back(elements[isOne ? 2 * part + half : i]);
-      }
-      result.push_back(evaluate(e, op.getBody(), arguments));
+static Lowered lowerMap(Emitter &e, MapOp op, Operands<MapOp> in) {
+  FragmentType type = op.getType();
+  const ThreadInRole &self = in.self(op);
+  bool isColumn = type.getCols() == 1;
+  Value firstCol = isColumn ? e.i32(0) : e.mul(e.rem(self.lane, 4), 2);
+  int64_t perPart = type.getElementsPerPart();
+  SmallVector<SmallVector<Value>> inputs;
+  for (auto [input, values] : llvm::zip(op.getInputs(), in.getInputs()))
+    inputs.push_back(
+        elementsOf(e, cast<FragmentType>(input.getType()), values));
+  SmallVector<Value> result;
+  for (int64_t i = 0, n = type.getParts() * perPart; i < n; ++i) {
+    // In each eight columns two neighbours of one row, then of the other.
+    int64_t part = i / perPart, inPart = i % perPart;
+    int64_t half = isColumn ? inPart : inPart / 2 % 2;
+    int64_t col = isColumn ? 0 : inPart / 4 * 8 + inPart % 2;
+    SmallVector<Value> arguments = {rowOf(e, type, self, part, half),
+                                    e.add(firstCol, col)};
+    for (auto [input, elements] : llvm::zip(op.getInputs(), inputs)) {
+      bool isOne = cast<FragmentType>(input.getType()).getCols() == 1;
+      arguments.push_back(elements[isOne ? 2 * part + half : i]);
     }
-    rewriter.replaceOpWithMultiple(op, {valuesOf(e, type, result)});
-    return success();
+    result.push_back(e.clone(op.getBody().front(), arguments).front());
   }
-};
+  return {valuesOf(e, type, result)};
+}
+
+/// The value of the lane at that distance.
+static Value exchange(Emitter &e, Value value, int64_t distance) {
+  Type type = value.getType(), i32 = e.b.getI32Type();
+  Type bits = e.b.getIntegerType(type.getIntOrFloatBitWidth());
+  Value word = arith::BitcastOp::create(e.b, e.loc, bits, value);
+  if (bits != i32)
+    word = arith::ExtUIOp::create(e.b, e.loc, i32, word);
+  word = NVVM::ShflOp::create(e.b, e.loc, i32, e.i32(-1), word, e.i32(distance),
+                              e.i32(31), NVVM::ShflKind::bfly, UnitAttr());
+  if (bits != i32)
+    word = arith::TruncIOp::create(e.b, e.loc, bits, word);
+  return arith::BitcastOp::create(e.b, e.loc, type, word);
+}
 
 /// Each thread combines what it has of a row, then the four lanes of the row
 /// exchange that.
-struct ReduceRowsPattern : PipelinePattern<ReduceRowsOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(ReduceRowsOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    FragmentType type = op.getInput().getType();
-    if (type.getCols() == 1) {
-      rewriter.replaceOpWithMultiple(op, {llvm::to_vector(adaptor.getInput())});
-      return success();
-    }
-    int64_t perPart = type.getElementsPerPart();
-    SmallVector<Value> elements = elementsOf(e, type, adaptor.getInput());
-    SmallVector<Value> result;
-    for (int64_t part = 0; part < type.getParts(); ++part)
-      for (int64_t half = 0; half < 2; ++half) {
-        Value all;
-        for (int64_t i = 0; i < perPart; ++i) {
-          if (i / 2 % 2 != half)
-            continue;
-          Value next = elements[part * perPart + i];
-          all = all ? evaluate(e, op.getBody(), {all, next}) : next;
-        }
-        for (int64_t distance : {1, 2})
-          all = evaluate(e, op.getBody(), {all, exchange(e, all, distance)});
-        result.push_back(all);
+static Lowered lowerReduceRows(Emitter &e, ReduceRowsOp op,
+                               Operands<ReduceRowsOp> in) {
+  FragmentType type = op.getInput().getType();
+  if (type.getCols() == 1) {
+    return {llvm::to_vector(in.getInput())};
+  }
+  int64_t perPart = type.getElementsPerPart();
+  SmallVector<Value> elements = elementsOf(e, type, in.getInput());
+  SmallVector<Value> result;
+  for (int64_t part = 0; part < type.getParts(); ++part)
+    for (int64_t half = 0; half < 2; ++half) {
+      Value all;
+      for (int64_t i = 0; i < perPart; ++i) {
+        if (i / 2 % 2 != half)
+          continue;
+        Value next = elements[part * perPart + i];
+        all = all ? e.clone(op.getBody().front(), {all, next}).front() : next;
       }
-    rewriter.replaceOpWithMultiple(op, {valuesOf(e, op.getType(), result)});
-    return success();
-  }
-
-private:
-  /// The value of the lane at that distance.
-  static Value exchange(Emitter &e, Value value, int64_t distance) {
-    Type type = value.getType(), i32 = e.b.getI32Type();
-    Type bits = e.b.getIntegerType(type.getIntOrFloatBitWidth());
-    Value word = arith::BitcastOp::create(e.b, e.loc, bits, value);
-    if (bits != i32)
-      word = arith::ExtUIOp::create(e.b, e.loc, i32, word);
-    word =
-        NVVM::ShflOp::create(e.b, e.loc, i32, e.i32(-1), word, e.i32(distance),
-                             e.i32(31), NVVM::ShflKind::bfly, UnitAttr());
-    if (bits != i32)
-      word = arith::TruncIOp::create(e.b, e.loc, bits, word);
-    return arith::BitcastOp::create(e.b, e.loc, type, word);
-  }
-};
+      for (int64_t distance : {1, 2})
+        all = e.clone(op.getBody().front(), {all, exchange(e, all, distance)})
+                  .front();
+      result.push_back(all);
+    }
+  return {valuesOf(e, op.getType(), result)};
+}
 
 /// The place of a column (a constant) of a row in a tile, from that of column 0
 /// or of a few further ones on: `at`. Within a line it is exclusive-ored.
@@ -201,107 +162,84 @@ static Value matrixCol(Emitter &e, TileType tile, Value place,
   return e.add(place, offsetOf(e, tile, row, e.add(col, 64 * part)));
 }
 
+static void storeMatrices(Emitter &e, LocalStoreOp op, const ThreadInRole &self,
+                          Value place, ValueRange values, int64_t part) {
+  TileType tile = op.getTile().getType();
+  bool transposed = op.getTransposed();
+  Value first = transposed ? matrixCol(e, tile, place, self, part)
+                           : matrixRow(e, tile, place, self, part);
+  for (int64_t i = 0, n = values.size(); i < n; i += 4) {
+    SmallVector<Value> words;
+    for (Value pair : values.slice(i, std::min<int64_t>(4, n - i)))
+      words.push_back(e.bitcast(e.b.getI32Type(), pair));
+    int64_t col = static_cast<int64_t>(op.getCols()) + 4 * i;
+    Value to = transposed ? e.add(first, col * tile.getSwizzle())
+                          : placeOfCol(e, tile, first, col);
+    NVVM::StMatrixOp::create(e.b, e.loc, e.sharedPointer(to), words,
+                             transposed ? NVVM::MMALayout::col
+                                        : NVVM::MMALayout::row,
+                             shapeOfMatrix(e), NVVM::LdStMatrixEltType::B16);
+  }
+}
+
+/// A thread has two neighbours of every eight columns, of each of two rows.
+static void storePairs(Emitter &e, LocalStoreOp op, const ThreadInRole &self,
+                       Value place, ValueRange values, int64_t part) {
+  TileType tile = op.getTile().getType();
+  FragmentType type = op.getFragment().getType();
+  Value own = e.mul(e.rem(self.lane, 4), 2);
+  for (int64_t half = 0; half < 2; ++half) {
+    Value row = rowOf(e, type, self, part, half);
+    Value first = e.add(place, offsetOf(e, tile, row, own));
+    for (size_t i = 2 * half; i < values.size(); i += 4) {
+      Value to =
+          placeOfCol(e, tile, first,
+                     static_cast<int64_t>(op.getCols() + 2 * (i - 2 * half)));
+      e.store(e.pair(values[i], values[i + 1]), e.sharedPointer(to),
+              2 * tile.getElementBytes());
+    }
+  }
+}
+
 /// Words of a thread's values, of two elements of 16 bits each.
-struct LocalStorePattern : PipelinePattern<LocalStoreOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(LocalStoreOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    FragmentType type = op.getFragment().getType();
-    for (int64_t part = 0; part < type.getParts(); ++part) {
-      size_t count = adaptor.getFragment().size() / type.getParts();
-      ValueRange values = adaptor.getFragment().slice(part * count, count);
-      if (isPacked(type))
-        storeMatrices(e, op, adaptor.getTile().front(), values, part);
-      else
-        storePairs(e, op, adaptor.getTile().front(), values, part);
-    }
-    rewriter.eraseOp(op);
-    return success();
+static Lowered lowerLocalStore(Emitter &e, LocalStoreOp op,
+                               Operands<LocalStoreOp> in) {
+  FragmentType type = op.getFragment().getType();
+  for (int64_t part = 0; part < type.getParts(); ++part) {
+    size_t count = in.getFragment().size() / type.getParts();
+    ValueRange values = in.getFragment().slice(part * count, count);
+    if (isPacked(type))
+      storeMatrices(e, op, in.self(op), in.getTile().front(), values, part);
+    else
+      storePairs(e, op, in.self(op), in.getTile().front(), values, part);
   }
+  return {};
+}
 
-private:
-  void storeMatrices(Emitter &e, LocalStoreOp op, Value place,
-                     ValueRange values, int64_t part) const {
-    TileType tile = op.getTile().getType();
-    const ThreadInRole &self = pipeline.threads.at(op);
-    bool transposed = op.getTransposed();
-    Value first = transposed ? matrixCol(e, tile, place, self, part)
-                             : matrixRow(e, tile, place, self, part);
-    for (int64_t i = 0, n = values.size(); i < n; i += 4) {
-      SmallVector<Value> words;
-      for (Value pair : values.slice(i, std::min<int64_t>(4, n - i)))
-        words.push_back(
-            LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair));
-      int64_t col = static_cast<int64_t>(op.getCols()) + 4 * i;
-      Value to = transposed ? e.add(first, col * tile.getSwizzle())
-                            : placeOfCol(e, tile, first, col);
-      NVVM::StMatrixOp::create(e.b, e.loc, e.sharedPointer(to), words,
-                               transposed ? NVVM::MMALayout::col
-                                          : NVVM::MMALayout::row,
-                               shapeOfMatrix(e), NVVM::LdStMatrixEltType::B16);
+static Lowered lowerLocalLoad(Emitter &e, LocalLoadOp op,
+                              Operands<LocalLoadOp> in) {
+  TileType tile = op.getTile().getType();
+  FragmentType type = op.getType();
+  auto four = LLVM::LLVMStructType::getLiteral(
+      op.getContext(), SmallVector<Type>(4, e.b.getI32Type()));
+  SmallVector<Value> values;
+  for (int64_t part = 0; part < type.getParts(); ++part) {
+    Value first = matrixRow(e, tile, in.getTile().front(), in.self(op), part);
+    for (int64_t col = 0; col < type.getCols(); col += 16) {
+      Value words = NVVM::LdMatrixOp::create(
+          e.b, e.loc, four, e.sharedPointer(placeOfCol(e, tile, first, col)),
+          /*num=*/4, NVVM::MMALayout::row, shapeOfMatrix(e),
+          NVVM::LdStMatrixEltType::B16);
+      for (int64_t i = 0; i < 4; ++i)
+        values.push_back(
+            e.bitcast(VectorType::get(2, type.getElementType()),
+                      LLVM::ExtractValueOp::create(e.b, e.loc, words, i)));
     }
   }
+  return {values};
+}
 
-  /// A thread has two neighbours of every eight columns, of each of two rows.
-  void storePairs(Emitter &e, LocalStoreOp op, Value place, ValueRange values,
-                  int64_t part) const {
-    TileType tile = op.getTile().getType();
-    const ThreadInRole &self = pipeline.threads.at(op);
-    FragmentType type = op.getFragment().getType();
-    Value own = e.mul(e.rem(self.lane, 4), 2);
-    for (int64_t half = 0; half < 2; ++half) {
-      Value row = rowOf(e, type, self, part, half);
-      Value first = e.add(place, offsetOf(e, tile, row, own));
-      for (size_t i = 2 * half; i < values.size(); i += 4) {
-        Value to =
-            placeOfCol(e, tile, first,
-                       static_cast<int64_t>(op.getCols() + 2 * (i - 2 * half)));
-        e.store(e.pair(values[i], values[i + 1]), e.sharedPointer(to),
-                2 * tile.getElementBytes());
-      }
-    }
-  }
-};
-
-struct LocalLoadPattern : PipelinePattern<LocalLoadOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(LocalLoadOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    TileType tile = op.getTile().getType();
-    FragmentType type = op.getType();
-    auto four = LLVM::LLVMStructType::getLiteral(
-        op.getContext(), SmallVector<Type>(4, e.b.getI32Type()));
-    SmallVector<Value> values;
-    for (int64_t part = 0; part < type.getParts(); ++part) {
-      Value first = matrixRow(e, tile, adaptor.getTile().front(),
-                              pipeline.threads.at(op), part);
-      for (int64_t col = 0; col < type.getCols(); col += 16) {
-        Value words = NVVM::LdMatrixOp::create(
-            e.b, e.loc, four, e.sharedPointer(placeOfCol(e, tile, first, col)),
-            /*num=*/4, NVVM::MMALayout::row, shapeOfMatrix(e),
-            NVVM::LdStMatrixEltType::B16);
-        for (int64_t i = 0; i < 4; ++i)
-          values.push_back(LLVM::BitcastOp::create(
-              e.b, e.loc, VectorType::get(2, type.getElementType()),
-              LLVM::ExtractValueOp::create(e.b, e.loc, words, i)));
-      }
-    }
-    rewriter.replaceOpWithMultiple(op, {values});
-    return success();
-  }
-};
-
-} // namespace
-
-void pitgpu::populateFragmentPatterns(const TypeConverter &converter,
-                                      PipelineContext &pipeline,
-                                      RewritePatternSet &patterns) {
-  patterns.add<SplatPattern, MapPattern, ReduceRowsPattern, LocalStorePattern,
-               LocalLoadPattern>(converter, patterns.getContext(), pipeline);
+void pitgpu::populateFragmentPatterns(PipelinePatterns &patterns) {
+  patterns.add(lowerSplat, lowerMap, lowerReduceRows, lowerLocalStore,
+               lowerLocalLoad);
 }

@@ -77,8 +77,7 @@ static void lower(RewriterBase &rewriter, ListTilesOp op) {
   Value from = batches.getRegionIterArgs()[0];
   auto loop = scf::ForOp::create(rewriter, loc, from, total, workers,
                                  batches.getRegionIterArgs().drop_front());
-  Value waves = rewriter.createOrFold<arith::CeilDivUIOp>(
-      loc, e.max(e.sub(total, from), e.i32(0)), workers);
+  Value waves = e.ceilDiv(e.max(e.sub(total, from), e.i32(0)), workers);
   SmallVector<Value> next = {e.sub(e.add(from, e.mul(waves, workers)), total)};
   llvm::append_range(next, loop.getResults());
   scf::YieldOp::create(rewriter, loc, next);

@@ -74,8 +74,7 @@ static SmallVector<Value> packFactor(Emitter &e, FragmentType type,
   int64_t perWord = 32 / type.getElementType().getIntOrFloatBitWidth();
   size_t first = part * type.getElementsPerPart() / perWord + 4 * step;
   for (Value value : values.slice(first, 4))
-    words.push_back(
-        LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), value));
+    words.push_back(e.bitcast(e.b.getI32Type(), value));
   return words;
 }
 
@@ -136,15 +135,13 @@ SmallVector<Value> pitgpu::runAssembly(Emitter &e, const std::string &text,
   SmallVector<Value> operands(registers);
   llvm::append_range(operands, others);
   // Without registers it has no result: LLVM takes no empty struct there.
-  SmallVector<Type> types;
+  Type results;
   if (count)
-    types.push_back(LLVM::LLVMStructType::getLiteral(
-        e.b.getContext(), SmallVector<Type>(count, type)));
-  auto assembly = LLVM::InlineAsmOp::create(
-      e.b, e.loc, types, operands, text, llvm::join(constraints, ","),
-      /*has_side_effects=*/true, /*is_align_stack=*/false,
-      LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
-  return count ? unpack(e, assembly.getResult(0), count) : SmallVector<Value>();
+    results = LLVM::LLVMStructType::getLiteral(e.b.getContext(),
+                                               SmallVector<Type>(count, type));
+  Value made =
+      e.assembly(results, text, llvm::join(constraints, ","), operands);
+  return count ? unpack(e, made, count) : SmallVector<Value>();
 }
 
 namespace {
@@ -215,138 +212,105 @@ static SmallVector<Value> startWgmmas(Emitter &e, const Wgmma &wgmma,
   return runAssembly(e, text, sums, factors);
 }
 
-namespace {
-
-struct MmaPattern : PipelinePattern<MmaOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(MmaOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    AccumulatorType acc = op.getAcc().getType();
-    if (acc.getInTensorMemory())
-      return failure();
-    TileType tileB = op.getB().getType();
-    SharedFactor b =
-        factorOfWgmma(e, tileB, adaptor.getB().front(), op.getTransposeB());
-    int64_t k = op.getTransposeB() ? tileB.getCols() : tileB.getRows();
-    int64_t depth = 32 / tileB.getElementBytes(), steps = k / depth;
-    auto tileA = dyn_cast<TileType>(op.getA().getType());
-    Type elementA =
-        tileA ? tileA.getElementType()
-              : cast<FragmentType>(op.getA().getType()).getElementType();
-    Wgmma wgmma{wgmmaType(elementA),
-                wgmmaType(tileB.getElementType()),
-                acc.getCols(),
-                depth,
-                /*kIsColOfA=*/!op.getTransposeA(),
-                /*kIsColOfB=*/op.getTransposeB()};
-    SmallVector<Value> sums(adaptor.getAcc());
-    if (tileA) {
-      SharedFactor a =
-          factorOfWgmma(e, tileA, adaptor.getA().front(), !op.getTransposeA());
-      bool replaces = isZero(op.getAcc());
-      if (replaces)
-        for (Value &sum : sums)
-          sum = LLVM::UndefOp::create(e.b, e.loc, sum.getType());
-      NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
-      for (int64_t step = 0; step < steps; ++step)
-        for (auto [part, sum] : llvm::enumerate(sums))
-          sum = startWgmma(e, wgmma, a.at(e, 64 * part, step), b.at(e, 0, step),
-                           sum, !replaces || step > 0);
-      NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
-    } else {
-      multiplyFragment(e, op, adaptor, wgmma, b, steps, sums);
-    }
-    rewriter.replaceOpWithMultiple(op, {sums});
-    return success();
-  }
-
-private:
-  static void multiplyFragment(Emitter &e, MmaOp op, Adaptor adaptor,
-                               const Wgmma &wgmma, const SharedFactor &b,
-                               int64_t steps, MutableArrayRef<Value> sums) {
-    auto type = cast<FragmentType>(op.getA().getType());
-    AccumulatorType acc = op.getAcc().getType();
-    SmallVector<Value> descriptors, all;
+static void multiplyFragment(Emitter &e, MmaOp op, Operands<MmaOp> in,
+                             const Wgmma &wgmma, const SharedFactor &b,
+                             int64_t steps, MutableArrayRef<Value> sums) {
+  auto type = cast<FragmentType>(op.getA().getType());
+  AccumulatorType acc = op.getAcc().getType();
+  SmallVector<Value> descriptors, all;
+  for (int64_t step = 0; step < steps; ++step)
+    descriptors.push_back(b.at(e, 0, step));
+  for (auto [part, sum] : llvm::enumerate(sums)) {
+    SmallVector<Value> words;
     for (int64_t step = 0; step < steps; ++step)
-      descriptors.push_back(b.at(e, 0, step));
-    for (auto [part, sum] : llvm::enumerate(sums)) {
-      SmallVector<Value> words;
-      for (int64_t step = 0; step < steps; ++step)
-        llvm::append_range(words,
-                           packFactor(e, type, adaptor.getA(), part, step));
-      llvm::append_range(all,
-                         startWgmmas(e, wgmma, words, descriptors,
-                                     unpack(e, sum, acc.getElementsPerPart())));
-    }
-    llvm::copy(pack(e, acc, all), sums.begin());
+      llvm::append_range(words, packFactor(e, type, in.getA(), part, step));
+    llvm::append_range(all,
+                       startWgmmas(e, wgmma, words, descriptors,
+                                   unpack(e, sum, acc.getElementsPerPart())));
   }
-};
+  llvm::copy(pack(e, acc, all), sums.begin());
+}
+
+static Lowered lowerMma(Emitter &e, MmaOp op, Operands<MmaOp> in) {
+  AccumulatorType acc = op.getAcc().getType();
+  if (acc.getInTensorMemory())
+    return lowerTensorMma(e, op, in);
+  TileType tileB = op.getB().getType();
+  SharedFactor b =
+      factorOfWgmma(e, tileB, in.getB().front(), op.getTransposeB());
+  int64_t k = op.getTransposeB() ? tileB.getCols() : tileB.getRows();
+  int64_t depth = 32 / tileB.getElementBytes(), steps = k / depth;
+  auto tileA = dyn_cast<TileType>(op.getA().getType());
+  Type elementA =
+      tileA ? tileA.getElementType()
+            : cast<FragmentType>(op.getA().getType()).getElementType();
+  Wgmma wgmma{wgmmaType(elementA),
+              wgmmaType(tileB.getElementType()),
+              acc.getCols(),
+              depth,
+              /*kIsColOfA=*/!op.getTransposeA(),
+              /*kIsColOfB=*/op.getTransposeB()};
+  SmallVector<Value> sums(in.getAcc());
+  if (tileA) {
+    SharedFactor a =
+        factorOfWgmma(e, tileA, in.getA().front(), !op.getTransposeA());
+    bool replaces = isZero(op.getAcc());
+    if (replaces)
+      for (Value &sum : sums)
+        sum = LLVM::UndefOp::create(e.b, e.loc, sum.getType());
+    NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
+    for (int64_t step = 0; step < steps; ++step)
+      for (auto [part, sum] : llvm::enumerate(sums))
+        sum = startWgmma(e, wgmma, a.at(e, 64 * part, step), b.at(e, 0, step),
+                         sum, !replaces || step > 0);
+    NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
+  } else {
+    multiplyFragment(e, op, in, wgmma, b, steps, sums);
+  }
+  return {sums};
+}
 
 /// The registers go through the wait, so that nothing reads them before it.
-struct MmaWaitPattern : PipelinePattern<MmaWaitOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(MmaWaitOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    int64_t pending = op.getPending();
-    if (op.getSums().empty() && op.getHeld().empty()) {
-      NVVM::WgmmaWaitGroupSyncOp::create(e.b, e.loc, pending);
-      rewriter.eraseOp(op);
-      return success();
-    }
-    SmallVector<Value> registers;
-    SmallVector<size_t> counts;
-    for (auto [value, structs] : llvm::zip(op.getSums(), adaptor.getSums())) {
-      auto type = cast<AccumulatorType>(value.getType());
-      llvm::append_range(registers,
-                         unpack(e, structs, type.getElementsPerPart()));
-      counts.push_back(type.getParts() * type.getElementsPerPart());
-    }
-    SmallVector<Value> held;
-    for (auto [value, elements] : llvm::zip(op.getHeld(), adaptor.getHeld())) {
-      auto type = cast<FragmentType>(value.getType());
-      for (int64_t part = 0; part < type.getParts(); ++part)
-        for (int64_t step = 0; step < type.getCols() / columnsOfStep(type);
-             ++step)
-          llvm::append_range(held, packFactor(e, type, elements, part, step));
-    }
-    SmallVector<Value> read = runAssembly(
-        e, "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";",
-        registers, held);
-    SmallVector<SmallVector<Value>> fragments;
-    ArrayRef<Value> rest = read;
-    for (size_t count : counts) {
-      fragments.push_back(llvm::to_vector(rest.take_front(count)));
-      rest = rest.drop_front(count);
-    }
-    rewriter.replaceOpWithMultiple(op, std::move(fragments));
-    return success();
+static Lowered lowerMmaWait(Emitter &e, MmaWaitOp op, Operands<MmaWaitOp> in) {
+  int64_t pending = op.getPending();
+  if (op.getSums().empty() && op.getHeld().empty()) {
+    NVVM::WgmmaWaitGroupSyncOp::create(e.b, e.loc, pending);
+    return {};
   }
-};
-
-struct AccumulatePattern : PipelinePattern<AccumulateOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(AccumulateOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    SmallVector<Value> elements(adaptor.getFragment());
-    rewriter.replaceOpWithMultiple(op, {pack(e, op.getType(), elements)});
-    return success();
+  SmallVector<Value> registers;
+  SmallVector<size_t> counts;
+  for (auto [value, structs] : llvm::zip(op.getSums(), in.getSums())) {
+    auto type = cast<AccumulatorType>(value.getType());
+    llvm::append_range(registers,
+                       unpack(e, structs, type.getElementsPerPart()));
+    counts.push_back(type.getParts() * type.getElementsPerPart());
   }
-};
+  SmallVector<Value> held;
+  for (auto [value, elements] : llvm::zip(op.getHeld(), in.getHeld())) {
+    auto type = cast<FragmentType>(value.getType());
+    for (int64_t part = 0; part < type.getParts(); ++part)
+      for (int64_t step = 0; step < type.getCols() / columnsOfStep(type);
+           ++step)
+        llvm::append_range(held, packFactor(e, type, elements, part, step));
+  }
+  SmallVector<Value> read = runAssembly(
+      e, "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";",
+      registers, held);
+  SmallVector<SmallVector<Value>> fragments;
+  ArrayRef<Value> rest = read;
+  for (size_t count : counts) {
+    fragments.push_back(llvm::to_vector(rest.take_front(count)));
+    rest = rest.drop_front(count);
+  }
+  return fragments;
+}
 
-} // namespace
+static Lowered lowerAccumulate(Emitter &e, AccumulateOp op,
+                               Operands<AccumulateOp> in) {
+  SmallVector<Value> elements(in.getFragment());
+  return {pack(e, op.getType(), elements)};
+}
 
-void pitgpu::populateMmaPatterns(const TypeConverter &converter,
-                                 PipelineContext &pipeline,
-                                 RewritePatternSet &patterns) {
-  patterns.add<MmaPattern, MmaWaitPattern, AccumulatePattern>(
-      converter, patterns.getContext(), pipeline);
+void pitgpu::populateMmaPatterns(PipelinePatterns &patterns) {
+  patterns.add(lowerMma, lowerMmaWait, lowerAccumulate, lowerRead);
 }

@@ -93,36 +93,69 @@ LogicalResult lowerRoles(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
 void populatePipelineTypes(TypeConverter &converter);
 void addFragmentType(TypeConverter &converter);
 
-/// A file each: what becomes of ops on stages, of copies, of products and of
-/// fragments.
-void populateStagePatterns(const TypeConverter &converter,
-                           PipelineContext &pipeline,
-                           RewritePatternSet &patterns);
-void populateCopyPatterns(const TypeConverter &converter,
-                          PipelineContext &pipeline,
-                          RewritePatternSet &patterns);
-void populateMmaPatterns(const TypeConverter &converter,
-                         PipelineContext &pipeline,
-                         RewritePatternSet &patterns);
-void populateTensorMemoryPatterns(const TypeConverter &converter,
-                                  PipelineContext &pipeline,
-                                  RewritePatternSet &patterns);
-void populateFragmentPatterns(const TypeConverter &converter,
-                              PipelineContext &pipeline,
-                              RewritePatternSet &patterns);
+/// The values in place of each of an op's results.
+using Lowered = SmallVector<SmallVector<Value>>;
 
-/// A pattern of one op, whose operands may become several values each.
+/// The values in place of an op's operands, several for each.
 template <typename OpT>
-class PipelinePattern : public OpConversionPattern<OpT> {
-public:
+struct Operands : OpConversionPattern<OpT>::OneToNOpAdaptor {
   using Adaptor = typename OpConversionPattern<OpT>::OneToNOpAdaptor;
-  PipelinePattern(const TypeConverter &converter, MLIRContext *context,
-                  PipelineContext &pipeline)
-      : OpConversionPattern<OpT>(converter, context), pipeline(pipeline) {}
+  Operands(Adaptor adaptor, PipelineContext &pipeline)
+      : Adaptor(adaptor), pipeline(pipeline) {}
+  const ThreadInRole &self(OpT op) const { return pipeline.threads.at(op); }
 
-protected:
   PipelineContext &pipeline;
 };
+
+/// Patterns, each a function that lowers one op.
+class PipelinePatterns {
+public:
+  PipelinePatterns(const TypeConverter &converter, PipelineContext &pipeline,
+                   RewritePatternSet &patterns)
+      : converter(converter), pipeline(pipeline), patterns(patterns) {}
+
+  template <typename... OpTs>
+  void add(Lowered (*...lower)(cuda::Emitter &, OpTs, Operands<OpTs>)) {
+    (patterns.add<Pattern<OpTs>>(converter, patterns.getContext(), pipeline,
+                                 lower),
+     ...);
+  }
+
+private:
+  template <typename OpT> struct Pattern : OpConversionPattern<OpT> {
+    using Lower = Lowered (*)(cuda::Emitter &, OpT, Operands<OpT>);
+    Pattern(const TypeConverter &converter, MLIRContext *context,
+            PipelineContext &pipeline, Lower lower)
+        : OpConversionPattern<OpT>(converter, context), pipeline(pipeline),
+          lower(lower) {}
+
+    LogicalResult
+    matchAndRewrite(OpT op, typename Operands<OpT>::Adaptor adaptor,
+                    ConversionPatternRewriter &rewriter) const override {
+      cuda::Emitter e(rewriter, op.getLoc());
+      rewriter.replaceOpWithMultiple(op, lower(e, op, {adaptor, pipeline}));
+      return success();
+    }
+
+    PipelineContext &pipeline;
+    Lower lower;
+  };
+
+  const TypeConverter &converter;
+  PipelineContext &pipeline;
+  RewritePatternSet &patterns;
+};
+
+/// A file each: what becomes of ops on stages, of copies, of products and of
+/// fragments.
+void populateStagePatterns(PipelinePatterns &patterns);
+void populateCopyPatterns(PipelinePatterns &patterns);
+void populateMmaPatterns(PipelinePatterns &patterns);
+void populateFragmentPatterns(PipelinePatterns &patterns);
+
+/// Those of sums in tensor memory.
+Lowered lowerTensorMma(cuda::Emitter &e, MmaOp op, Operands<MmaOp> in);
+Lowered lowerRead(cuda::Emitter &e, ReadOp op, Operands<ReadOp> in);
 
 /// Runs `body` in one thread of the role.
 void inOneThread(cuda::Emitter &e, const ThreadInRole &self,

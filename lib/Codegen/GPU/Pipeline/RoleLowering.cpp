@@ -61,8 +61,7 @@ struct HandOvers {
   Value group; ///< of this thread
 
   Value isGroup(Emitter &e, int64_t number) const {
-    return arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, group,
-                                 e.i32(number));
+    return e.equal(group, e.i32(number));
   }
   void take(Emitter &e) const {
     if (groups > 1)
@@ -216,8 +215,7 @@ static void lower(RewriterBase &rewriter, RolesOp roles,
   rewriter.setInsertionPoint(roles);
   Emitter e(rewriter, loc);
   ThreadInRole self;
-  self.thread =
-      e.toI32(gpu::ThreadIdOp::create(rewriter, loc, gpu::Dimension::x));
+  self.thread = e.threadId();
   self.lane = e.rem(self.thread, 32);
   // From one lane to all: what depends on it is the same in a warp, and ptxas
   // knows it.

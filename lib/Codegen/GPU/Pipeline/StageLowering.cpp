@@ -11,8 +11,6 @@ using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
 using cuda::Emitter;
 
-namespace {
-
 /// The start of the kernel's shared memory (i32).
 static Value sharedStart(Emitter &e) {
   auto pointer = LLVM::LLVMPointerType::get(
@@ -21,67 +19,49 @@ static Value sharedStart(Emitter &e) {
   return LLVM::PtrToIntOp::create(e.b, e.loc, e.b.getI32Type(), shared);
 }
 
-/// The last ring of a kernel makes the barriers of all.
-struct RingPattern : PipelinePattern<RingOp> {
-  using PipelinePattern::PipelinePattern;
+static void initBarrier(Emitter &e, Value barrier, int64_t arrivals) {
+  NVVM::MBarrierInitOp::create(e.b, e.loc, e.sharedPointer(barrier),
+                               e.i32(arrivals), Value());
+}
 
-  LogicalResult
-  matchAndRewrite(RingOp op, Adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    Value start = sharedStart(e);
-    auto rings = pipeline.ringsUpTo.find(op);
-    if (rings != pipeline.ringsUpTo.end())
-      makeBarriers(e, start, rings->second);
-    Value memory =
-        op.getType().isInTensorMemory()
-            ? pipeline.tensorMemory.at(op->getParentOfType<gpu::GPUFuncOp>())
-            : start;
-    rewriter.replaceOpWithMultiple(op, {{e.add(memory, *op.getOffset()),
-                                         e.add(start, *op.getBarriers())}});
-    return success();
-  }
-
-private:
-  static void makeBarriers(Emitter &e, Value start, ArrayRef<RingOp> rings) {
-    Value thread =
-        e.toI32(gpu::ThreadIdOp::create(e.b, e.loc, gpu::Dimension::x));
-    Value isFirst = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
-                                          thread, e.i32(0));
-    e.ifThen(isFirst, [&] {
-      for (RingOp ring : rings) {
-        Value barriers = e.add(start, *ring.getBarriers());
-        int64_t count = ring.getType().getStages();
-        for (int64_t s = 0; s < count; ++s) {
-          initBarrier(e, e.add(barriers, 8 * s), ring.getFull());
-          if (ring.getEmpty())
-            initBarrier(e, e.add(barriers, 8 * (count + s)), ring.getEmpty());
-        }
+static void makeBarriers(Emitter &e, Value start, ArrayRef<RingOp> rings) {
+  Value thread = e.threadId();
+  Value isFirst = e.equal(thread, e.i32(0));
+  e.ifThen(isFirst, [&] {
+    for (RingOp ring : rings) {
+      Value barriers = e.add(start, *ring.getBarriers());
+      int64_t count = ring.getType().getStages();
+      for (int64_t s = 0; s < count; ++s) {
+        initBarrier(e, e.add(barriers, 8 * s), ring.getFull());
+        if (ring.getEmpty())
+          initBarrier(e, e.add(barriers, 8 * (count + s)), ring.getEmpty());
       }
-      NVVM::FenceMbarrierInitOp::create(e.b, e.loc);
-    });
-    e.barrier();
-    if (llvm::any_of(rings, [](RingOp ring) { return ring.getCluster() > 1; }))
-      syncCluster(e);
-  }
-  static void initBarrier(Emitter &e, Value barrier, int64_t arrivals) {
-    NVVM::MBarrierInitOp::create(e.b, e.loc, e.sharedPointer(barrier),
-                                 e.i32(arrivals), Value());
-  }
-};
+    }
+    NVVM::FenceMbarrierInitOp::create(e.b, e.loc);
+  });
+  e.barrier();
+  if (llvm::any_of(rings, [](RingOp ring) { return ring.getCluster() > 1; }))
+    syncCluster(e);
+}
 
-struct SharedPattern : PipelinePattern<SharedOp> {
-  using PipelinePattern::PipelinePattern;
+/// The last ring of a kernel makes the barriers of all.
+static Lowered lowerRing(Emitter &e, RingOp op, Operands<RingOp> in) {
+  Value start = sharedStart(e);
+  auto rings = in.pipeline.ringsUpTo.find(op);
+  if (rings != in.pipeline.ringsUpTo.end())
+    makeBarriers(e, start, rings->second);
+  Value memory =
+      op.getType().isInTensorMemory()
+          ? in.pipeline.tensorMemory.at(op->getParentOfType<gpu::GPUFuncOp>())
+          : start;
+  return {{e.add(memory, *op.getOffset()), e.add(start, *op.getBarriers())}};
+}
 
-  LogicalResult
-  matchAndRewrite(SharedOp op, Adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    rewriter.replaceOp(op, e.add(sharedStart(e), *op.getOffset()));
-    return success();
-  }
-};
+static Lowered lowerShared(Emitter &e, SharedOp op, Operands<SharedOp>) {
+  return {{e.add(sharedStart(e), *op.getOffset())}};
+}
 
+namespace {
 /// The stage of use `number`, and the parity of the phases of its barriers that
 /// end before it.
 struct Use {
@@ -96,6 +76,7 @@ struct Use {
 
   Value address, full, empty, round;
 };
+} // namespace
 
 /// Waits for the end of a phase: of the even ones, if `parity` (i32) is 0.
 static void awaitPhase(Emitter &e, Value barrier, Value parity) {
@@ -106,8 +87,8 @@ static void awaitPhase(Emitter &e, Value barrier, Value parity) {
 }
 
 /// Has the warps wait that give the stage on.
-void await(Emitter &e, Operation *op, const PipelineContext &pipeline,
-           Value barrier, Value parity) {
+static void await(Emitter &e, Operation *op, const PipelineContext &pipeline,
+                  Value barrier, Value parity) {
   const ThreadInRole &self = pipeline.threads.at(op);
   if (!pipeline.takesOfOneWarp.contains(op) || self.speakers != Speakers::All)
     return awaitPhase(e, barrier, parity);
@@ -116,210 +97,140 @@ void await(Emitter &e, Operation *op, const PipelineContext &pipeline,
 }
 
 /// Orders what tensor cores do with barriers of threads.
-void fenceTensorMemory(Emitter &e, NVVM::Tcgen05FenceKind kind) {
+static void fenceTensorMemory(Emitter &e, NVVM::Tcgen05FenceKind kind) {
   NVVM::Tcgen05FenceOp::create(e.b, e.loc, kind);
 }
 
 /// Has the tensor cores arrive at a barrier when they have done what the role
 /// has started. The thread that is elected is the one that has started it.
-void arriveAfterProducts(Emitter &e, const ThreadInRole &self, Value barrier) {
+static void arriveAfterProducts(Emitter &e, const ThreadInRole &self,
+                                Value barrier) {
   inOneThread(e, self, [&] {
     NVVM::Tcgen05CommitOp::create(e.b, e.loc, barrier, Value());
   });
 }
 
-struct AcquirePattern : PipelinePattern<AcquireOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(AcquireOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    Use use(e, op.getRing().getType(), adaptor.getRing(), op.getNumber());
-    // In the first round all are empty.
-    if (!pipeline.neverReleased.contains(op))
-      await(e, op, pipeline, use.empty, e.bitXor(use.round, e.i32(1)));
-    if (op.getRing().getType().isInTensorMemory())
-      fenceTensorMemory(e, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
-    rewriter.replaceOpWithMultiple(op, {use.values()});
-    return success();
-  }
-};
-
-struct WaitPattern : PipelinePattern<WaitOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(WaitOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    Use use(e, op.getRing().getType(), adaptor.getRing(), op.getNumber());
-    await(e, op, pipeline, use.full, use.round);
-    if (op.getRing().getType().isInTensorMemory())
-      fenceTensorMemory(e, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
-    if (pipeline.waitsForWrites.contains(op))
-      e.asyncProxyFence();
-    rewriter.replaceOpWithMultiple(op, {use.values()});
-    return success();
-  }
-};
-
-/// Runs `body` where a condition holds; null: it does.
-static void runIf(Emitter &e, Value condition, function_ref<void()> body) {
-  if (condition)
-    e.ifThen(condition, body);
-  else
-    body();
+static Lowered lowerAcquire(Emitter &e, AcquireOp op, Operands<AcquireOp> in) {
+  Use use(e, op.getRing().getType(), in.getRing(), op.getNumber());
+  // In the first round all are empty.
+  if (!in.pipeline.neverReleased.contains(op))
+    await(e, op, in.pipeline, use.empty, e.bitXor(use.round, e.i32(1)));
+  if (op.getRing().getType().isInTensorMemory())
+    fenceTensorMemory(e, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
+  return {use.values()};
 }
 
-struct CommitPattern : PipelinePattern<CommitOp> {
-  using PipelinePattern::PipelinePattern;
+static Lowered lowerWait(Emitter &e, WaitOp op, Operands<WaitOp> in) {
+  Use use(e, op.getRing().getType(), in.getRing(), op.getNumber());
+  await(e, op, in.pipeline, use.full, use.round);
+  if (op.getRing().getType().isInTensorMemory())
+    fenceTensorMemory(e, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
+  if (in.pipeline.waitsForWrites.contains(op))
+    e.asyncProxyFence();
+  return {use.values()};
+}
 
-  LogicalResult
-  matchAndRewrite(CommitOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    runIf(e, op.getCondition(),
-          [&] { arrive(e, op, e.sharedPointer(adaptor.getStage()[1])); });
-    rewriter.eraseOp(op);
-    return success();
+static void arrive(Emitter &e, CommitOp op, const ThreadInRole &self,
+                   Value full) {
+  switch (op.getKind()) {
+  case CommitKind::Tma: {
+    auto announce = [&] {
+      Value bytes =
+          op.getAnnounced() ? Value(op.getAnnounced()) : e.i32(*op.getBytes());
+      NVVM::MBarrierArriveExpectTxOp::create(e.b, e.loc, Type(), full, bytes,
+                                             NVVM::MemScopeKind::CTA,
+                                             /*relaxed=*/false, Value());
+    };
+    if (self.speakers == Speakers::LeaderOfEachWarp)
+      return announce();
+    return inOneThread(e, self, announce);
   }
+  case CommitKind::Copies:
+    NVVM::CpAsyncMBarrierArriveOp::create(e.b, e.loc, full, /*noinc=*/true);
+    return;
+  case CommitKind::Writes:
+    NVVM::MBarrierArriveOp::create(e.b, e.loc, Type(), full, Value(),
+                                   NVVM::MemScopeKind::CTA);
+    return;
+  case CommitKind::Products:
+    arriveAfterProducts(e, self, full);
+    return;
+  }
+}
 
-private:
-  void arrive(Emitter &e, CommitOp op, Value full) const {
-    switch (op.getKind()) {
-    case CommitKind::Tma: {
-      const ThreadInRole &self = pipeline.threads.at(op);
-      auto announce = [&] {
-        Value bytes = op.getAnnounced() ? Value(op.getAnnounced())
-                                        : e.i32(*op.getBytes());
-        NVVM::MBarrierArriveExpectTxOp::create(e.b, e.loc, Type(), full, bytes,
-                                               NVVM::MemScopeKind::CTA,
-                                               /*relaxed=*/false, Value());
-      };
-      if (self.speakers == Speakers::LeaderOfEachWarp)
-        return announce();
-      return inOneThread(e, self, announce);
-    }
-    case CommitKind::Copies:
-      NVVM::CpAsyncMBarrierArriveOp::create(e.b, e.loc, full, /*noinc=*/true);
-      return;
-    case CommitKind::Writes:
-      NVVM::MBarrierArriveOp::create(e.b, e.loc, Type(), full, Value(),
+static Lowered lowerCommit(Emitter &e, CommitOp op, Operands<CommitOp> in) {
+  Value full = in.getStage()[1];
+  auto run = [&] { arrive(e, op, in.self(op), e.sharedPointer(full)); };
+  if (Value condition = op.getCondition())
+    e.ifThen(condition, run);
+  else
+    run();
+  return {};
+}
+
+static Lowered lowerRelease(Emitter &e, ReleaseOp op, Operands<ReleaseOp> in) {
+  const ThreadInRole &self = in.self(op);
+  if (op.getAfterProducts()) {
+    arriveAfterProducts(e, self, e.sharedPointer(in.getStage()[2]));
+    return {};
+  }
+  if (op.getStage().getType().isInTensorMemory())
+    fenceTensorMemory(e, NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
+  int64_t cluster = op.getCluster();
+  // In a cluster each of the first lanes speaks to one block.
+  Value number =
+      op.getByWarpgroups() ? e.rem(self.thread, cuda::kWarpgroup) : self.lane;
+  Value speaks = e.lessThan(number, e.i32(cluster));
+  if (op.getCondition())
+    speaks = e.logicalAnd(speaks, op.getCondition());
+  e.ifThen(speaks, [&] {
+    Value empty = e.sharedPointer(in.getStage()[2]);
+    if (cluster == 1) {
+      NVVM::MBarrierArriveOp::create(e.b, e.loc, Type(), empty, Value(),
                                      NVVM::MemScopeKind::CTA);
       return;
-    case CommitKind::Products:
-      arriveAfterProducts(e, pipeline.threads.at(op), full);
-      return;
     }
-  }
-};
+    auto remote = LLVM::LLVMPointerType::get(
+        op.getContext(),
+        static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+    // LLVM takes mapa for an op that may run before the branch, where the
+    // thread is the number of no block.
+    Value block = e.hideFromOptimizer(number);
+    empty = NVVM::MapaOp::create(e.b, e.loc, remote, empty, block);
+    // The memory that was read is not written before the wait: a release
+    // would only put a fence into every step.
+    NVVM::MBarrierArriveOp::create(e.b, e.loc, Type(), empty, Value(),
+                                   NVVM::MemScopeKind::CLUSTER,
+                                   /*relaxed=*/true);
+  });
+  return {};
+}
 
-struct ReleasePattern : PipelinePattern<ReleaseOp> {
-  using PipelinePattern::PipelinePattern;
+static Lowered lowerTile(Emitter &e, TileOp op, Operands<TileOp> in) {
+  int64_t offset = op.getStage().getType().getTileOffset(op.getNumber());
+  return {{e.add(in.getStage()[0], offset)}};
+}
 
-  LogicalResult
-  matchAndRewrite(ReleaseOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    const ThreadInRole &self = pipeline.threads.at(op);
-    if (op.getAfterProducts()) {
-      arriveAfterProducts(e, self, e.sharedPointer(adaptor.getStage()[2]));
-      rewriter.eraseOp(op);
-      return success();
-    }
-    if (op.getStage().getType().isInTensorMemory())
-      fenceTensorMemory(e, NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
-    int64_t cluster = op.getCluster();
-    // In a cluster each of the first lanes speaks to one block.
-    Value number =
-        op.getByWarpgroups() ? e.rem(self.thread, cuda::kWarpgroup) : self.lane;
-    Value speaks = e.lessThan(number, e.i32(cluster));
-    if (op.getCondition())
-      speaks = e.logicalAnd(speaks, op.getCondition());
-    e.ifThen(speaks, [&] {
-      Value empty = e.sharedPointer(adaptor.getStage()[2]);
-      if (cluster == 1) {
-        NVVM::MBarrierArriveOp::create(e.b, e.loc, Type(), empty, Value(),
-                                       NVVM::MemScopeKind::CTA);
-        return;
-      }
-      auto remote = LLVM::LLVMPointerType::get(
-          op.getContext(),
-          static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
-      // LLVM takes mapa for an op that may run before the branch, where the
-      // thread is the number of no block.
-      Value block = e.hideFromOptimizer(number);
-      empty = NVVM::MapaOp::create(e.b, e.loc, remote, empty, block);
-      // The memory that was read is not written before the wait: a release
-      // would only put a fence into every step.
-      NVVM::MBarrierArriveOp::create(e.b, e.loc, Type(), empty, Value(),
-                                     NVVM::MemScopeKind::CLUSTER,
-                                     /*relaxed=*/true);
-    });
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
+static Lowered lowerSubtile(Emitter &e, SubtileOp op, Operands<SubtileOp> in) {
+  TileType tile = op.getSource().getType();
+  Value rows = e.mul(op.getRow(), tile.getSwizzle());
+  Value blocks =
+      e.mul(e.div(op.getCol(), tile.getLineElements()), tile.getPitch());
+  Value place = in.getSource().front();
+  return {{e.add(place, e.add(rows, blocks))}};
+}
 
-struct TilePattern : PipelinePattern<TileOp> {
-  using PipelinePattern::PipelinePattern;
+static Lowered lowerTileAt(Emitter &e, TileAtOp op, Operands<TileAtOp>) {
+  return {{op.getAddress()}};
+}
 
-  LogicalResult
-  matchAndRewrite(TileOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    int64_t offset = op.getStage().getType().getTileOffset(op.getNumber());
-    rewriter.replaceOp(op, e.add(adaptor.getStage()[0], offset));
-    return success();
-  }
-};
-
-struct SubtilePattern : PipelinePattern<SubtileOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(SubtileOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    TileType tile = op.getSource().getType();
-    Value rows = e.mul(op.getRow(), tile.getSwizzle());
-    Value blocks =
-        e.mul(e.div(op.getCol(), tile.getLineElements()), tile.getPitch());
-    Value place = adaptor.getSource().front();
-    rewriter.replaceOp(op, e.add(place, e.add(rows, blocks)));
-    return success();
-  }
-};
-
-struct TileAtPattern : PipelinePattern<TileAtOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(TileAtOp op, Adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, op.getAddress());
-    return success();
-  }
-};
-
-struct AddressPattern : PipelinePattern<AddressOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(AddressOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    Value place = adaptor.getTile().front();
-    if (op.getRow())
-      place = e.add(
-          place, offsetOf(e, op.getTile().getType(), op.getRow(), op.getCol()));
-    rewriter.replaceOp(op, place);
-    return success();
-  }
-};
-
-} // namespace
+static Lowered lowerAddress(Emitter &e, AddressOp op, Operands<AddressOp> in) {
+  Value place = in.getTile().front();
+  if (op.getRow())
+    place = e.add(
+        place, offsetOf(e, op.getTile().getType(), op.getRow(), op.getCol()));
+  return {{place}};
+}
 
 Value pitgpu::offsetOf(Emitter &e, TileType tile, Value row, Value col) {
   int64_t line = tile.getSwizzle(), chunk = 16;
@@ -331,11 +242,8 @@ Value pitgpu::offsetOf(Emitter &e, TileType tile, Value row, Value col) {
   return e.add(block, e.add(e.mul(row, line), inLine));
 }
 
-void pitgpu::populateStagePatterns(const TypeConverter &converter,
-                                   PipelineContext &pipeline,
-                                   RewritePatternSet &patterns) {
-  patterns.add<RingPattern, SharedPattern, AcquirePattern, WaitPattern,
-               CommitPattern, ReleasePattern, TilePattern, SubtilePattern,
-               TileAtPattern, AddressPattern>(converter, patterns.getContext(),
-                                              pipeline);
+void pitgpu::populateStagePatterns(PipelinePatterns &patterns) {
+  patterns.add(lowerRing, lowerShared, lowerAcquire, lowerWait, lowerCommit,
+               lowerRelease, lowerTile, lowerSubtile, lowerTileAt,
+               lowerAddress);
 }

@@ -9,6 +9,8 @@
 
 #include "PipelineLowering.h"
 
+#include "Codegen/Common/Index.h"
+
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -32,8 +34,7 @@ static Value tensorPointer(Emitter &e, Value address) {
 
 /// Runs `body` in the first warp of the block.
 static void inFirstWarp(Emitter &e, function_ref<void()> body) {
-  Value thread =
-      e.toI32(gpu::ThreadIdOp::create(e.b, e.loc, gpu::Dimension::x));
+  Value thread = e.threadId();
   e.ifThen(e.lessThan(thread, e.i32(32)), body);
 }
 
@@ -71,9 +72,7 @@ LogicalResult pitgpu::allocateTensorMemory(RewriterBase &rewriter,
       kernel.getContext(),
       static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
   Value shared = LLVM::AddressOfOp::create(rewriter, loc, pointer, kSharedName);
-  Value word = LLVM::GEPOp::create(
-      rewriter, loc, pointer, rewriter.getI8Type(), shared,
-      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(sharedBytes)});
+  Value word = addressAt(rewriter, loc, shared, sharedBytes);
   sharedBytes += 8;
   inFirstWarp(e, [&] {
     NVVM::Tcgen05AllocOp::create(rewriter, loc, word, e.i32(columns));
@@ -146,97 +145,59 @@ static SharedFactor factor(Emitter &e, TileType tile, Value place,
 /// tcgen05.mma for an address, and would write a sum of a register and a number
 /// there, which PTX does not know.
 static Value inRegister(Emitter &e, Value descriptor) {
-  return LLVM::InlineAsmOp::create(
-             e.b, e.loc, descriptor.getType(), descriptor, "mov.b64 $0, $1;",
-             "=l,l", /*has_side_effects=*/false, /*is_align_stack=*/false,
-             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-      .getResult(0);
+  return e.assembly(descriptor.getType(), "mov.b64 $0, $1;", "=l,l", descriptor,
+                    /*hasSideEffects=*/false);
 }
 
-namespace {
-
-struct TensorMmaPattern : PipelinePattern<MmaOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(MmaOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    if (!op.getAcc().getType().getInTensorMemory())
-      return failure();
-    Emitter e(rewriter, op.getLoc());
-    auto tileA = cast<TileType>(op.getA().getType());
-    TileType tileB = op.getB().getType();
-    Value place = adaptor.getAcc().front();
-    inOneThread(e, pipeline.threads.at(op), [&] {
-      SharedFactor a =
-          factor(e, tileA, adaptor.getA().front(), !op.getTransposeA());
-      SharedFactor b =
-          factor(e, tileB, adaptor.getB().front(), op.getTransposeB());
-      int64_t k = op.getTransposeB() ? tileB.getCols() : tileB.getRows();
-      Value always = e.constant(rewriter.getBoolAttr(true));
-      Value sums = tensorPointer(e, place),
-            extents = e.i32(describeProduct(op));
-      for (int64_t step = 0; step < k * tileB.getElementBytes() / 32; ++step)
-        NVVM::Tcgen05MMAOp::create(
-            rewriter, op.getLoc(), describe(tileA.getElementType()).kind,
-            NVVM::CTAGroupKind::CTA_1, NVVM::Tcgen05MMACollectorOp::DISCARD,
-            /*aShift=*/false, sums, a.at(e, 0, step),
-            inRegister(e, b.at(e, 0, step)), extents,
-            step == 0 && op.getAdds() ? op.getAdds() : always,
-            /*scaleInputD=*/Value(), /*disableOutputLane=*/Value());
-    });
-    rewriter.replaceOp(op, place);
-    return success();
-  }
-};
+Lowered pitgpu::lowerTensorMma(Emitter &e, MmaOp op, Operands<MmaOp> in) {
+  auto tileA = cast<TileType>(op.getA().getType());
+  TileType tileB = op.getB().getType();
+  Value place = in.getAcc().front();
+  inOneThread(e, in.self(op), [&] {
+    SharedFactor a = factor(e, tileA, in.getA().front(), !op.getTransposeA());
+    SharedFactor b = factor(e, tileB, in.getB().front(), op.getTransposeB());
+    int64_t k = op.getTransposeB() ? tileB.getCols() : tileB.getRows();
+    Value always = e.constant(e.b.getBoolAttr(true));
+    Value sums = tensorPointer(e, place), extents = e.i32(describeProduct(op));
+    for (int64_t step = 0; step < k * tileB.getElementBytes() / 32; ++step)
+      NVVM::Tcgen05MMAOp::create(
+          e.b, e.loc, describe(tileA.getElementType()).kind,
+          NVVM::CTAGroupKind::CTA_1, NVVM::Tcgen05MMACollectorOp::DISCARD,
+          /*aShift=*/false, sums, a.at(e, 0, step),
+          inRegister(e, b.at(e, 0, step)), extents,
+          step == 0 && op.getAdds() ? op.getAdds() : always,
+          /*scaleInputD=*/Value(), /*disableOutputLane=*/Value());
+  });
+  return {{place}};
+}
 
 /// Sixteen rows at a time, as a fragment has them: in each eight columns two
 /// neighbours of one row, then of the row eight below.
-struct ReadPattern : PipelinePattern<ReadOp> {
-  using PipelinePattern::PipelinePattern;
-
-  LogicalResult
-  matchAndRewrite(ReadOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    Emitter e(rewriter, loc);
-    FragmentType type = op.getType();
-    const ThreadInRole &self = pipeline.threads.at(op);
-    // The upper half of an address is the lane.
-    constexpr int64_t kLane = 1 << 16;
-    Value begin = e.add(adaptor.getAcc().front(), op.getCol());
-    begin = e.add(begin, e.mul(e.rem(self.warp, 4), 32 * kLane));
-    auto shape = NVVM::Tcgen05LdStShapeAttr::get(
-        rewriter.getContext(), NVVM::Tcgen05LdStShape::SHAPE_16X256B);
-    SmallVector<Value> words;
-    for (int64_t part = 0; part < type.getParts(); ++part)
-      for (int64_t col = 0, cols = 0; col < type.getCols(); col += cols) {
-        // One load is of a power of two.
-        cols = llvm::bit_floor<uint64_t>(type.getCols() - col);
-        Value address = e.add(begin, 16 * kLane * part + col);
-        auto vector = VectorType::get(cols / 2, rewriter.getI32Type());
-        Value loaded = NVVM::Tcgen05LdOp::create(rewriter, loc, vector,
-                                                 /*pack=*/UnitAttr(), shape,
-                                                 tensorPointer(e, address),
-                                                 /*offset=*/Value());
-        for (int64_t i = 0; i < cols / 2; ++i)
-          words.push_back(
-              LLVM::ExtractElementOp::create(rewriter, loc, loaded, e.i32(i)));
-      }
-    SmallVector<Value> sums;
-    for (Value word : runAssembly(e, "tcgen05.wait::ld.sync.aligned;", words))
-      sums.push_back(
-          LLVM::BitcastOp::create(rewriter, loc, rewriter.getF32Type(), word));
-    rewriter.replaceOpWithMultiple(op, {sums});
-    return success();
-  }
-};
-
-} // namespace
-
-void pitgpu::populateTensorMemoryPatterns(const TypeConverter &converter,
-                                          PipelineContext &pipeline,
-                                          RewritePatternSet &patterns) {
-  patterns.add<TensorMmaPattern, ReadPattern>(converter, patterns.getContext(),
-                                              pipeline);
+Lowered pitgpu::lowerRead(Emitter &e, ReadOp op, Operands<ReadOp> in) {
+  FragmentType type = op.getType();
+  const ThreadInRole &self = in.self(op);
+  // The upper half of an address is the lane.
+  constexpr int64_t kLane = 1 << 16;
+  Value begin = e.add(in.getAcc().front(), op.getCol());
+  begin = e.add(begin, e.mul(e.rem(self.warp, 4), 32 * kLane));
+  auto shape = NVVM::Tcgen05LdStShapeAttr::get(
+      e.b.getContext(), NVVM::Tcgen05LdStShape::SHAPE_16X256B);
+  SmallVector<Value> words;
+  for (int64_t part = 0; part < type.getParts(); ++part)
+    for (int64_t col = 0, cols = 0; col < type.getCols(); col += cols) {
+      // One load is of a power of two.
+      cols = llvm::bit_floor<uint64_t>(type.getCols() - col);
+      Value address = e.add(begin, 16 * kLane * part + col);
+      auto vector = VectorType::get(cols / 2, e.b.getI32Type());
+      Value loaded = NVVM::Tcgen05LdOp::create(e.b, e.loc, vector,
+                                               /*pack=*/UnitAttr(), shape,
+                                               tensorPointer(e, address),
+                                               /*offset=*/Value());
+      for (int64_t i = 0; i < cols / 2; ++i)
+        words.push_back(e.extract(loaded, i));
+    }
+  SmallVector<Value> sums;
+  for (Value word : runAssembly(e, "tcgen05.wait::ld.sync.aligned;", words))
+    sums.push_back(e.bitcast(e.b.getF32Type(), word));
+  return {sums};
 }

@@ -100,9 +100,7 @@ private:
     return op.getExtents().getTypes().front().isIndex() ? e.index(value)
                                                         : e.i32(value);
   }
-  Value ceilDiv(Value x, int64_t y) {
-    return e.b.createOrFold<arith::CeilDivUIOp>(e.loc, x, constant(y));
-  }
+  Value ceilDiv(Value x, int64_t y) { return e.ceilDiv(x, constant(y)); }
   static int64_t dimOf(std::optional<uint64_t> dim) {
     return dim ? static_cast<int64_t>(*dim) : -1;
   }
@@ -131,8 +129,8 @@ private:
     // A remainder tells LLVM that it is below the extent.
     for (int64_t d : llvm::reverse(dims.drop_front())) {
       Value extent = op.getExtents()[d];
-      coords[d] = e.b.createOrFold<arith::RemUIOp>(e.loc, number, extent);
-      number = e.b.createOrFold<arith::DivUIOp>(e.loc, number, extent);
+      coords[d] = e.rem(number, extent);
+      number = e.div(number, extent);
     }
     coords[dims.front()] = number;
   }
@@ -150,8 +148,7 @@ private:
       return {row, col, Value()};
     }
     Value zero = constant(0), one = constant(1);
-    Value isAlong = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::uge,
-                                          number, alongM);
+    Value isAlong = e.compare(arith::CmpIPredicate::uge, number, alongM);
     Value inArea = e.max(e.min(number, e.sub(alongM, one)), zero);
     auto [row, col] = tileOfBands(e, inArea, e.max(clusters, one), cols, band);
     auto [rowLeft, group] =
@@ -189,9 +186,8 @@ static void lower(RewriterBase &rewriter, TilesOp tiles) {
   int64_t stepM = tiles.getStep()[0], stepN = tiles.getStep()[1];
   Value rows = count(tiles.getRows(), stepM);
   Value cols = count(tiles.getCols(), stepN);
-  auto x = gpu::Dimension::x;
-  Value block = e.toI32(gpu::BlockIdOp::create(rewriter, loc, x));
-  Value blocks = e.toI32(gpu::GridDimOp::create(rewriter, loc, x));
+  Value block = e.blockId();
+  Value blocks = e.gridDim();
   auto loop = scf::ForOp::create(rewriter, loc, block, e.mul(rows, cols),
                                  blocks, tiles.getInits());
   e.keepLoop(loop);

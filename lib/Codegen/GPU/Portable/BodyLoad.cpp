@@ -85,7 +85,7 @@ SmallVector<Value> BodyLoader::readAhead(Value s) {
         e.lessThan(row, chunk.live),
         [&]() -> Value {
           Value at = e.add(chunk.start, row);
-          return memref::LoadOp::create(e.b, e.loc, chunk.ids, at);
+          return e.loadAt(chunk.ids, at);
         },
         [&] { return e.i32(-1); }));
   }

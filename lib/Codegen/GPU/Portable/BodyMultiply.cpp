@@ -90,7 +90,7 @@ private:
           Value pair = e.pair(lhs->at(row, 4 * k + half),
                               lhs->at(row, 4 * k + half + 1));
           if (!b.operand.element.isF16())
-            pair = LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair);
+            pair = e.bitcast(e.b.getI32Type(), pair);
           fragments.push_back(pair);
         }
     return fragments;

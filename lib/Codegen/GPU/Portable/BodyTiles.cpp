@@ -90,9 +90,8 @@ RegisterTile BodyTiles::readCoords(BlockArgument tile, Value ids) {
     Value at = e.add(chunk.start, e.toIndex(e.select(exists, place, e.i32(0))));
     // Without a sign, LLVM knows that what exists is not -1.
     if (chunk.ids)
-      at = arith::IndexCastUIOp::create(
-          e.b, e.loc, e.b.getIndexType(),
-          memref::LoadOp::create(e.b, e.loc, chunk.ids, at));
+      at = arith::IndexCastUIOp::create(e.b, e.loc, e.b.getIndexType(),
+                                        e.loadAt(chunk.ids, at));
     value = e.select(exists, at, e.index(-1));
   }
   return registers;
@@ -161,13 +160,9 @@ RegisterTile BodyTiles::readElements(BlockArgument tile,
 
 SmallVector<Value> BodyTiles::initial() {
   SmallVector<Value> values;
-  Block &init = mainloop.getPrologue().front();
-  IRMapping mapping;
-  for (Operation &op : init.without_terminator())
-    e.b.clone(op, mapping);
   for (auto [tile, value] : llvm::zip(mainloop.getCarriedTiles(),
-                                      init.getTerminator()->getOperands()))
-    values.append(shapeOf(tile).values.size(), mapping.lookupOrDefault(value));
+                                      e.clone(mainloop.getPrologue().front())))
+    values.append(shapeOf(tile).values.size(), value);
   return values;
 }
 
@@ -382,8 +377,8 @@ Value BodyTiles::allCompare(PointwiseOp op, int64_t columns) {
     auto predicate = cast<arith::CmpIOp>(compare).getPredicate();
     using Predicate = arith::CmpIPredicate;
     bool isBelow = predicate == Predicate::slt || predicate == Predicate::sle;
-    Value holds = arith::CmpIOp::create(
-        e.b, e.loc, predicate, e.i32(isBelow ? high : low), places.limit);
+    Value holds =
+        e.compare(predicate, e.i32(isBelow ? high : low), places.limit);
     all = all ? e.logicalAnd(all, holds) : holds;
   }
   return all;
@@ -490,18 +485,12 @@ void BodyTiles::findBases() {
     Value &base = bases[load.getMemRef()];
     if (base || type.getRank() != 1 || !type.getLayout().isIdentity())
       return;
-    Value zero =
-        LLVM::InlineAsmOp::create(
-            e.b, e.loc, e.b.getI32Type(), ValueRange(),
-            "{ mov.u32 $0, %nctaid.z; shr.u32 $0, $0, 16; }", "=r",
-            /*has_side_effects=*/true, /*is_align_stack=*/false,
-            LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-            .getResult(0);
+    Value zero = e.assembly(e.b.getI32Type(),
+                            "{ mov.u32 $0, %nctaid.z; shr.u32 $0, $0, 16; }",
+                            "=r", ValueRange());
     zero = e.mul(zero, lane);
-    Value start = memref::ExtractAlignedPointerAsIndexOp::create(
-        e.b, e.loc, load.getMemRef());
-    base = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(),
-                                      e.add(start, e.toIndex(zero)));
+    Value start = e.addressOf(load.getMemRef());
+    base = e.toI64(e.add(start, e.toIndex(zero)));
   });
 }
 
@@ -516,13 +505,8 @@ void BodyTiles::readFromBase(Value read) {
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPoint(load);
   Type element = load.getType();
-  auto global = LLVM::LLVMPointerType::get(e.b.getContext(), 1);
-  Value start = LLVM::IntToPtrOp::create(e.b, e.loc, global, base);
-  Value at = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(),
-                                        load.getIndices().front());
   Value from =
-      LLVM::GEPOp::create(e.b, e.loc, global, Emitter::storedType(element),
-                          start, ArrayRef<LLVM::GEPArg>{at});
+      e.elementAfter(e.globalPointer(base), element, load.getIndices().front());
   load.replaceAllUsesWith(e.load(element, from, elementBytes(element)));
   load.erase();
 }
@@ -542,7 +526,7 @@ Value BodyTiles::inputOf(Value tile, size_t i, size_t j) {
   Type type = from.getType();
   Type bits = e.b.getIntegerType(type.getIntOrFloatBitWidth());
   if (type != bits)
-    from = LLVM::BitcastOp::create(e.b, e.loc, bits, from);
+    from = e.bitcast(bits, from);
   if (bits != e.b.getI32Type())
     from = arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), from);
   Value found =
@@ -552,7 +536,7 @@ Value BodyTiles::inputOf(Value tile, size_t i, size_t j) {
   if (bits != e.b.getI32Type())
     found = arith::TruncIOp::create(e.b, e.loc, bits, found);
   if (type != bits)
-    found = LLVM::BitcastOp::create(e.b, e.loc, type, found);
+    found = e.bitcast(type, found);
   return known = found;
 }
 
@@ -593,12 +577,10 @@ Value BodyTiles::elementOf(PointwiseOp op, const Elements &elements, size_t i,
     const PlaceCompare &places = found->second;
     // In each eight columns a thread has two neighbours.
     int64_t col = static_cast<int64_t>(j / 2 * 8 + j % 2);
-    Value holds =
-        allHold
-            ? e.constant(e.b.getBoolAttr(true))
-            : arith::CmpIOp::create(e.b, e.loc,
-                                    cast<arith::CmpIOp>(scalar).getPredicate(),
-                                    e.i32(places.cols * col), places.left[i]);
+    Value holds = allHold
+                      ? e.constant(e.b.getBoolAttr(true))
+                      : e.compare(cast<arith::CmpIOp>(scalar).getPredicate(),
+                                  e.i32(places.cols * col), places.left[i]);
     scalars.map(scalar.getResult(0), holds);
   }
   return scalars.lookupOrDefault(body.getTerminator()->getOperand(0));

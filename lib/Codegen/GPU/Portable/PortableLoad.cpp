@@ -61,11 +61,7 @@ public:
   void run() {
     if (operand.isTransposed)
       return turned();
-    bool zero = matchPattern(Value(e.constant(access.pad)), m_AnyZeroFloat()) ||
-                matchPattern(Value(e.constant(access.pad)), m_Zero());
-    if (zero)
-      if (auto value = dyn_cast<FloatAttr>(access.pad))
-        zero = value.getValue().isPosZero();
+    bool zero = isZero(access.pad);
     APInt stride;
     bool contiguous = matchPattern(col.stride, m_ConstantInt(&stride))
                           ? stride.isOne()
@@ -74,8 +70,7 @@ public:
       return elements(zero);
     // Whole chunks only if each of them is aligned.
     Value first = e.mul(e.add(fixedOffset, col.start), bytes);
-    Value aligned = arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(),
-                                               access.start);
+    Value aligned = e.toIndex(access.start);
     aligned = e.bitOr(e.add(aligned, first), e.mul(row.stride, bytes));
     aligned = e.equal(e.bitAnd(aligned, kChunkBytes - 1), e.index(0));
     e.ifThen(aligned, [&] { chunks(); });
@@ -160,11 +155,7 @@ private:
                    e.add(col.start, e.toIndex(e.mul(c, tile.chunkElements()))));
     Value from = elementAddress(e, access, offset);
     auto after = [&](Value from, Value rows) {
-      Value by = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(),
-                                            e.mul(row.stride, rows));
-      return LLVM::GEPOp::create(e.b, e.loc, from.getType(),
-                                 Emitter::storedType(access.element), from,
-                                 ArrayRef<LLVM::GEPArg>{by});
+      return e.elementAfter(from, access.element, e.mul(row.stride, rows));
     };
     Value to = place(r, c);
     for (int64_t i = 0; i < tile.rows; i += apart) {
@@ -253,11 +244,8 @@ private:
       if ((i + 1) * threads > depth * outer)
         exists =
             e.logicalAnd(exists, e.lessThan(e.add(r, after), e.i32(outer)));
-      Value by = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(),
-                                            e.mul(at, row.stride));
-      Value source = LLVM::GEPOp::create(e.b, e.loc, from.getType(),
-                                         Emitter::storedType(access.element),
-                                         from, ArrayRef<LLVM::GEPArg>{by});
+      Value source =
+          e.elementAfter(from, access.element, e.mul(at, row.stride));
       auto copy = [&] {
         NVVM::CpAsyncOp::create(
             e.b, e.loc,

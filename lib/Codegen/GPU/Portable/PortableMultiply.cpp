@@ -37,15 +37,12 @@ public:
                            Value chunk, int64_t constantChunk) {
     auto type =
         VectorType::get(tile.chunkElements(), Emitter::storedType(element));
-    Value vector = LLVM::LoadOp::create(
-        e.b, e.loc, type,
-        e.sharedPointer(address(row, constantRow, chunk, constantChunk)),
+    Value vector = e.load(
+        type, e.sharedPointer(address(row, constantRow, chunk, constantChunk)),
         kChunkBytes);
     SmallVector<Value> elements;
     for (int64_t i = 0; i < tile.chunkElements(); ++i)
-      elements.push_back(e.fromStored(
-          LLVM::ExtractElementOp::create(e.b, e.loc, vector, e.i32(i)),
-          element));
+      elements.push_back(e.fromStored(e.extract(vector, i), element));
     return elements;
   }
 
@@ -355,12 +352,9 @@ private:
       Value address = e.add(reader.address(e.rem(lane, 4), 8 * k + 4 * half,
                                            chunk, constantOuter / 4),
                             e.mul(e.rem(pair, 2), 8));
-      Value two =
-          LLVM::LoadOp::create(e.b, e.loc, type, e.sharedPointer(address),
-                               /*alignment=*/8);
+      Value two = e.load(type, e.sharedPointer(address), 8);
       for (int64_t i = 0; i < 2; ++i)
-        registers.push_back(
-            LLVM::ExtractElementOp::create(e.b, e.loc, two, e.i32(i)));
+        registers.push_back(e.extract(two, i));
     }
     return registers;
   }
@@ -383,8 +377,7 @@ SmallVector<Value> cuda::formFragments(const PortableThread &self,
   };
   if (operand.element.isF16())
     return map([&](Value two) -> Value {
-      return LLVM::BitcastOp::create(e.b, e.loc,
-                                     VectorType::get(2, e.b.getF16Type()), two);
+      return e.bitcast(VectorType::get(2, e.b.getF16Type()), two);
     });
   if (operand.element.isF32()) {
     // From sm_90 on there is one instruction that rounds to nearest, ties to
@@ -392,7 +385,7 @@ SmallVector<Value> cuda::formFragments(const PortableThread &self,
     auto rounding = self.common.tf32Nearest ? NVVM::FPRoundingMode::RN
                                             : NVVM::FPRoundingMode::RNA;
     return map([&](Value word) -> Value {
-      Value value = LLVM::BitcastOp::create(e.b, e.loc, e.b.getF32Type(), word);
+      Value value = e.bitcast(e.b.getF32Type(), word);
       return NVVM::ConvertFloatToTF32Op::create(e.b, e.loc, e.b.getI32Type(),
                                                 value, rounding);
     });

@@ -64,8 +64,8 @@ void cuda::chooseSplitK(func::FuncOp function, MainloopOp mainloop,
 SplitK::SplitK(const ProductThread &self, MainloopOp mainloop, Value steps)
     : self(self), e(self.e) {
   auto y = gpu::Dimension::y;
-  part = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, y));
-  splits = e.toI32(gpu::GridDimOp::create(e.b, e.loc, y));
+  part = e.blockId(y);
+  splits = e.gridDim(y);
   int64_t least = mainloop.getIndex() ? kLeastStagesOfList : kLeastStages;
   splits = e.min(splits, e.max(e.div(steps, least), e.i32(1)));
   auto own = pitgpu::StepsOfSplitOp::create(e.b, e.loc, part, splits, steps);
@@ -97,8 +97,8 @@ SmallVector<Value> SplitK::startOf(ArrayRef<Value> initial) {
 /// The address of the thread's first sum of this part (i32) of the tile.
 /// Neighbouring threads are neighbours in memory.
 Value SplitK::firstOf(Value part) {
-  Value tile = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, gpu::Dimension::x));
-  Value splits = e.toI32(gpu::GridDimOp::create(e.b, e.loc, gpu::Dimension::y));
+  Value tile = e.blockId();
+  Value splits = e.gridDim(gpu::Dimension::y);
   Value block = e.add(e.mul(tile, splits), part);
   Value byte = e.add(e.mul(block, self.plan.partialBytes()),
                      e.mul(self.number, self.plan.accumulatorBytes));
@@ -107,9 +107,7 @@ Value SplitK::firstOf(Value part) {
 
 Value SplitK::place(Value first, int64_t number) {
   int64_t byte = number * self.plan.accumulatorBytes * self.plan.threads;
-  return LLVM::GEPOp::create(
-      e.b, e.loc, first.getType(), e.b.getI8Type(), first,
-      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(byte)});
+  return addressAt(e.b, e.loc, first, byte);
 }
 
 void SplitK::write(ArrayRef<Value> sums) {
@@ -133,9 +131,8 @@ Value SplitK::isLast() {
 
 /// Volatile: what this multiprocessor may have in its cache is old.
 Value SplitK::load(Value from, Type type) {
-  Value stored = LLVM::LoadOp::create(
-      e.b, e.loc, Emitter::storedType(type), from,
-      static_cast<unsigned>(self.plan.accumulatorBytes), /*isVolatile=*/true);
+  Value stored = e.load(Emitter::storedType(type), from,
+                        self.plan.accumulatorBytes, /*isVolatile=*/true);
   return e.fromStored(stored, type);
 }
 

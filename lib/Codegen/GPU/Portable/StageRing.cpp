@@ -11,8 +11,7 @@ using namespace mlir::pit::cuda;
 
 Value StageRing::next(Value stage, int64_t by) {
   Value next = e.add(stage, by);
-  Value past = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::sge,
-                                     next, e.i32(stages));
+  Value past = e.compare(arith::CmpIPredicate::sge, next, e.i32(stages));
   return e.select(past, e.sub(next, e.i32(stages)), next);
 }
 

@@ -76,9 +76,8 @@ void HopperStore::stageExtra(HopperRows &rows, size_t number, Value column) {
         e.ifThen(e.logicalAnd(isThere, lines.exist[i]), [&] {
           Value to = stagedPlace(staged, e.add(laneRow, 4 * i),
                                  e.add(staging, e.toI32(n)));
-          LLVM::StoreOp::create(e.b, e.loc,
-                                e.load(tile.element, addressOf(i, at), 2),
-                                e.sharedPointer(to), 2);
+          e.store(e.load(tile.element, addressOf(i, at), 2),
+                  e.sharedPointer(to), 2);
         });
     };
     e.keepLoop(e.forEach(e.index(0), e.index(kHalvesOfChunk), e.index(1),
@@ -109,8 +108,8 @@ void HopperStore::takeExtras(HopperRows &rows, Value column) {
     // It has a row's values of each eight columns, then the other row's.
     SmallVector<Value> ofPiece(2 * pairs);
     for (size_t i = 0; i < 2 * pairs; ++i)
-      ofPiece[i % 2 * pairs + i / 2] = LLVM::BitcastOp::create(
-          e.b, e.loc, e.b.getI32Type(), values.getResult(i));
+      ofPiece[i % 2 * pairs + i / 2] =
+          e.bitcast(e.b.getI32Type(), values.getResult(i));
     rows.epilogue.setExtra(extra.first, ofPiece);
   }
 }

@@ -259,10 +259,6 @@ static void forEach(Emitter &e, Value begin, Value end, int64_t step,
   e.keepLoop(e.forEach(begin, end, e.i32(step), body));
 }
 
-static Value divide(Emitter &e, Value x, Value y) {
-  return e.b.createOrFold<arith::DivUIOp>(e.loc, x, y);
-}
-
 /// The word that has the bit of a row (i32).
 static Value wordAt(Emitter &e, Value bits, Value row) {
   return e.sharedPointer(e.add(bits, e.mul(e.div(row, kFilledWordBits), 4)));
@@ -274,8 +270,7 @@ static Value bitOf(Emitter &e, Value row) {
 
 void cuda::prepareFill(Emitter &e, const HopperPlan &plan,
                        const HopperShared &shared, TypedAttr value) {
-  Value thread =
-      e.toI32(gpu::ThreadIdOp::create(e.b, e.loc, gpu::Dimension::x));
+  Value thread = e.threadId();
   Value words = e.i32(llvm::divideCeil(plan.rows, kFilledWordBits));
   forEach(e, thread, words, kHopperThreads, [&](Value word) {
     LLVM::StoreOp::create(e.b, e.loc, e.i32(0),
@@ -284,9 +279,8 @@ void cuda::prepareFill(Emitter &e, const HopperPlan &plan,
   Value chunk = filledChunk(e, value);
   forEach(e, e.mul(thread, kChunkBytes), e.i32(plan.fillBytes),
           kHopperThreads * kChunkBytes, [&](Value byte) {
-            LLVM::StoreOp::create(e.b, e.loc, chunk,
-                                  e.sharedPointer(e.add(shared.fill, byte)),
-                                  kChunkBytes);
+            e.store(chunk, e.sharedPointer(e.add(shared.fill, byte)),
+                    kChunkBytes);
           });
   e.asyncProxyFence(); // it is to be seen by the copies
 }
@@ -302,11 +296,9 @@ HopperFill::HopperFill(Emitter &e, const HopperPlan &plan,
   for (unsigned d = 1; d <= groupDims; ++d)
     rows = e.mul(rows, extent(d));
   // As many rows for each block, but for one.
-  Value block = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, gpu::Dimension::x));
-  Value blocks = e.toI32(gpu::GridDimOp::create(e.b, e.loc, gpu::Dimension::x));
-  auto upTo = [&](Value number) {
-    return divide(e, e.mul(number, rows), blocks);
-  };
+  Value block = e.blockId();
+  Value blocks = e.gridDim();
+  auto upTo = [&](Value number) { return e.div(e.mul(number, rows), blocks); };
   first = upTo(block);
   count = e.sub(upTo(e.add(block, 1)), first);
 }
@@ -324,8 +316,8 @@ void HopperFill::mark(Value ids, Value offset, Value listed) {
 void HopperFill::markGroups(const IndexView &index, ValueRange upTo) {
   // The groups that have some of this block's rows.
   Value rows = e.max(extent(groupDims), e.i32(1));
-  Value from = divide(e, first, rows);
-  Value to = divide(e, e.add(e.add(first, count), e.sub(rows, e.i32(1))), rows);
+  Value from = e.div(first, rows);
+  Value to = e.div(e.add(e.add(first, count), e.sub(rows, e.i32(1))), rows);
   forEach(e, from, to, 1, [&](Value number) {
     SmallVector<Value> group(groupDims);
     Value left = number, exists;
@@ -355,7 +347,7 @@ void HopperFill::markList(Value ids, Value offset, Value listed, Value origin) {
       Value number = e.add(e.add(at, thread), i * threads);
       // The last one once more does no harm.
       Value place = e.add(offset, e.min(e.toIndex(number), last));
-      rows.push_back(memref::LoadOp::create(e.b, e.loc, ids, place));
+      rows.push_back(e.loadAt(ids, place));
     }
     for (Value row : rows) {
       row = e.sub(e.add(origin, row), first);
@@ -377,15 +369,13 @@ void HopperFill::arrive() {
 
 void HopperFill::start(Value steps) {
   Value dest = this->dest;
-  base = arith::IndexCastOp::create(
-      e.b, e.loc, e.b.getI64Type(),
-      memref::ExtractAlignedPointerAsIndexOp::create(e.b, e.loc, dest));
+  base = e.toI64(e.addressOf(dest));
   // Each warp has as many, the next row is the next one's.
   copies = e.mul(e.div(e.add(count, warps - 1), warps), copiesOfRow());
   // In the first steps the consumers find out what is listed,
   // and for what they wait for to come first.
   spread = e.max(e.sub(steps ? steps : copies, e.i32(plan.stages)), e.i32(1));
-  rate = e.add(divide(e, e.mul(copies, 1 << kFraction), spread), 1);
+  rate = e.add(e.div(e.mul(copies, 1 << kFraction), spread), 1);
 }
 
 Value HopperFill::copiesAfter(Value steps) {
@@ -461,9 +451,7 @@ void HopperFill::copy(Value row, Value number) {
   Value byte = e.mul(number, plan.fillBytes);
   Value left = e.sub(e.i32(rowBytes), byte);
   Value start = e.add(base, e.mul(toI64(e.add(first, row)), rowBytes));
-  auto global = LLVM::LLVMPointerType::get(e.b.getContext(), 1);
-  Value to =
-      LLVM::IntToPtrOp::create(e.b, e.loc, global, e.add(start, toI64(byte)));
+  Value to = e.globalPointer(e.add(start, toI64(byte)));
   Value tile = e.sharedPointer(self.shared.fill);
   NVVM::CpAsyncBulkSharedCTAToGlobalOp::create(
       e.b, e.loc, to, tile, e.min(left, e.i32(plan.fillBytes)),

@@ -76,9 +76,8 @@ LaunchInfo HopperLowering::describeLaunch() {
 
 /// The values that all threads of the block have before they come to a role.
 void HopperLowering::describeBlock(Emitter &e) {
-  auto x = gpu::Dimension::x;
-  worker = e.toI32(gpu::BlockIdOp::create(rewriter, loc, x));
-  workers = e.toI32(gpu::GridDimOp::create(rewriter, loc, x));
+  worker = e.blockId();
+  workers = e.gridDim();
   self.rank = e.i32(0);
   if (hopper.cluster > 1) {
     std::tie(worker, self.rank) = e.divRem(worker, e.i32(hopper.cluster));

@@ -354,8 +354,7 @@ private:
       for (int64_t n = 0; n < idsOf(i); ++n) {
         Value at = e.add(start, e.index(n * threads[i].rowsAtOnce));
         at = e.min(at, e.sub(dim.limit, e.index(1)));
-        ids.push_back(
-            memref::LoadOp::create(e.b, e.loc, dim.ids, e.add(dim.start, at)));
+        ids.push_back(e.loadAt(dim.ids, e.add(dim.start, at)));
       }
     }
     return ids;

@@ -48,9 +48,9 @@ Value HopperStore::packBits(Value chunk) {
     // Two at once: a half that is not 0 carries into its highest bit.
     constexpr int64_t kRest = 0x7FFF7FFF, kHighest = 0x80008000;
     auto type = VectorType::get(kChunkBytes / 4, e.b.getI32Type());
-    Value words = LLVM::BitcastOp::create(e.b, e.loc, type, chunk);
+    Value words = e.bitcast(type, chunk);
     for (int64_t i = 0; i < kChunkBytes / 4; ++i) {
-      Value word = LLVM::ExtractElementOp::create(e.b, e.loc, words, e.i32(i));
+      Value word = e.extract(words, i);
       if (!isPlain) {
         int64_t half = number.getValue().bitcastToAPInt().getZExtValue();
         word = e.bitXor(word, e.i32(static_cast<int32_t>(half << 16 | half)));
@@ -66,7 +66,7 @@ Value HopperStore::packBits(Value chunk) {
                    e.bitAnd(shift(packed, 24), 0xAA));
   }
   for (int64_t i = 0; i < count; ++i) {
-    Value element = LLVM::ExtractElementOp::create(e.b, e.loc, chunk, e.i32(i));
+    Value element = e.extract(chunk, i);
     Value live = isLive(e.b, e.loc, element, background);
     add(shift(arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), live), -i));
   }
@@ -88,9 +88,7 @@ void HopperStore::storeBits(Value chunk, Value rowOffset, Value exists,
   }
   e.ifThen(stores, [&] {
     Value narrow = arith::TruncIOp::create(e.b, e.loc, e.b.getI8Type(), byte);
-    LLVM::StoreOp::create(
-        e.b, e.loc, narrow,
-        elementAddress(e, bits, e.add(rowOffset, column.byte)), 1);
+    e.store(narrow, elementAddress(e, bits, e.add(rowOffset, column.byte)), 1);
   });
 }
 

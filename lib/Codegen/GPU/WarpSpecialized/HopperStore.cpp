@@ -99,7 +99,7 @@ HopperRows HopperStore::locateRows(Value wgmma) {
     return rows;
   rows.results = locateLines(dest, lineDim(), otherDim(), wgmma);
   if (scans())
-    locateBitsLines(rows);
+    rows.bits = locateLines(bits, lineDim(), otherDim(), wgmma);
   if (plan.isTransposed() || plan.perN() % kStoreColumns != 0)
     return rows;
   for (unsigned extra : rows.epilogue.extrasByChunks())
@@ -183,8 +183,7 @@ HopperLines HopperStore::locateLines(const TileAccess &tile, int along,
                                      int across, Value wgmma) {
   HopperLines lines;
   Value fixed = e.index(0), exists;
-  Value address =
-      arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(), tile.start);
+  Value address = e.toIndex(tile.start);
   int64_t bytes = elementBytes(tile.element);
   address = e.bitOr(address, e.mul(tile.dims[along].start, bytes));
   for (auto [d, dim] : llvm::enumerate(tile.dims)) {
@@ -210,23 +209,6 @@ HopperLines HopperStore::locateLines(const TileAccess &tile, int along,
     lines.exist.push_back(exists ? e.logicalAnd(exists, there) : there);
   }
   return lines;
-}
-
-void HopperStore::locateBitsLines(HopperRows &rows) {
-  Value fixed = e.index(0);
-  for (auto [d, dim] : llvm::enumerate(dest.dims))
-    if (static_cast<int>(d) != lineDim() && static_cast<int>(d) != otherDim())
-      fixed = e.add(
-          fixed, e.mul(locate(e, dim, e.index(0)).first, bits.dims[d].stride));
-  rows.bitsFixed = fixed;
-  if (plan.isTransposed())
-    return;
-  for (int64_t r = 0; r < kWarpRows; r += 4) {
-    Value row = e.add(firstRow(rows.wgmma), e.add(e.div(lane(), 8), r));
-    Value at = locate(e, dest.dims[plan.mDim], e.toIndex(row)).first;
-    rows.bitsOffsets.push_back(
-        e.add(fixed, e.mul(at, bits.dims[plan.mDim].stride)));
-  }
 }
 
 /// The warpgroup's results in shared memory: lines of their rows or,
@@ -301,8 +283,6 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
   if (plan.isTransposed())
     return storeTransposed(rows, values, column);
   Value tile = stagingTile(dest.element);
-  const TileDim &colDim = dest.dims[plan.nDim];
-  int64_t perChunk = kChunkBytes / elementBytes(dest.element);
   Value laneRow = e.div(lane(), 8), laneChunk = e.rem(lane(), 8);
   bool hasIds = static_cast<bool>(dest.dims[plan.mDim].ids);
   // All that are stored together, or those that there are.
@@ -312,31 +292,14 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
     syncWarp(e); // the last part has been read
     stage(epilogue, values, part / 4, columns, tile);
     syncWarp(e);
-    Value col = e.toIndex(
-        e.add(firstColumn(e.add(column, part)), e.mul(laneChunk, perChunk)));
-    Value whole =
-        e.logicalAnd(rows.results.aligned,
-                     e.lessThan(e.add(col, perChunk - 1), colDim.limit));
-    HopperBitmapColumn bitsColumn;
-    if (scans())
-      bitsColumn = locateBits(col);
-    for (int64_t r = 0; r < kWarpRows; r += 4) {
-      Value from =
-          stagedPlace(tile, e.add(laneRow, r), e.mul(laneChunk, perChunk));
-      Value chunk = LLVM::LoadOp::create(
-          e.b, e.loc, VectorType::get(perChunk, dest.element),
-          e.sharedPointer(from), kChunkBytes);
-      storeChunk(chunk, rows.results.offsets[r / 4], rows.results.exist[r / 4],
-                 col, whole);
-      if (hasIds)
-        storePart(chunk, rows.results.offsets[r / 4], rows.results.exist[r / 4],
-                  col, whole);
-      if (scans())
-        storeBits(chunk, rows.bitsOffsets[r / 4], rows.results.exist[r / 4],
-                  bitsColumn);
-    }
+    Value first = firstColumn(e.add(column, part));
+    HopperChunk chunk = chunkAt(rows, first, laneChunk);
+    for (int64_t r = 0; r < kWarpRows; r += 4)
+      storeChunk(chunk, tile, e.add(laneRow, r), rows.results.offsets[r / 4],
+                 scans() ? rows.bits.offsets[r / 4] : Value(),
+                 rows.results.exist[r / 4], /*inParts=*/hasIds);
     if (!hasIds)
-      storeElements(rows, firstColumn(e.add(column, part)), columns);
+      storeElements(rows, first, columns);
   }
 }
 
@@ -374,8 +337,7 @@ void HopperStore::storeElements(HopperRows &rows, Value first,
     Value isMine = e.select(isStored(chunkEnd), e.index(0), colDim.limit);
     e.ifThen(e.logicalAnd(there, e.lessThan(col, isMine)), [&] {
       Value place = stagedPlace(tile, line, number);
-      Value element = LLVM::LoadOp::create(e.b, e.loc, dest.element,
-                                           e.sharedPointer(place), bytes);
+      Value element = e.load(dest.element, e.sharedPointer(place), bytes);
       storeOrAdd(element, elementAddress(e, dest, e.add(offset, col)), bytes);
     });
   }
@@ -389,35 +351,22 @@ void HopperStore::storeTransposed(HopperRows &rows, ArrayRef<Value> values,
   syncWarp(e); // the last piece has been read
   stage(rows.epilogue, values, /*first=*/0, columns, tile);
   syncWarp(e);
-  const TileDim &along = dest.dims[lineDim()], &across = dest.dims[otherDim()];
-  int64_t perChunk = kChunkBytes / elementBytes(dest.element);
-  Value laneChunk = e.rem(lane(), 2);
-  Value at = e.toIndex(e.add(firstRow(rows.wgmma), e.mul(laneChunk, perChunk)));
-  Value whole = e.logicalAnd(rows.results.aligned,
-                             e.lessThan(e.add(at, perChunk - 1), along.limit));
-  HopperBitmapColumn bitsColumn;
-  if (scans())
-    bitsColumn = locateBits(at);
+  const TileDim &across = dest.dims[otherDim()];
+  HopperChunk chunk = chunkAt(rows, firstRow(rows.wgmma), e.rem(lane(), 2));
   for (int64_t first = 0; first < columns; first += 16) {
     Value line = e.add(e.div(lane(), 2), first);
     auto copy = [&] {
-      Value chunk = LLVM::LoadOp::create(
-          e.b, e.loc, VectorType::get(perChunk, dest.element),
-          e.sharedPointer(stagedPlace(tile, line, e.mul(laneChunk, perChunk))),
-          kChunkBytes);
       auto [number, there] =
           locate(e, across, e.toIndex(e.add(firstColumn(column), line)));
       if (rows.results.exists)
         there = e.logicalAnd(there, rows.results.exists);
-      storeChunk(chunk, e.add(rows.results.fixed, e.mul(number, across.stride)),
-                 there, at, whole);
-      storePart(chunk, e.add(rows.results.fixed, e.mul(number, across.stride)),
-                there, at, whole);
+      Value bitsOffset;
       if (scans())
-        storeBits(
-            chunk,
-            e.add(rows.bitsFixed, e.mul(number, bits.dims[otherDim()].stride)),
-            there, bitsColumn);
+        bitsOffset =
+            e.add(rows.bits.fixed, e.mul(number, bits.dims[otherDim()].stride));
+      storeChunk(chunk, tile, line,
+                 e.add(rows.results.fixed, e.mul(number, across.stride)),
+                 bitsOffset, there, /*inParts=*/true);
     };
     if (first + 16 > columns)
       e.ifThen(e.lessThan(line, e.i32(columns)), copy);
@@ -429,12 +378,11 @@ void HopperStore::storeTransposed(HopperRows &rows, ArrayRef<Value> values,
 /// Stores a chunk, or one element of it, or adds it to what is there.
 void HopperStore::storeOrAdd(Value value, Value to, int64_t bytes) {
   if (!mainloop.getCombine()) {
-    LLVM::StoreOp::create(e.b, e.loc, value, to, bytes);
+    e.store(value, to, bytes);
   } else if (auto type = dyn_cast<VectorType>(value.getType())) {
     SmallVector<Value> elements;
     for (int64_t n = 0; n < type.getNumElements(); ++n)
-      elements.push_back(
-          LLVM::ExtractElementOp::create(e.b, e.loc, value, e.i32(n)));
+      elements.push_back(e.extract(value, n));
     addVector(e, elements, to);
   } else {
     LLVM::AtomicRMWOp::create(e.b, e.loc, LLVM::AtomicBinOp::fadd, to, value,
@@ -442,39 +390,50 @@ void HopperStore::storeOrAdd(Value value, Value to, int64_t bytes) {
   }
 }
 
-void HopperStore::storeChunk(Value chunk, Value rowOffset, Value exists,
-                             Value col, Value whole) {
-  const TileDim &colDim = dest.dims[lineDim()];
-  Value offset = e.add(rowOffset, e.add(colDim.start, col));
-  e.ifThen(e.logicalAnd(exists, whole), [&] {
-    storeOrAdd(chunk, elementAddress(e, dest, offset), kChunkBytes);
-  });
+HopperChunk HopperStore::chunkAt(HopperRows &rows, Value first, Value number) {
+  int64_t perChunk = kChunkBytes / elementBytes(dest.element);
+  HopperChunk chunk;
+  chunk.inLine = e.mul(number, perChunk);
+  chunk.at = e.toIndex(e.add(first, chunk.inLine));
+  chunk.whole = e.logicalAnd(
+      rows.results.aligned,
+      e.lessThan(e.add(chunk.at, perChunk - 1), dest.dims[lineDim()].limit));
+  if (scans())
+    chunk.bits = locateBits(chunk.at);
+  return chunk;
 }
 
-/// Stores the elements that exist of a chunk that is not whole, or not aligned,
-/// in a loop that is not entered otherwise.
-void HopperStore::storePart(Value chunk, Value rowOffset, Value exists,
-                            Value col, Value whole) {
-  const TileDim &colDim = dest.dims[lineDim()];
-  Value offset = e.add(rowOffset, e.add(colDim.start, col));
-  int64_t count = cast<VectorType>(chunk.getType()).getNumElements();
-  Value left = e.sub(colDim.limit, col);
-  left = e.min(e.max(left, e.index(0)), e.index(count));
-  Value none = e.bitOr(whole, e.logicalNot(exists));
-  left = e.select(none, e.index(0), left);
-  e.forEach(e.index(0), left, e.index(1), [&](Value i) {
-    storeOrAdd(extract(chunk, e.toI32(i)),
-               elementAddress(e, dest, e.add(offset, i)),
-               elementBytes(dest.element));
+void HopperStore::storeChunk(const HopperChunk &chunk, Value tile, Value line,
+                             Value offset, Value bitsOffset, Value exists,
+                             bool inParts) {
+  const TileDim &along = dest.dims[lineDim()];
+  int64_t bytes = elementBytes(dest.element), count = kChunkBytes / bytes;
+  Value elements = e.load(
+      VectorType::get(count, dest.element),
+      e.sharedPointer(stagedPlace(tile, line, chunk.inLine)), kChunkBytes);
+  offset = e.add(offset, e.add(along.start, chunk.at));
+  e.ifThen(e.logicalAnd(exists, chunk.whole), [&] {
+    storeOrAdd(elements, elementAddress(e, dest, offset), kChunkBytes);
   });
+  if (inParts) {
+    // Its elements that exist, in a loop that is not entered otherwise.
+    Value left = e.sub(along.limit, chunk.at);
+    left = e.min(e.max(left, e.index(0)), e.index(count));
+    Value none = e.bitOr(chunk.whole, e.logicalNot(exists));
+    left = e.select(none, e.index(0), left);
+    e.forEach(e.index(0), left, e.index(1), [&](Value i) {
+      storeOrAdd(extract(elements, e.toI32(i)),
+                 elementAddress(e, dest, e.add(offset, i)), bytes);
+    });
+  }
+  if (scans())
+    storeBits(elements, bitsOffset, exists, chunk.bits);
 }
 
 /// Element `i` (i32) of a chunk. Halves are shifted there; words LLVM would put
 /// into local memory to find one.
 Value HopperStore::extract(Value chunk, Value i) {
-  auto at = [&](Value n) -> Value {
-    return LLVM::ExtractElementOp::create(e.b, e.loc, chunk, n);
-  };
+  auto at = [&](Value n) -> Value { return e.extract(chunk, n); };
   if (elementBytes(dest.element) == 2)
     return at(i);
   int64_t count = cast<VectorType>(chunk.getType()).getNumElements();

@@ -35,13 +35,9 @@ struct HopperRows {
 
   MainloopEpilogue epilogue;
   Value wgmma;
-  HopperLines results; ///< if they are staged
+  HopperLines results, bits; ///< if they are staged
   /// Extras that come by chunks, and their lines.
   SmallVector<std::pair<unsigned, HopperLines>, 2> extras;
-  /// The same of the bits: where a lane's rows are, and of a transposed tile
-  /// where the dimensions of one element are.
-  SmallVector<Value> bitsOffsets;
-  Value bitsFixed;
 };
 
 /// The bits of a chunk of results, by its place in its line.
@@ -49,6 +45,14 @@ struct HopperBitmapColumn {
   Value byte;   ///< of the line's bits (index)
   Value exists; ///< has the line such a byte?
   Value mask;   ///< of the chunk's elements that the line has (i32)
+};
+
+/// The place of a lane's chunk in lines.
+struct HopperChunk {
+  Value inLine; ///< its first element in the staged line (i32)
+  Value at;     ///< the same in the tile (index)
+  Value whole;  ///< may it be stored as a whole?
+  HopperBitmapColumn bits;
 };
 
 class HopperStore {
@@ -102,7 +106,6 @@ private:
   /// `across` the other one of the tile.
   HopperLines locateLines(const TileAccess &tile, int along, int across,
                           Value wgmma);
-  void locateBitsLines(HopperRows &rows);
   void stageExtra(HopperRows &rows, size_t number, Value column);
   void takeExtras(HopperRows &rows, Value column);
   /// Columns of results that make up a line.
@@ -118,10 +121,13 @@ private:
   Value pack(Value low, Value high);
   Value extract(Value chunk, Value i);
   void storeOrAdd(Value value, Value to, int64_t bytes);
-  void storeChunk(Value chunk, Value rowOffset, Value exists, Value col,
-                  Value whole);
-  void storePart(Value chunk, Value rowOffset, Value exists, Value col,
-                 Value whole);
+  /// The place of chunk `number` from element `first` of lines on (i32).
+  HopperChunk chunkAt(HopperRows &rows, Value first, Value number);
+  /// Stores a chunk of a staged line, where that exists, from `offset` of the
+  /// result on, and its bits; with `inParts`, also one that is not whole, or
+  /// not aligned.
+  void storeChunk(const HopperChunk &chunk, Value tile, Value line,
+                  Value offset, Value bitsOffset, Value exists, bool inParts);
   void storeElements(HopperRows &rows, Value first, int64_t columns);
   /// Are there bits to write?
   bool scans() { return static_cast<bool>(mainloop.getBitmap()); }

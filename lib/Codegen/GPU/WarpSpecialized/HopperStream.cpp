@@ -43,10 +43,8 @@ Value HopperStream::idPlace(Value s, Value number, Value wave) {
 }
 
 Value HopperStream::id(Value s, Value number) {
-  return LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(),
-                              e.sharedPointer(idPlace(s, number, wave)),
-                              kIdBytes,
-                              /*isVolatile=*/true);
+  return e.load(e.b.getI32Type(), e.sharedPointer(idPlace(s, number, wave)),
+                kIdBytes, /*isVolatile=*/true);
 }
 
 /// Copies an id of step `s` of the block's tile number `wave`: 0 if there is no
@@ -56,14 +54,11 @@ void HopperStream::copyId(MainloopSteps &steps, Value s, Value number,
   steps.enter(s);
   TileDim dim = steps.access(plan.a.views.front()).dims[plan.a.rowDim];
   Value at = e.toIndex(e.add(number, firstOf(s)));
-  Value start =
-      memref::ExtractAlignedPointerAsIndexOp::create(e.b, e.loc, dim.ids);
+  Value start = e.addressOf(dim.ids);
   Value from = e.add(start, e.mul(e.add(dim.start, at), kIdBytes));
-  from = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(), from);
-  from = LLVM::IntToPtrOp::create(
-      e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 1), from);
-  pitgpu::CopyOp::create(e.b, e.loc, from, e.lessThan(at, dim.limit),
-                         idPlace(s, number, wave), kWordBytes);
+  pitgpu::CopyOp::create(e.b, e.loc, e.globalPointer(e.toI64(from)),
+                         e.lessThan(at, dim.limit), idPlace(s, number, wave),
+                         kWordBytes);
 }
 
 /// Copies the ids of a tile's first steps, and has its barrier say when they
@@ -200,15 +195,14 @@ void HopperStream::storeElements(Value s, Value tile) {
   // Loaded all at once: none is moved before a store.
   SmallVector<Value> words;
   for (int64_t i = 0; i * place.rowsAtOnce < op.rows; ++i)
-    words.push_back(LLVM::LoadOp::create(
-        e.b, e.loc, type,
-        e.sharedPointer(e.add(from, i * kWarpgroup * 2 * kWordBytes)),
+    words.push_back(e.load(
+        type, e.sharedPointer(e.add(from, i * kWarpgroup * 2 * kWordBytes)),
         2 * kWordBytes, /*isVolatile=*/true));
   for (auto [i, both] : llvm::enumerate(words)) {
     int64_t r = i * place.rowsAtOnce;
     Value word[2];
     for (int64_t j = 0; j < 2; ++j)
-      word[j] = LLVM::ExtractElementOp::create(e.b, e.loc, both, e.i32(j));
+      word[j] = e.extract(both, j);
     Value pair =
         LLVM::CallIntrinsicOp::create(e.b, e.loc, e.b.getI32Type(),
                                       e.b.getStringAttr("llvm.nvvm.prmt"),
@@ -219,9 +213,7 @@ void HopperStream::storeElements(Value s, Value tile) {
     // first row has the lower bits of its number alone.
     int64_t swizzle = op.swizzleOf(r) * kChunkBytes;
     Value to = e.add(e.bitXor(own, e.i32(swizzle)), r * op.lineBytes);
-    auto store = [&] {
-      LLVM::StoreOp::create(e.b, e.loc, pair, e.sharedPointer(to), kWordBytes);
-    };
+    auto store = [&] { e.store(pair, e.sharedPointer(to), kWordBytes); };
     if (r + place.rowsAtOnce > op.rows)
       e.ifThen(e.lessThan(e.add(place.row, r), e.i32(op.rows)), store);
     else

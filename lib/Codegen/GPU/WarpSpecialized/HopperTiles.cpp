@@ -98,7 +98,10 @@ void HopperLowering::shareLists(Emitter &e, TileSpace &space) {
     return {splits, first, total};
   };
   SmallVector<Value> shared = e.choose(
-      areMany, [&] { return SmallVector<Value>{e.i32(1), worker, tiles}; },
+      areMany,
+      [&] {
+        return SmallVector<Value>{e.i32(1), worker, tiles};
+      },
       share);
   space.whole = e.select(areMany, tiles, e.i32(0));
   space.shared = shared[0];
@@ -188,8 +191,7 @@ void HopperLowering::startFill(Emitter &e, const TileSpace &space, Value waves,
   int64_t perTile = stagesOfTile(space.nest.mainloop, hopper.subSteps);
   Value steps = e.mul(waves, perTile);
   if (space.shared) {
-    Value wholes =
-        rewriter.createOrFold<arith::DivUIOp>(loc, space.whole, workers);
+    Value wholes = e.div(space.whole, workers);
     steps = e.select(e.lessThan(wholes, waves),
                      ceilDiv(e.i32(perTile), space.shared), e.i32(0));
     steps = e.add(e.mul(wholes, perTile), steps);
@@ -295,7 +297,9 @@ GroupOfTile HopperLowering::groupOf(Emitter &e, const TileSpace &space,
         auto [count, offset] = listOf(e, space, number);
         return {count, offset};
       },
-      [&]() -> SmallVector<Value> { return {e.index(0), e.index(0)}; });
+      [&]() -> SmallVector<Value> {
+        return {e.index(0), e.index(0)};
+      });
   return {list[0], list[1]};
 }
 

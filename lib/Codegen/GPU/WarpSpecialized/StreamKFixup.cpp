@@ -40,10 +40,7 @@ Value StreamKFixup::firstOf(Value part, Value sum) {
 
 /// The sums a constant number later.
 Value StreamKFixup::place(Value first, int64_t sum) {
-  return LLVM::GEPOp::create(e.b, e.loc, first.getType(), e.b.getI8Type(),
-                             first,
-                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(
-                                 4 * sum * kConsumers * kWarpgroup)});
+  return addressAt(e.b, e.loc, first, 4 * sum * kConsumers * kWarpgroup);
 }
 
 void StreamKFixup::write(ArrayRef<Value> sums) {
@@ -57,8 +54,7 @@ void StreamKFixup::write(ArrayRef<Value> sums) {
         for (int64_t n = 0; n < kSumsAtOnce; ++n)
           chunk = LLVM::InsertElementOp::create(e.b, e.loc, chunk,
                                                 sums[first + j + n], e.i32(n));
-        LLVM::StoreOp::create(e.b, e.loc, chunk, place(own, first + j),
-                              kChunkBytes);
+        e.store(chunk, place(own, first + j), kChunkBytes);
       }
     };
     if (Value exists = store.exists(e.i32(i)))
@@ -74,21 +70,15 @@ void StreamKFixup::write(ArrayRef<Value> sums) {
 
 /// Looks again until all have come or it has been long.
 Value StreamKFixup::poll(Value counter, Value state) {
-  Type i32 = e.b.getI32Type();
-  auto loop = scf::WhileOp::create(
-      e.b, e.loc, TypeRange{i32, i32}, ValueRange{state, e.i32(kPolls)},
-      [&](OpBuilder &b, Location loc, ValueRange values) {
-        Value missing = e.lessThan(arrivals(values[0]), self.streamK.count);
-        Value again = e.logicalAnd(missing, e.lessThan(e.i32(0), values[1]));
-        scf::ConditionOp::create(b, loc, again, values);
-      },
-      [&](OpBuilder &b, Location loc, ValueRange values) {
-        Value now = LLVM::LoadOp::create(b, loc, i32, counter, /*alignment=*/4,
-                                         /*isVolatile=*/true);
-        scf::YieldOp::create(b, loc,
-                             ValueRange{now, e.sub(values[1], e.i32(1))});
-      });
-  return loop.getResult(0);
+  auto isOpen = [&](ValueRange values) {
+    Value missing = e.lessThan(arrivals(values[0]), self.streamK.count);
+    return e.logicalAnd(missing, e.lessThan(e.i32(0), values[1]));
+  };
+  auto look = [&](ValueRange values) -> SmallVector<Value> {
+    Value now = e.load(e.b.getI32Type(), counter, 4, /*isVolatile=*/true);
+    return {now, e.sub(values[1], e.i32(1))};
+  };
+  return e.loopWhile({state, e.i32(kPolls)}, isOpen, look).front();
 }
 
 /// Says that this warp does not wait longer, unless all have come meanwhile:
@@ -128,18 +118,14 @@ void StreamKFixup::leave(Value counter) {
   Value second =
       LLVM::GEPOp::create(e.b, e.loc, counter.getType(), e.b.getI32Type(),
                           counter, ArrayRef<LLVM::GEPArg>{1});
-  Value before = LLVM::AtomicRMWOp::create(
-      e.b, e.loc, LLVM::AtomicBinOp::uinc_wrap, second, last,
-      LLVM::AtomicOrdering::monotonic, "device");
+  Value before = e.atomic(LLVM::AtomicBinOp::uinc_wrap, second, last);
   e.ifThen(e.equal(before, last),
            [&] { LLVM::StoreOp::create(e.b, e.loc, e.i32(0), counter); });
 }
 
 /// In a thread of the warp: counts it in, and says what it is to do.
 Value StreamKFixup::outcome(Value counter) {
-  Value before = LLVM::AtomicRMWOp::create(
-      e.b, e.loc, LLVM::AtomicBinOp::add, counter, e.i32(1),
-      LLVM::AtomicOrdering::monotonic, "device");
+  Value before = e.atomic(LLVM::AtomicBinOp::add, counter, e.i32(1));
   Value state = e.add(before, 1);
   Value isLast = e.equal(arrivals(state), self.streamK.count);
   state = abandonWait(counter, poll(counter, state));
@@ -187,11 +173,10 @@ SmallVector<Value> StreamKFixup::add(Value piece) {
     Value from = firstOf(part, first);
     SmallVector<Value> sums;
     for (int64_t i = 0; i < count; i += kSumsAtOnce) {
-      Value chunk = LLVM::LoadOp::create(e.b, e.loc, type, place(from, i),
-                                         kChunkBytes, /*isVolatile=*/true);
+      Value chunk =
+          e.load(type, place(from, i), kChunkBytes, /*isVolatile=*/true);
       for (int64_t n = 0; n < kSumsAtOnce; ++n)
-        sums.push_back(
-            LLVM::ExtractElementOp::create(e.b, e.loc, chunk, e.i32(n)));
+        sums.push_back(e.extract(chunk, n));
     }
     return sums;
   };

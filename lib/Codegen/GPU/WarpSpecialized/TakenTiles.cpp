@@ -31,9 +31,8 @@ Value TakenTiles::place(Emitter &e, Value use) const {
 
 Value TakenTiles::begin(Emitter &e, Value total, ValueRange carried,
                         Value thread, bool isProducer) {
-  auto x = gpu::Dimension::x;
   Value tiles = e.toI32(total);
-  SmallVector<Value> inits = {e.toI32(gpu::BlockIdOp::create(e.b, e.loc, x))};
+  SmallVector<Value> inits = {e.blockId()};
   llvm::append_range(inits, carried);
   loop = scf::WhileOp::create(
       e.b, e.loc, ValueRange(inits).getTypes(), inits,
@@ -46,14 +45,12 @@ Value TakenTiles::begin(Emitter &e, Value total, ValueRange carried,
   e.b.setInsertionPointToStart(loop.getAfterBody());
   isCounting = Value();
   if (isProducer) {
-    isCounting = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
-                                       thread, e.i32(0));
+    isCounting = e.equal(thread, e.i32(0));
     // Each tile is counted for once: then the counter is 0 again.
     auto count = [&]() -> Value {
-      return LLVM::AtomicRMWOp::create(
-          e.b, e.loc, LLVM::AtomicBinOp::uinc_wrap,
-          e.globalPointer(counters, e.i32(0)), e.sub(tiles, e.i32(1)),
-          LLVM::AtomicOrdering::monotonic, "device");
+      return e.atomic(LLVM::AtomicBinOp::uinc_wrap,
+                      e.globalPointer(counters, e.i32(0)),
+                      e.sub(tiles, e.i32(1)));
     };
     counted = e.choose(isCounting, count, [&] { return e.i32(0); });
   }
@@ -69,20 +66,17 @@ void TakenTiles::end(Emitter &e, ValueRange next) {
   if (isCounting) {
     Value stage = pitgpu::AcquireOp::create(e.b, e.loc, ring, use);
     e.ifThen(isCounting, [&] {
-      Value blocks =
-          e.toI32(gpu::GridDimOp::create(e.b, e.loc, gpu::Dimension::x));
+      Value blocks = e.gridDim();
       e.store(e.add(counted, blocks), place(e, use), kNumberBytes);
     });
     pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Writes);
   }
   Value stage = pitgpu::WaitOp::create(e.b, e.loc, ring, use);
-  Value number = LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(),
-                                      place(e, use), kNumberBytes,
-                                      /*isVolatile=*/true);
+  Value number = e.load(e.b.getI32Type(), place(e, use), kNumberBytes,
+                        /*isVolatile=*/true);
   number = e.fromLane(number, e.i32(0));
   // An arrival may overtake a load whose value nothing has used.
-  Value isThere = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::sge,
-                                        number, e.i32(0));
+  Value isThere = e.compare(arith::CmpIPredicate::sge, number, e.i32(0));
   pitgpu::ReleaseOp::create(e.b, e.loc, stage, /*byWarpgroups=*/false,
                             /*cluster=*/1, isThere);
   SmallVector<Value> values = {number};

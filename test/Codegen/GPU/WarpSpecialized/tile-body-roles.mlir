@@ -102,12 +102,12 @@
 // HOLDS: %[[IS_LEFT:.*]] = arith.cmpi
 // HOLDS-NEXT: %[[GOES_ON:.*]] = arith.andi %[[IS_LEFT]]
 // HOLDS-NEXT: scf.condition(%[[GOES_ON]])
-// HOLDS: arith.cmpi sle
-// HOLDS-NOT: arith.cmpi sle
+// HOLDS: arith.cmpi sge
+// HOLDS-NOT: arith.cmpi sge
 // HOLDS: scf.yield
 // HOLDS: scf.if
-// HOLDS: arith.cmpi sle
-// HOLDS-COUNT-32: arith.cmpi sle
+// HOLDS: arith.cmpi sge
+// HOLDS-COUNT-32: arith.cmpi sge
 // HOLDS: role "producers"
 
 #mk = affine_map<(m, n, k) -> (m, k)>
