@@ -20,7 +20,7 @@
 // CHECK-NOT: pit.launch
 // CHECK: func.func @layer_kernel(
 // CHECK: pit.mainloop
-// HOPPER-SAME: hopper_schedule
+// HOPPER-SAME: schedules = [#pit.gpu_schedule<multiply = wgmma
 // CHECK-NOT: pit.mainloop
 func.func @layer(%x: tensor<?x?x256xbf16>, %w: tensor<256x512xbf16>, %bias: tensor<512xbf16>,
                  %res: tensor<?x?x512xbf16>) -> tensor<?x?x512xbf16> {
@@ -66,7 +66,7 @@ func.func @layer(%x: tensor<?x?x256xbf16>, %w: tensor<256x512xbf16>, %bias: tens
 // CHECK-NOT: pit.launch
 // CHECK: func.func @repeated_kernel(
 // CHECK: pit.mainloop
-// HOPPER-SAME: hopper_schedule
+// HOPPER-SAME: schedules = [#pit.gpu_schedule<multiply = wgmma
 func.func @repeated(%x: tensor<4x1024x1024xf16>, %w: tensor<2048x1024xf16>, %o: tensor<4x1024x2048xf32>) -> tensor<4x1024x2048xf32> {
   %e = tensor.empty() : tensor<4x1024x2048xf16>
   %b = linalg.generic {indexing_maps = [affine_map<(b, k, n) -> (n, k)>, affine_map<(b, k, n) -> (b, k, n)>], iterator_types = ["parallel", "parallel", "parallel"]}
@@ -86,7 +86,7 @@ func.func @repeated(%x: tensor<4x1024x1024xf16>, %w: tensor<2048x1024xf16>, %o: 
 // CHECK-NOT: pit.launch
 // CHECK: func.func @factor_kernel(
 // CHECK: pit.mainloop
-// HOPPER-SAME: hopper_schedule
+// HOPPER-SAME: schedules = [#pit.gpu_schedule<multiply = wgmma
 // CHECK: pit.contract {{.*}} tile [1, 128, 256,
 func.func @factor(%x: tensor<4x1024x1024xf16>, %w: tensor<1024x2048xf16>, %s: tensor<4x2048xf16>) -> tensor<4x1024x2048xf16> {
   %zero = arith.constant 0.0 : f32

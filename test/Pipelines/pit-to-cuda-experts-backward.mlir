@@ -27,7 +27,7 @@
 // CHECK: return
 
 // Each product is computed by a kernel of Hopper; two pairs of them by the same code.
-// KERNELS-COUNT-4: {hopper_schedule
+// KERNELS-COUNT-4: {schedules = [#pit.gpu_schedule<multiply = wgmma
 // KERNELS-NOT: pit.mainloop
 
 func.func @moe_backward(%x: tensor<?x64xbf16>, %router_weights: tensor<?x2xf32>, %experts: tensor<?x2xi64>, %w_gate: tensor<4x64x256xbf16>, %w_up: tensor<4x64x256xbf16>, %w_down: tensor<4x256x64xbf16>, %dy: tensor<?x64xbf16>, %kept_w_gate: tensor<?x256xbf16>, %kept_w_up: tensor<?x256xbf16>) -> (tensor<?x64xbf16>, tensor<?x2xf32>, tensor<4x64x256xbf16>, tensor<4x64x256xbf16>, tensor<4x256x64xbf16>) {

@@ -20,7 +20,7 @@
 // WIDE: pit.for {{.*}} step (64) iter_args({{.*}}) -> (tensor<1x64x256xf32>, tensor<1x64x256xf32>)
 
 // Of tiles of 64 keys there are two blocks on a multiprocessor: producers of boxes alone leave each worker 232 registers.
-// TWO: hopper_schedule = #pit.portable_schedule<{{.*}}workers = [4, 1]{{.*}}blocks = 2{{.*}}producers = 4
+// TWO: schedules = [#pit.gpu_schedule<multiply = wgmma, {{.*}}workers = [4, 1], producers = 4, {{.*}}blocks = 2
 
 // Logarithms of sums are scaled once for a column, powers of 16-bit factors are one instruction.
 // TILES-NOT: math.exp{{ }}

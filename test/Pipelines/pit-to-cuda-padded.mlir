@@ -18,10 +18,10 @@
 // CHECK: pit.launch {{.*}} outs(%[[Y]] : memref<?x?x256xf16>)
 // CHECK-NOT: pit.launch
 // CHECK: func.func @block_kernel(
-// CHECK: pit.mainloop {{.*}} extras({{.*}} into %{{.*}}[%{{.*}}, %{{.*}} : !pit.ids<{{.*}}>, index] {hopper_schedule = {{.*}} : memref<?x512xf16>
+// CHECK: pit.mainloop {{.*}} extras({{.*}} into %{{.*}}[%{{.*}}, %{{.*}} : !pit.ids<{{.*}}>, index] {schedules = [#pit.gpu_schedule<multiply = wgmma, {{.*}} : memref<?x512xf16>
 // CHECK: math.erf
 // CHECK: func.func @block_kernel_1(
-// CHECK: pit.mainloop {{.*}} extras({{.*}} into %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}} : index, !pit.ids<{{.*}}>, index] {hopper_schedule = {{.*}}load_a = tma_tile, load_b = tma_tile, cluster = 2, fill_rows = 16384, {{.*}} : memref<?x?x256xf16>
+// CHECK: pit.mainloop {{.*}} extras({{.*}} into %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}} : index, !pit.ids<{{.*}}>, index] {schedules = [#pit.gpu_schedule<multiply = wgmma, {{.*}}load_a = tma_tile, load_b = tma_tile, cluster = 2, fill_rows = 16384, {{.*}} : memref<?x?x256xf16>
 // CHECK-NOT: pit.mainloop
 // CHECK: return
 // AMPERE-LABEL: func.func @block

@@ -42,7 +42,7 @@ public:
     // Gaps that are known are read in place where that is planned.
     bool isPlanned = true;
     nest->walk([&](MainloopOp mainloop) {
-      isPlanned &= bool(mainloop.getScheduleAttr()) ||
+      isPlanned &= bool(mainloop.findSchedule<CpuScheduleAttr>()) ||
                    bool(planMainloop(mainloop, target));
     });
     if (!isPlanned)

@@ -532,7 +532,7 @@ OrRefusal<MainloopPlan> cpu::planMainloop(MainloopOp mainloop,
 }
 
 Refused cpu::checkSchedule(MainloopOp mainloop, CpuTarget target) {
-  auto schedule = cast<CpuScheduleAttr>(mainloop.getScheduleAttr());
+  auto schedule = mainloop.findSchedule<CpuScheduleAttr>();
   DotScheduleAttr dots = schedule.getDots();
   target.amx = dots && dots.getAmx() && dots.getAmx().getValue();
   if (target.amx && !getFrame(mainloop->getParentOfType<func::FuncOp>()))

@@ -63,15 +63,14 @@ public:
 private:
   LogicalResult checkSchedules() {
     WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
-      auto schedule =
-          dyn_cast_or_null<CpuScheduleAttr>(mainloop.getScheduleAttr());
+      auto schedule = mainloop.findSchedule<CpuScheduleAttr>();
       if (!schedule)
-        return mainloop.emitOpError("has no #pit.cpu_schedule as its schedule, "
+        return mainloop.emitOpError("has no #pit.cpu_schedule, "
                                     "which says how to run it: run "
                                     "pit-schedule-mainloops first");
       if (Refused refused = checkSchedule(mainloop, target))
         return mainloop.emitOpError()
-               << "has schedule = " << schedule << "; " << refused->why;
+               << "has the schedule " << schedule << "; " << refused->why;
       return success();
     });
     return failure(walk.wasInterrupted());

@@ -57,7 +57,7 @@ CpuScheduleAttr cpu::toAttribute(MLIRContext *context,
 }
 
 MainloopPlan cpu::getPlan(MainloopOp mainloop) {
-  auto schedule = dyn_cast_or_null<CpuScheduleAttr>(mainloop.getScheduleAttr());
+  auto schedule = mainloop.findSchedule<CpuScheduleAttr>();
   assert(schedule && "convert-pit-to-scf checks that each mainloop has one");
   MainloopPlan plan;
   plan.a = schedule.getA();
@@ -108,14 +108,14 @@ struct ScheduleMainloopsPass
     if (failed(target))
       return signalPassFailure();
     WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
-      if (mainloop.getScheduleAttr())
+      if (mainloop.findSchedule<CpuScheduleAttr>())
         return success();
       OrRefusal<MainloopPlan> plan = planMainloop(mainloop, *target);
       if (!plan)
         return mainloop.emitOpError()
                << "cannot be computed by vectors of " << target->vectorBits
                << " bits: " << plan.refusal().why;
-      mainloop.setScheduleAttr(toAttribute(&getContext(), *plan));
+      mainloop.addSchedule(toAttribute(&getContext(), *plan));
       return success();
     });
     if (walk.wasInterrupted())

@@ -24,11 +24,12 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// A mainloop of the kernel that has Hopper's schedule, if one has.
-static MainloopOp findHopperMainloop(func::FuncOp function) {
+/// A mainloop of the kernel that has a schedule with producers, if one has.
+static MainloopOp findWithProducers(func::FuncOp function,
+                                    const GpuTarget &target) {
   MainloopOp found;
   function.walk([&](MainloopOp mainloop) {
-    if (mainloop.getHopperScheduleAttr())
+    if (findSchedule(mainloop, target, /*hasProducers=*/true))
       found = mainloop;
   });
   return found;
@@ -75,7 +76,7 @@ struct ConvertPitToGPUPass
     // All launches and kernels are still there.
     llvm::StringMap<std::optional<LaunchedFill>> fills;
     for (auto function : kernels.getOps<func::FuncOp>())
-      if (findHopperMainloop(function))
+      if (findWithProducers(function, target))
         fills[function.getName()] = findFill(function);
     for (Operation &op : llvm::make_early_inc_range(*kernels.getBody())) {
       auto function = dyn_cast<func::FuncOp>(op);
@@ -94,7 +95,7 @@ struct ConvertPitToGPUPass
                         const GpuTarget &target,
                         const std::optional<LaunchedFill> &fill) {
     gpu::GPUFuncOp hopper;
-    if (MainloopOp mainloop = findHopperMainloop(function)) {
+    if (MainloopOp mainloop = findWithProducers(function, target)) {
       FailureOr<gpu::GPUFuncOp> lowered =
           mainloop.isProduct()
               ? lowerHopperKernel(mainloop, device, target, fill)
@@ -104,7 +105,8 @@ struct ConvertPitToGPUPass
       hopper = *lowered;
       // The first kernel is right without a schedule.
       IRRewriter rewriter(&getContext());
-      if (!mainloop.getScheduleAttr() && mainloop.isProduct())
+      if (mainloop.isProduct() &&
+          !findSchedule(mainloop, target, /*hasProducers=*/false))
         expandMainloop(rewriter, mainloop);
     }
     FailureOr<gpu::GPUFuncOp> kernel =

@@ -41,34 +41,47 @@ struct ScheduleKernelsPass
       if (!kernels->hasAttr(kKernelsAttrName))
         continue;
       for (auto function : kernels.getOps<func::FuncOp>()) {
+        // Schedules that are there are obeyed: no better ones are added.
+        bool isPlanned = isScheduled(function, *target);
         if (failed(schedule(function, *target)))
           return signalPassFailure();
         if (!strict)
           shareRows(function);
-        if (target->wgmma && !function.isExternal())
+        if (target->wgmma && !function.isExternal() && !isPlanned)
           scheduleHopper(function, *target);
-        expandUnscheduled(function);
+        expandUnscheduled(function, *target);
       }
     }
   }
 
+  /// Has the kernel a mainloop with a schedule that the chip can run?
+  static bool isScheduled(func::FuncOp function, const GpuTarget &target) {
+    WalkResult walk = function.walk([&](MainloopOp mainloop) {
+      for (bool hasProducers : {true, false})
+        if (findSchedule(mainloop, target, hasProducers))
+          return WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    return walk.wasInterrupted();
+  }
+
   LogicalResult schedule(func::FuncOp function, const GpuTarget &target) {
     WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
-      if (mainloop.getScheduleAttr())
+      if (findSchedule(mainloop, target, /*hasProducers=*/false))
         return success();
       if (!mainloop.isProduct()) {
         OrRefusal<BodyPlan> plan = planBody(mainloop, target);
         if (!plan)
           return mainloop.emitOpError("has a tile that no schedule takes: ")
                  << plan.refusal().why;
-        mainloop.setScheduleAttr(plan->toAttribute(&getContext()));
+        mainloop.addSchedule(plan->toAttribute(&getContext()));
         return success();
       }
       OrRefusal<PortablePlan> plan = planPortable(mainloop, target);
       if (plan && !strict)
         chooseSplitK(function, mainloop, target, *plan);
       if (plan)
-        mainloop.setScheduleAttr(plan->toAttribute(&getContext()));
+        mainloop.addSchedule(plan->toAttribute(&getContext()));
       else if (explain)
         mainloop->emitRemark()
             << "kernel " << function.getName()
@@ -79,10 +92,11 @@ struct ScheduleKernelsPass
   }
 
   /// A product that no schedule takes is computed tile by tile.
-  void expandUnscheduled(func::FuncOp function) {
+  void expandUnscheduled(func::FuncOp function, const GpuTarget &target) {
     IRRewriter rewriter(&getContext());
     function.walk([&](MainloopOp mainloop) {
-      if (!mainloop.getScheduleAttr() && !mainloop.getHopperScheduleAttr())
+      if (!findSchedule(mainloop, target, /*hasProducers=*/true) &&
+          !findSchedule(mainloop, target, /*hasProducers=*/false))
         expandMainloop(rewriter, mainloop);
     });
   }
@@ -103,8 +117,6 @@ struct ScheduleKernelsPass
   /// A kernel that is one mainloop gets a second schedule, if that takes it.
   void scheduleHopper(func::FuncOp function, const GpuTarget &target) {
     std::optional<MainloopNest> nest = matchMainloopNest(function);
-    if (nest && nest->mainloop.getHopperScheduleAttr())
-      return;
     OrRefusal<HopperPlan> plan = refuse(kNoNest);
     if (nest && !nest->mainloop.isProduct())
       return scheduleRoles(function, *nest, target);
@@ -115,9 +127,10 @@ struct ScheduleKernelsPass
         plan->splits = 1;
     }
     if (plan)
-      nest->mainloop.setHopperScheduleAttr(plan->toAttribute(&getContext()));
+      nest->mainloop.addSchedule(plan->toAttribute(&getContext()),
+                                 /*isBetter=*/true);
     else if (explain)
-      explainPortable(function, plan.refusal().why);
+      explainPortable(function, target, plan.refusal().why);
   }
 
   /// A tile body gets one with warps that only load.
@@ -128,7 +141,8 @@ struct ScheduleKernelsPass
     if (!nest.chunks && !nest.mainloop.getBitmap())
       plan = planBodyByRoles(nest.mainloop, target);
     if (plan)
-      nest.mainloop.setHopperScheduleAttr(plan->toAttribute(&getContext()));
+      nest.mainloop.addSchedule(plan->toAttribute(&getContext()),
+                                /*isBetter=*/true);
     else if (explain)
       nest.mainloop->emitRemark()
           << "kernel " << function.getName()
@@ -136,19 +150,21 @@ struct ScheduleKernelsPass
   }
 
   /// Says why a kernel of a product has the portable schedule only, or none.
-  void explainPortable(func::FuncOp function, StringRef why) {
+  void explainPortable(func::FuncOp function, const GpuTarget &target,
+                       StringRef why) {
     function.walk([&](Operation *op) {
-      bool isMainloop = isa<MainloopOp>(op);
+      auto mainloop = dyn_cast<MainloopOp>(op);
       auto product = dyn_cast<linalg::LinalgOp>(op);
-      bool isScheduled = !isMainloop || cast<MainloopOp>(op).getScheduleAttr();
-      if (isMainloop || (product && linalg::isaContractionOpInterface(product)))
+      bool isPortable =
+          !mainloop || findSchedule(mainloop, target, /*hasProducers=*/false);
+      if (mainloop || (product && linalg::isaContractionOpInterface(product)))
         op->emitRemark() << "kernel " << function.getName()
-                         << (isScheduled
+                         << (isPortable
                                  ? " has the portable schedule only, not "
                                    "Hopper's: "
                                  : " computes tile by tile, as Hopper's "
                                    "schedule does not take it either: ")
-                         << (isMainloop ? why : "its product is no mainloop");
+                         << (mainloop ? why : "its product is no mainloop");
     });
   }
 };

@@ -266,8 +266,7 @@ Refused MainloopBuilder::createOp() {
       builder.getAffineMapArrayAttr(extraMaps),
       /*result_tile=*/DenseI64ArrayAttr(), /*sum_maps=*/ArrayAttr(),
       sums.write.getCombineAttr(), output.atomic && sums.write.getCombineAttr(),
-      /*schedule=*/Attribute(),
-      /*hopper_schedule=*/HopperScheduleAttr());
+      /*schedules=*/ArrayAttr());
   return {};
 }
 

@@ -56,7 +56,7 @@ func.func @mark(%a: tensor<?x?xf32>) -> tensor<?x?xf32> {
 
 func.func @no_schedule(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{'pit.mainloop' op has no #pit.cpu_schedule as its schedule, which says how to run it: run pit-schedule-mainloops first}}
+  // expected-error @+1 {{'pit.mainloop' op has no #pit.cpu_schedule, which says how to run it: run pit-schedule-mainloops first}}
   pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
   load {
   ^bb0(%at: index):

@@ -9,9 +9,9 @@
 // blocks make 12 rows; with 16 registers three vectors by four rows.
 
 // CHECK-LABEL: func.func @matmul
-// AVX512: schedule = #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 6, vectors = 4>
-// AVX2:   schedule = #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 8, rows = 4, vectors = 3>
-// AMX:    schedule = #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 6, vectors = 4>
+// AVX512: schedules = [#pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 6, vectors = 4>
+// AVX2:   schedules = [#pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 8, rows = 4, vectors = 3>
+// AMX:    schedules = [#pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 6, vectors = 4>
 func.func @matmul(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
   pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
@@ -187,8 +187,8 @@ func.func @no_frame(%a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %c: memref<?x?xf
 // have, are the rows of the block. Elements of A are read where they lie.
 
 // CHECK-LABEL: func.func @points
-// AVX512: schedule = #pit.cpu_schedule<a = 0, n = 3, lane = 3, batch = [0, 1, 2], k = [4], lanes = 16, rows = 9, vectors = 2>
-// AVX2:   schedule = #pit.cpu_schedule<a = 0, n = 3, lane = 3, batch = [0, 1, 2], k = [4], lanes = 8, rows = 9, vectors = 1>
+// AVX512: schedules = [#pit.cpu_schedule<a = 0, n = 3, lane = 3, batch = [0, 1, 2], k = [4], lanes = 16, rows = 9, vectors = 2>
+// AVX2:   schedules = [#pit.cpu_schedule<a = 0, n = 3, lane = 3, batch = [0, 1, 2], k = [4], lanes = 8, rows = 9, vectors = 1>
 func.func @points(%a: memref<?x?xf32>, %b: memref<?x3x3x32xf32>, %c: memref<?x3x3x32xf32>, %row: index, %i: !pit.index<micro_tile = [1, 1], axis = 1>) {
   %c0 = arith.constant 0 : index
   pit.mainloop step [] in %i[%row] chunk 64 : !pit.index<micro_tile = [1, 1], axis = 1> extra_maps [] into %c[%row, %c0, %c0, %c0 : index, index, index, index] : memref<?x3x3x32xf32>

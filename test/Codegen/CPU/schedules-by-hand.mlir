@@ -9,40 +9,40 @@
 
 // A schedule that is there is not planned anew, on memrefs or on tensors.
 // RUN: pit-opt %s --pit-schedule-mainloops | FileCheck %s --check-prefix=KEPT
-// KEPT: schedule = #pit.cpu_schedule<{{.*}}rows = 2, vectors = 3>
+// KEPT: schedules = [#pit.cpu_schedule<{{.*}}rows = 2, vectors = 3>
 // RUN: sed -e 's/index) {$/index) -> tensor<?x?xf32> {/; s/memref</tensor</g; s/^  pit.mainloop/  %%r = pit.mainloop/; s/} : tensor<?x?xf32>/} : tensor<?x?xf32> -> tensor<?x?xf32>/; s/^  return/  return %%r : tensor<?x?xf32>/' %s > %t
 // RUN: pit-opt %t --pass-pipeline='builtin.module(one-shot-bufferize{bufferize-function-boundaries},func.func(pit-schedule-mainloops))' | FileCheck %s --check-prefix=KEPT
 
 // RUN: not pit-opt %s --convert-pit-to-scf=vector-width=256 2>&1 | FileCheck %s --check-prefix=WIDTH
-// WIDTH: error: 'pit.mainloop' op has schedule = {{.*}}; its lanes have to be 8, those of a vector of 256 bits
+// WIDTH: error: 'pit.mainloop' op has the schedule {{.*}}; its lanes have to be 8, those of a vector of 256 bits
 
 // RUN: sed -e 's/lanes = 16/lanes = 1/' %s | not pit-opt --convert-pit-to-scf 2>&1 | FileCheck %s --check-prefix=ELEMENTS
-// ELEMENTS: error: 'pit.mainloop' op has schedule = {{.*}}; elements are computed one by one only along the result's last dimension, and where ids stand for k and few rows or columns meet
+// ELEMENTS: error: 'pit.mainloop' op has the schedule {{.*}}; elements are computed one by one only along the result's last dimension, and where ids stand for k and few rows or columns meet
 
 // RUN: sed -e 's/m = 0, n = 1/m = 0, n = 2/; s/k = .2./k = [1]/' %s | not pit-opt --convert-pit-to-scf 2>&1 | FileCheck %s --check-prefix=N
-// N: error: 'pit.mainloop' op has schedule = {{.*}}; its n is 2, no dimension of the result
+// N: error: 'pit.mainloop' op has the schedule {{.*}}; its n is 2, no dimension of the result
 
 // RUN: sed -e 's/a = 0, m = 0, n = 1, lane = 1/a = 1, m = 1, n = 0, lane = 0/' %s | not pit-opt --convert-pit-to-scf 2>&1 | FileCheck %s --check-prefix=LANES
-// LANES: error: 'pit.mainloop' op has schedule = {{.*}}; lanes cannot run along dimension 0 of its tile
+// LANES: error: 'pit.mainloop' op has the schedule {{.*}}; lanes cannot run along dimension 0 of its tile
 
 // RUN: sed -e 's/rows = 2/rows = 13/' %s | not pit-opt --convert-pit-to-scf 2>&1 | FileCheck %s --check-prefix=BLOCK
-// BLOCK: error: 'pit.mainloop' op has schedule = {{.*}}; its block of 13 rows and 3 vectors is larger than the tile's 12 and 12
+// BLOCK: error: 'pit.mainloop' op has the schedule {{.*}}; its block of 13 rows and 3 vectors is larger than the tile's 12 and 12
 
 // RUN: sed -e 's/rows = 2/rows = 12/' %s | not pit-opt --convert-pit-to-scf 2>&1 | FileCheck %s --check-prefix=REGISTERS
-// REGISTERS: error: 'pit.mainloop' op has schedule = {{.*}}; its block of 12 rows and 3 vectors has more sums than the 32 registers hold
+// REGISTERS: error: 'pit.mainloop' op has the schedule {{.*}}; its block of 12 rows and 3 vectors has more sums than the 32 registers hold
 
 // RUN: sed -e 's/vectors = 3/vectors = 3, transpose_b = true/' %s | not pit-opt --convert-pit-to-scf 2>&1 | FileCheck %s --check-prefix=REST
-// REST: error: 'pit.mainloop' op has schedule = {{.*}}; with this n, and these lanes, rows and vectors, it has to be #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 2, vectors = 3>
+// REST: error: 'pit.mainloop' op has the schedule {{.*}}; with this n, and these lanes, rows and vectors, it has to be #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 2, vectors = 3>
 
 // What is planned passes the check, and what is written over a plan is checked, too.
 // RUN: pit-opt %S/schedule-mainloops.mlir --split-input-file --pit-schedule-mainloops=amx --convert-pit-to-scf -o /dev/null
 // RUN: pit-opt %S/schedule-mainloops.mlir --split-input-file --pit-schedule-mainloops=vector-width=256 --convert-pit-to-scf=vector-width=256 -o /dev/null
 
 // RUN: pit-opt %S/schedule-mainloops.mlir --split-input-file --pit-schedule-mainloops=amx | sed -e 's/rows = 8, vectors = 2, pack_a/rows = 8, vectors = 3, pack_a/' | not pit-opt --split-input-file --convert-pit-to-scf 2>&1 | FileCheck %s --check-prefix=TILES
-// TILES: error: 'pit.mainloop' op has schedule = {{.*}}; its block of 2 x 3 sums takes more tile registers than there are
+// TILES: error: 'pit.mainloop' op has the schedule {{.*}}; its block of 2 x 3 sums takes more tile registers than there are
 
 // RUN: pit-opt %S/schedule-mainloops.mlir --split-input-file --pit-schedule-mainloops=amx | sed -e 's/ {pit.frame}//' | not pit-opt --split-input-file --convert-pit-to-scf 2>&1 | FileCheck %s --check-prefix=FRAME
-// FRAME: error: 'pit.mainloop' op has schedule = {{.*}}; the system has to be asked for tile registers, which needs a function with a frame: run pit-abi-prepare first
+// FRAME: error: 'pit.mainloop' op has the schedule {{.*}}; the system has to be asked for tile registers, which needs a function with a frame: run pit-abi-prepare first
 
 // Without dots its products of bf16 are extended, and computed by vectors of f32.
 // RUN: pit-opt %S/schedule-mainloops.mlir --split-input-file --pit-schedule-mainloops=amx | sed -e 's/, dots = <[^>]*>//' | pit-opt --split-input-file --convert-pit-to-scf | FileCheck %s --check-prefix=VECTORS --implicit-check-not=amx.
@@ -52,7 +52,7 @@
 func.func @by_hand(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
   pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {
-        schedule = #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 2, vectors = 3>
+        schedules = [#pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 2, vectors = 3>]
       } : memref<?x?xf32>
   load {
   ^bb0(%at: index):

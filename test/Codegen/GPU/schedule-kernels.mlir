@@ -6,11 +6,11 @@
 // RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a | FileCheck %s --check-prefixes=CHECK,SM90A
 // Without wgmma nothing has Hopper's schedule.
 // RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90 | FileCheck %s --check-prefix=SM90
-// SM90-NOT: hopper_schedule
+// SM90-NOT: wgmma
 
 // Schedules that are there stay: planning twice changes nothing.
 // RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a > %t.once
-// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --pit-schedule-kernels | diff %t.once -
+// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --pit-schedule-kernels=chip=sm_90a | diff %t.once -
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #km = affine_map<(m, n, k) -> (k, m)>
@@ -30,7 +30,7 @@ func.func @fills(%r: !rows, %a: memref<512x256xf16>, %b: memref<256x1024xf16>, %
 module @pit_kernels attributes {pit.kernels} {
   // Threads of scalar code; few sums leave registers for a second block.
   // CHECK-LABEL: func.func @f32(
-  // CHECK: {schedule = #pit.portable_schedule<workers = [4, 16], per_worker = [8, 4], depth = 16, stages = 4, swizzles = [1, 1], blocks = 6, splits = 32, shared_bytes = 24576>}
+  // CHECK: {schedules = [#pit.gpu_schedule<multiply = scalar, tile = [32, 64], workers = [4, 16], depth = 16, stages = 4, blocks = 6, splits = 32, shared_bytes = 24576>]}
   func.func @f32(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %o: memref<?x?xf32>) {
     %c0 = arith.constant 0 : index
     %c0_m = arith.constant 0 : index
@@ -70,8 +70,8 @@ module @pit_kernels attributes {pit.kernels} {
   // Tensor cores: eight warps of 64 x 64, and stages of 64 bytes along k. Hopper's
   // stages are a line of 128 bytes deep, and two blocks share what they load of b.
   // CHECK-LABEL: func.func @f16(
-  // SM90A: {hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, cluster = 2, shared_bytes = 213120>
-  // CHECK: schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], splits = 32, shared_bytes = 98304>}
+  // SM90A: {schedules = [#pit.gpu_schedule<multiply = wgmma, tile = [128, 256], workers = [8, 1], producers = 4, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, cluster = 2, shared_bytes = 213120>
+  // CHECK: #pit.gpu_schedule<multiply = mma_sync, tile = [128, 256], workers = [2, 4], depth = 32, stages = 4, splits = 32, shared_bytes = 98304>]}
   func.func @f16(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
     %c0 = arith.constant 0 : index
     %c0_m = arith.constant 0 : index
@@ -113,9 +113,9 @@ module @pit_kernels attributes {pit.kernels} {
   // Shared memory gives the number of stages: more of it, more stages. 64 rows are one
   // wgmma: consumers share the tile along n.
   // CHECK-LABEL: func.func @wide(
-  // SM90A: {hopper_schedule = #pit.hopper_schedule<a = 0, m = 64, n = 512, split_n = true, depth = 64, stages = 2, load_a = tma_tile, load_b = tma_tile, cluster = 2, shared_bytes = 163968>
-  // SM90A-SAME: schedule = #pit.portable_schedule<tensor_cores = true, workers = [1, 8], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], splits = 32, shared_bytes = 147456>}
-  // SM80: {schedule = #pit.portable_schedule<tensor_cores = true, workers = [1, 8], per_worker = [64, 64], depth = 32, stages = 2, swizzles = [1, 1], splits = 32, shared_bytes = 73728>}
+  // SM90A: {schedules = [#pit.gpu_schedule<multiply = wgmma, tile = [64, 512], workers = [4, 2], producers = 4, depth = 64, stages = 2, load_a = tma_tile, load_b = tma_tile, cluster = 2, shared_bytes = 163968>
+  // SM90A-SAME: #pit.gpu_schedule<multiply = mma_sync, tile = [64, 512], workers = [1, 8], depth = 32, stages = 4, splits = 32, shared_bytes = 147456>]}
+  // SM80: {schedules = [#pit.gpu_schedule<multiply = mma_sync, tile = [64, 512], workers = [1, 8], depth = 32, stages = 2, splits = 32, shared_bytes = 73728>]}
   func.func @wide(%a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %o: memref<?x?xbf16>) {
     %c0 = arith.constant 0 : index
     %c1_m = arith.constant 1 : index
@@ -157,7 +157,7 @@ module @pit_kernels attributes {pit.kernels} {
   // Half a warp reads pairs of words of tf32 that run along n: chunks are shifted by two
   // places. wgmma takes tf32 along k only: its kernel reads a copy of B.
   // CHECK-LABEL: func.func @tf32(
-  // CHECK: schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 2], per_worker = [64, 64], depth = 16, stages = 4, swizzles = [1, 2], splits = 32, shared_bytes = 65536>}
+  // CHECK: #pit.gpu_schedule<multiply = mma_sync, tile = [128, 128], workers = [2, 2], depth = 16, stages = 4, swizzles = [1, 2], splits = 32, shared_bytes = 65536>]}
   func.func @tf32(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %o: memref<?x?xf32>) {
     %c0 = arith.constant 0 : index
     %c0_m = arith.constant 0 : index
@@ -196,8 +196,8 @@ module @pit_kernels attributes {pit.kernels} {
 
   // Blocks share the tiles of the last turn in up to eight parts.
   // CHECK-LABEL: func.func @tail(
-  // SM90A: {hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, cluster = 2, splits = 8, shared_bytes = 213120>
-  // CHECK: schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], shared_bytes = 98304>}
+  // SM90A: {schedules = [#pit.gpu_schedule<multiply = wgmma, tile = [128, 256], workers = [8, 1], producers = 4, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, cluster = 2, splits = 8, shared_bytes = 213120>
+  // CHECK: #pit.gpu_schedule<multiply = mma_sync, tile = [128, 256], workers = [2, 4], depth = 32, stages = 4, shared_bytes = 98304>]}
   func.func @tail(%a: memref<4232x4096xf16>, %b: memref<4096x4096xf16>, %o: memref<4232x4096xf16>) {
     %c0 = arith.constant 0 : index
     %m = arith.constant 4232 : index
@@ -235,8 +235,8 @@ module @pit_kernels attributes {pit.kernels} {
 
   // The steps' ids select rows of both operands: cp.async only, no cluster.
   // CHECK-LABEL: func.func @columns(
-  // SM90A: {hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = cp_async_gather, load_b = cp_async_gather, shared_bytes = 213120>
-  // CHECK: schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], splits = 32, shared_bytes = 98304>}
+  // SM90A: {schedules = [#pit.gpu_schedule<multiply = wgmma, tile = [128, 256], workers = [8, 1], producers = 4, depth = 64, stages = 4, shared_bytes = 213120>
+  // CHECK: #pit.gpu_schedule<multiply = mma_sync, tile = [128, 256], workers = [2, 4], depth = 32, stages = 4, splits = 32, shared_bytes = 98304>]}
   func.func @columns(%index: !columns, %a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %o: memref<?x?xbf16>) {
     %c0 = arith.constant 0 : index
     %c1_m = arith.constant 1 : index
@@ -280,8 +280,8 @@ module @pit_kernels attributes {pit.kernels} {
   }
   // The kernel fills the rows of its result that the index does not list.
   // CHECK-LABEL: func.func @filled_rows(
-  // SM90A: {hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_row_gather, load_b = tma_tile, cluster = 2, fill_rows = 512, fill_bytes = 8192, shared_bytes = 221440>
-  // CHECK: schedule = #pit.portable_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], shared_bytes = 98304>}
+  // SM90A: {schedules = [#pit.gpu_schedule<multiply = wgmma, tile = [128, 256], workers = [8, 1], producers = 4, depth = 64, stages = 4, load_a = tma_row_gather, load_b = tma_tile, cluster = 2, fill_rows = 512, fill_bytes = 8192, shared_bytes = 221440>
+  // CHECK: #pit.gpu_schedule<multiply = mma_sync, tile = [128, 256], workers = [2, 4], depth = 32, stages = 4, shared_bytes = 98304>]}
   func.func @filled_rows(%r: !rows, %a: memref<512x256xf16>, %b: memref<256x1024xf16>, %o: memref<512x1024xf16>) {
     %c0 = arith.constant 0 : index
     %n = arith.constant 1024 : index
@@ -319,8 +319,8 @@ module @pit_kernels attributes {pit.kernels} {
   // A tile body of 64 rows: four warps have 16 of them each, on an sm_90a for one wgmma. There is a
   // second kernel, in which four further warps load and two blocks share a multiprocessor.
   // CHECK-LABEL: func.func @tile_body(
-  // SM90A: {hopper_schedule = #pit.portable_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 3, swizzles = [1, 1], blocks = 2, wgmma = true, producers = 4, shared_bytes = 57456>, schedule = #pit.portable_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 3, swizzles = [1, 1], wgmma = true, shared_bytes = 57344>}
-  // SM80: {schedule = #pit.portable_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 3, swizzles = [1, 1], shared_bytes = 57344>}
+  // SM90A: {schedules = [#pit.gpu_schedule<multiply = wgmma, tile = [64, 64], workers = [4, 1], producers = 4, stages = 3, blocks = 2, shared_bytes = 57456>, #pit.gpu_schedule<multiply = wgmma, tile = [64, 64], workers = [4, 1], stages = 3, shared_bytes = 57344>]}
+  // SM80: {schedules = [#pit.gpu_schedule<multiply = mma_sync, tile = [64, 64], workers = [4, 1], stages = 3, shared_bytes = 57344>]}
   func.func @tile_body(%a: memref<?x64xf16>, %b: memref<64x?xf16>, %c: memref<?x64xf16>, %o: memref<?x64xf32>) {
     %c0 = arith.constant 0 : index
     %m = memref.dim %a, %c0 : memref<?x64xf16>
@@ -378,8 +378,8 @@ module @pit_kernels attributes {pit.kernels} {
   // One of 128 rows: two warpgroups compute, and have most registers of a multiprocessor, so that
   // its one block may have all of the shared memory, too.
   // CHECK-LABEL: func.func @wide_tile_body(
-  // SM90A: {hopper_schedule = #pit.portable_schedule<tensor_cores = true, workers = [8, 1], per_worker = [16, 64], depth = 1, stages = 3, swizzles = [1, 1], wgmma = true, producers = 4, shared_bytes = 65648>, schedule = #pit.portable_schedule<tensor_cores = true, workers = [8, 1], per_worker = [16, 64], depth = 1, stages = 3, swizzles = [1, 1], wgmma = true, shared_bytes = 65536>}
-  // SM80: {schedule = #pit.portable_schedule<tensor_cores = true, workers = [4, 1], per_worker = [32, 64], depth = 1, stages = 3, swizzles = [1, 1], shared_bytes = 65536>}
+  // SM90A: {schedules = [#pit.gpu_schedule<multiply = wgmma, tile = [128, 64], workers = [8, 1], producers = 4, stages = 3, shared_bytes = 65648>, #pit.gpu_schedule<multiply = wgmma, tile = [128, 64], workers = [8, 1], stages = 3, shared_bytes = 65536>]}
+  // SM80: {schedules = [#pit.gpu_schedule<multiply = mma_sync, tile = [128, 64], workers = [4, 1], stages = 3, shared_bytes = 65536>]}
   func.func @wide_tile_body(%a: memref<?x64xf16>, %b: memref<64x?xf16>, %c: memref<?x64xf16>, %o: memref<?x64xf32>) {
     %c0 = arith.constant 0 : index
     %m = memref.dim %a, %c0 : memref<?x64xf16>
@@ -436,7 +436,7 @@ module @pit_kernels attributes {pit.kernels} {
 
   // 32 columns of f16 are half a line of 128 bytes: no wgmma.
   // CHECK-LABEL: func.func @short_lines(
-  // CHECK: {schedule = #pit.portable_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 32], depth = 1, stages = 3, swizzles = [1, 1], shared_bytes = 45056>}
+  // CHECK: {schedules = [#pit.gpu_schedule<multiply = mma_sync, tile = [64, 32], workers = [4, 1], stages = 3, shared_bytes = 45056>]}
   func.func @short_lines(%a: memref<?x64xf16>, %b: memref<64x?xf16>, %c: memref<?x32xf16>, %o: memref<?x32xf32>) {
     %c0 = arith.constant 0 : index
     %m = memref.dim %a, %c0 : memref<?x64xf16>

@@ -14,7 +14,7 @@
 module {
 module @pit_kernels attributes {pit.kernels} {
   // CHECK-LABEL: func.func @tile_of_176_keys(
-  // CHECK: hopper_schedule = #pit.portable_schedule<tensor_cores = true, workers = [8, 1], per_worker = [16, 128], depth = 1, stages = 2, swizzles = [1, 1], wgmma = true, producers = 4, shared_bytes = 213072>
+  // CHECK: schedules = [#pit.gpu_schedule<multiply = wgmma, tile = [128, 128], workers = [8, 1], producers = 4, stages = 2, shared_bytes = 213072>
   func.func @tile_of_176_keys(%a: memref<?x128xf16>, %b: memref<?x128xf16>, %c: memref<?x128xf16>, %o: memref<?x128xf32>) {
     %c0 = arith.constant 0 : index
     %m = memref.dim %a, %c0 : memref<?x128xf16>
@@ -71,7 +71,7 @@ module @pit_kernels attributes {pit.kernels} {
 
   // A third stage of these would take more than that part.
   // CHECK-LABEL: func.func @tile_of_112_keys(
-  // CHECK: hopper_schedule = #pit.portable_schedule<tensor_cores = true, workers = [8, 1], per_worker = [16, 128], depth = 1, stages = 2, swizzles = [1, 1], wgmma = true, producers = 4, shared_bytes = 147536>
+  // CHECK: schedules = [#pit.gpu_schedule<multiply = wgmma, tile = [128, 128], workers = [8, 1], producers = 4, stages = 2, shared_bytes = 147536>
   func.func @tile_of_112_keys(%a: memref<?x128xf16>, %b: memref<?x128xf16>, %c: memref<?x128xf16>, %o: memref<?x128xf32>) {
     %c0 = arith.constant 0 : index
     %m = memref.dim %a, %c0 : memref<?x128xf16>

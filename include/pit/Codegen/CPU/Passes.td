@@ -337,11 +337,11 @@ def PitScheduleMainloops
     : Pass<"pit-schedule-mainloops", "::mlir::func::FuncOp"> {
   let summary = "decides how a CPU runs each mainloop";
   let description = [{
-    Each `pit.mainloop` on memrefs gets the attribute `schedule`, a
+    Each `pit.mainloop` on memrefs gets `schedules` with a
     `#pit.cpu_schedule`: which operand is read by rows and which by lanes, how many
     rows and vectors a register block has, what is packed and what is transposed.
     `convert-pit-to-scf` does what it says, so this is the one place that decides.
-    A mainloop that has a schedule keeps it; `convert-pit-to-scf` checks it.
+    A mainloop that has such a schedule keeps it; `convert-pit-to-scf` checks it.
 
     *Single elements.* Products of fewer than four rows or columns, such as those
     of a matrix and a vector, are computed element by element if ids stand for the
@@ -372,7 +372,7 @@ def ConvertPitToSCF : Pass<"convert-pit-to-scf", "::mlir::ModuleOp"> {
     | `pit.swrite` | the mirror of it |
     | `pit.index` | a call of the runtime's builder, whose status returns through `pit-abi-return-status` |
     | an index at a function's boundary | a pointer to the runtime's `pit_index` |
-    | `pit.mainloop` | loops over blocks of sums in registers, which read their operands in place or packed, as its `schedule` says (`pit-schedule-mainloops`) |
+    | `pit.mainloop` | loops over blocks of sums in registers, which read their operands in place or packed, as its `schedules` say (`pit-schedule-mainloops`) |
 
     *Packing.* Operands that many tiles of a `pit.forall` read are packed before
     it, in memory of the call:

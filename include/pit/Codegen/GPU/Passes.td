@@ -8,20 +8,19 @@ include "mlir/Pass/PassBase.td"
 def PitScheduleKernels : Pass<"pit-schedule-kernels", "::mlir::ModuleOp"> {
   let summary = "decides how a GPU runs each mainloop";
   let description = [{
-    Each `pit.mainloop` of a kernel gets the attribute `schedule`, a
-    `#pit.portable_schedule`: which warps or threads compute what, how deep a stage is,
-    how many stages there are, how they are swizzled. This schedule runs on every GPU
-    from `chip` on.
+    Each `pit.mainloop` of a kernel gets `schedules`. One is a `#pit.gpu_schedule`
+    without producers: which warps or threads compute what, how deep a stage is,
+    how many stages there are, how they are swizzled. This schedule takes all tensors.
 
-    For a chip with wgmma (`sm_90a`) mainloops get a second one, `hopper_schedule`,
-    a `#pit.hopper_schedule`: the tile, the loaders, the stages, the cluster, in how
+    For a chip with wgmma (`sm_90a`) mainloops get a better one before it, with
+    producers: the tile, the loaders, the stages, the cluster, in how
     many parts blocks share a tile, and which rows the kernel fills. Only kernels
     have it that are nothing but a loop over tiles with one mainloop whose operands
     wgmma takes. With `explain`, remarks say why others have none.
 
     `convert-pit-to-gpu` does what the attributes say, so this is the one place that
-    decides. An attribute that is already there stays: to try another number of
-    stages, write it.
+    decides. A mainloop that has schedules which the chip can run keeps them, and gets no
+    better one: to try another number of stages, write it.
 
     A kernel that is nothing but sums of rows, one loop over tiles of columns around one
     over rows, gets a `#pit.launch_info` with a grid of `rows`: up to `parts` blocks
@@ -67,9 +66,9 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
     as its last argument. The kernel's `#pit.launch_info` says how to launch it, and which
     further parameters it takes.
 
-    A `pit.mainloop` has a `schedule`, which says how it is run; see
-    `pit-schedule-kernels`. A kernel whose mainloop has a `hopper_schedule`, too,
-    becomes two. `f_kernel` is as above; without a `schedule` it computes tile by tile. In `f_kernel_hopper` one warpgroup copies
+    The `schedules` of a `pit.mainloop` say how it is run; see
+    `pit-schedule-kernels`. A kernel whose mainloop has one with producers
+    becomes two. `f_kernel` is as above, by the schedule without; where there is none it computes tile by tile. In `f_kernel_hopper` one warpgroup copies
     tiles into stages in shared memory (TMA and mbarriers), and two multiply them
     (wgmma). It takes the same arguments, and after them TMA descriptors of tensors.
     Whether tensors can be described depends on addresses and extents, so the

@@ -4,11 +4,12 @@
 #define PIT_LIB_CODEGEN_GPU_COMMON_KERNELPLAN_H
 
 #include "pit/Analysis/Refusal.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Target/Target.h"
 
 namespace mlir::pit::cuda {
 
-/// Facts about the chip (GpuTarget), and how a block runs.
+/// Facts about the chip (GpuTarget) and the tile, and how a block runs.
 struct KernelPlan {
   KernelPlan() = default;
   explicit KernelPlan(const GpuTarget &target)
@@ -16,27 +17,62 @@ struct KernelPlan {
         registers(target.multiprocessorRegisters) {}
 
   bool tf32Nearest = false, vectorAtomics = false;
-  int64_t registers = 0;    ///< of a multiprocessor
-  int mDim = -1, nDim = -1; ///< dimensions of the result's tile
-  int64_t threads = 0;
-  int64_t producers = 0; ///< warps of these that only load; 0: all load
+  int64_t registers = 0;                   ///< of a multiprocessor
+  int mDim = -1, nDim = -1;                ///< dimensions of the result's tile
+  int64_t tileM = 1, tileN = 1, tileK = 1; ///< without padding
+
+  // What a schedule says; see GpuScheduleAttr.
+  Multiply multiply = Multiply::Scalar;
+  int64_t m = 0, n = 0; ///< of the tile, with padding
+  int64_t workersM = 1, workersN = 1;
+  int64_t producers = 0; ///< warps that only load; 0: all load
+  int64_t depth = 1;     ///< of a stage along k
   int64_t stages = 0;    ///< in shared memory
   int64_t blocks = 1;    ///< that a multiprocessor is to run at once
   int64_t splits = 1;    ///< of a tile's steps at most, each of a block
 
+  bool tensorCores() const { return multiply != Multiply::Scalar; }
+  bool wgmma() const { return multiply == Multiply::Wgmma; }
+  /// Warps that multiply, or threads of scalar code, and what each computes.
+  int64_t workers() const { return workersM * workersN; }
+  int64_t perWorkerM() const { return m / workersM; }
+  int64_t perWorkerN() const { return n / workersN; }
+  int64_t threads() const {
+    return workers() * (tensorCores() ? 32 : 1) + 32 * producers;
+  }
   /// Threads that load.
-  int64_t loaders() const { return producers ? 32 * producers : threads; }
+  int64_t loaders() const { return producers ? 32 * producers : threads(); }
+  /// Stages that a step takes.
+  int64_t subSteps() const { return llvm::divideCeil(tileK, depth); }
+
+  /// Gives so many workers along m, and along n, parts of such an extent.
+  void share(int64_t alongM, int64_t perM, int64_t alongN, int64_t perN) {
+    workersM = alongM, workersN = alongN;
+    m = alongM * perM, n = alongN * perN;
+  }
+
+  /// Takes what a schedule says of all mainloops.
+  void take(GpuScheduleAttr schedule);
+  /// The schedule that says it again; the rest is that of a plan with
+  /// producers.
+  struct OfProduct {
+    int64_t a = 0;
+    Loader loadA = Loader::CpAsync, loadB = Loader::CpAsync;
+    int64_t cluster = 1, columnBlocks = 1, fillRows = 0, fillBytes = 0;
+  };
+  GpuScheduleAttr toAttribute(MLIRContext *context, int64_t sharedBytes,
+                              std::array<int64_t, 2> swizzles,
+                              const OfProduct &more) const;
 };
 
 /// Are the bytes of shared memory that a schedule has, if it says so, those
 /// that its stages take?
-template <typename ScheduleT>
-Refused checkSharedBytes(ScheduleT schedule, int64_t bytes) {
-  int64_t said = schedule.getSharedBytes();
-  if (said && said != bytes)
-    return refuse("its shared_bytes have to be ", bytes);
-  return {};
-}
+Refused checkSharedBytes(GpuScheduleAttr schedule, int64_t bytes);
+
+/// The first of a mainloop's schedules that a chip can run, of those with
+/// producers or of those without; null if there is none.
+GpuScheduleAttr findSchedule(MainloopOp mainloop, const GpuTarget &target,
+                             bool hasProducers);
 
 } // namespace mlir::pit::cuda
 

@@ -430,21 +430,20 @@ LogicalResult KernelLowering::lowerForall(ForallOp loop) {
 // Mainloops
 //===----------------------------------------------------------------------===//
 
-/// The plan that a mainloop has as an attribute: an PortablePlan, or an
+/// The plan that a mainloop has as an attribute: a PortablePlan, or a
 /// BodyPlan.
 template <typename Plan>
 FailureOr<Plan> KernelLowering::readPlan(MainloopOp mainloop) {
-  auto schedule =
-      dyn_cast_or_null<PortableScheduleAttr>(mainloop.getScheduleAttr());
+  GpuScheduleAttr schedule =
+      findSchedule(mainloop, options.target, /*hasProducers=*/false);
   if (!schedule)
-    return mainloop.emitOpError(
-        "has no #pit.portable_schedule as its schedule, "
-        "which says how to run it: run "
-        "pit-schedule-kernels first");
+    return mainloop.emitOpError()
+           << "has no #pit.gpu_schedule without producers that "
+           << options.target.chip << " can run: run pit-schedule-kernels first";
   OrRefusal<Plan> plan = Plan::from(schedule, mainloop, options.target);
   if (!plan)
     return mainloop.emitOpError()
-           << "has schedule = " << schedule << "; " << plan.refusal().why;
+           << "has the schedule " << schedule << "; " << plan.refusal().why;
   return *plan;
 }
 
@@ -454,11 +453,11 @@ LogicalResult KernelLowering::readPlans() {
   int64_t bytes = 0, threads = 0, blocks = 1;
   WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
     auto take = [&](const KernelPlan &plan, int64_t shared) -> LogicalResult {
-      if (threads && plan.threads != threads)
+      if (threads && plan.threads() != threads)
         return mainloop.emitOpError()
-               << "takes " << plan.threads
+               << "takes " << plan.threads()
                << " threads, another mainloop of the kernel " << threads;
-      threads = plan.threads;
+      threads = plan.threads();
       blocks = plan.blocks;
       bytes = std::max(bytes, shared);
       return success();
@@ -467,10 +466,6 @@ LogicalResult KernelLowering::readPlans() {
       FailureOr<BodyPlan> planned = readPlan<BodyPlan>(mainloop);
       if (failed(planned))
         return failure();
-      if (planned->producers)
-        return mainloop.emitOpError()
-               << "has schedule = " << mainloop.getScheduleAttr()
-               << "; warps that only load are those of its hopper_schedule";
       bodyPlans[mainloop] = *planned;
       return take(*planned, planned->sharedBytes());
     }
@@ -481,7 +476,8 @@ LogicalResult KernelLowering::readPlans() {
     if (planned->splits > 1) {
       if (Refused refused = checkSplit(function, mainloop))
         return mainloop.emitOpError()
-               << "has schedule = " << mainloop.getScheduleAttr() << "; "
+               << "has the schedule "
+               << planned->toAttribute(rewriter.getContext()) << "; "
                << refused->why;
       shared = *planned;
     }
@@ -494,7 +490,7 @@ LogicalResult KernelLowering::readPlans() {
     minBlocks = blocks;
   }
   for (auto &[mainloop, body] : bodyPlans) {
-    if (body.wgmma)
+    if (body.wgmma())
       alignment = kSwizzleBytes;
   }
   mainloopOffset = llvm::alignTo(plan.sharedBytes, alignment);

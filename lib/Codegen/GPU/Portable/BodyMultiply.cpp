@@ -55,9 +55,9 @@ public:
   RegisterTile multiply() {
     ContractionDims dims = *findContractionDims(op);
     for (int64_t k = 0; k < op.getTile()[dims.k] / kDepth; ++k) {
-      SmallVector<Value> as =
-          lhs ? factorInRegisters(k)
-              : loadFragments(a, {a.at, step.origin}, step.plan.rowsPerWarp, k);
+      SmallVector<Value> as = lhs ? factorInRegisters(k)
+                                  : loadFragments(a, {a.at, step.origin},
+                                                  step.plan.perWorkerM(), k);
       // Blocks of b have 16 columns, those of an instruction 8.
       for (int64_t j = 0; j < op.getTile()[dims.n]; j += 16) {
         SmallVector<Value> bs = loadFragments(

@@ -140,7 +140,7 @@ static int64_t longestLine(const StagedTile &tile) {
 void BodyPlan::layOutTiles() {
   invariantBytes = stageBytes = 0;
   for (StagedTile &tile : staged) {
-    tile.operand.tile.hasLines = wgmma;
+    tile.operand.tile.hasLines = wgmma();
     tile.operand.tile.lineBytes = longestLine(tile);
     int64_t &bytes = tile.isInvariant ? invariantBytes : stageBytes;
     tile.offset = bytes;
@@ -332,7 +332,10 @@ private:
           static_cast<int>(d) != plan.nDim)
         return refuse("the result has rows or columns that nothing has "
                       "that is carried");
-    plan.columns = plan.nDim < 0 ? 1 : tile[plan.nDim];
+    // A warp has all columns, as tensor cores' blocks cover them.
+    plan.tileM = plan.info.rows;
+    plan.tileN = plan.nDim < 0 ? 1 : tile[plan.nDim];
+    plan.n = llvm::alignTo(plan.tileN, kBlock);
     return {};
   }
 
@@ -354,7 +357,7 @@ static int64_t registersOfBlock(MainloopOp mainloop, const BodyPlan &plan) {
     carried += registers(tile);
   mainloop.getCompute().walk([&](ContractOp op) {
     // wgmma adds to the registers of what is carried.
-    bool addsToCarried = plan.wgmma && isa<BlockArgument>(op.getAcc());
+    bool addsToCarried = plan.wgmma() && isa<BlockArgument>(op.getAcc());
     if (op != plan.late && !addsToCarried)
       most = std::max(most, registers(op.getResult()));
     if (BodyProducts::addsInThreads(op))
@@ -425,7 +428,6 @@ static void findLate(MainloopOp mainloop, BodyPlan &plan) {
 static void addProducers(MainloopOp mainloop, BodyPlan &plan,
                          int64_t producers) {
   plan.producers = producers;
-  plan.threads += 32 * producers;
   if (producers)
     findLate(mainloop, plan);
 }
@@ -440,8 +442,8 @@ static int64_t bytesOfBlock(const GpuTarget &target, int64_t blocks) {
 /// that a block has.
 static int64_t mostBytes(const BodyPlan &plan, const GpuTarget &target,
                          int64_t blocks = 1) {
-  return plan.wgmma && blocks == 1 ? target.blockSharedBytes
-                                   : bytesOfBlock(target, blocks);
+  return plan.wgmma() && blocks == 1 ? target.blockSharedBytes
+                                     : bytesOfBlock(target, blocks);
 }
 
 /// Gives a block of workers producers, too, if there is shared memory for their
@@ -458,7 +460,7 @@ static Refused findRoles(MainloopOp mainloop, const GpuTarget &target,
   Refused refused;
   for (int64_t blocks : {2, 1}) {
     plan.blocks = blocks;
-    if (blocks * plan.threads > kMostThreads)
+    if (blocks * plan.threads() > kMostThreads)
       continue;
     int64_t bytes = mostBytes(plan, target, blocks);
     int64_t registers = registersOfBlock(mainloop, plan) + kOtherRegisters;
@@ -477,20 +479,17 @@ static Refused findRoles(MainloopOp mainloop, const GpuTarget &target,
 
 /// Decides which rows a warp has.
 static bool divideRows(MainloopOp mainloop, BodyPlan &plan) {
-  if (plan.wgmma) {
-    int64_t workers = plan.info.rows / kBlock;
-    plan.rowsPerWarp = kBlock;
-    plan.threads = 32 * workers;
+  plan.m = plan.info.rows;
+  plan.workersM = plan.m / kBlock;
+  if (plan.wgmma())
     return true;
-  }
   int64_t each = registersOfBlock(mainloop, plan);
   for (int64_t blocks : {4, 2, 1}) {
     int64_t rows = blocks * kBlock, warps = plan.info.rows / rows;
     if (plan.info.rows % rows || warps > 16 ||
         (blocks > 1 && (warps < 4 || blocks * each > kMostRegisters)))
       continue;
-    plan.rowsPerWarp = rows;
-    plan.threads = 32 * warps;
+    plan.workersM = warps;
     return true;
   }
   return false;
@@ -501,8 +500,10 @@ static OrRefusal<BodyPlan> divideWork(MainloopOp mainloop,
   OrRefusal<BodyPlan> plan = BodyDescriber(mainloop, target).run();
   if (!plan)
     return plan;
-  plan->wgmma = target.wgmma && fitsWgmma(mainloop, *plan);
-  if (plan->takesWgmma && !plan->wgmma)
+  plan->multiply = target.wgmma && fitsWgmma(mainloop, *plan)
+                       ? Multiply::Wgmma
+                       : Multiply::MmaSync;
+  if (plan->takesWgmma && !plan->wgmma())
     return refuse("wgmma alone multiplies floats of 8 bits, in tiles of 64 "
                   "rows with lines of 32 elements along what is summed up");
   plan->layOutTiles();
@@ -554,7 +555,7 @@ OrRefusal<BodyPlan> cuda::planBodyByRoles(MainloopOp mainloop,
     return plan.refusal();
   if (Refused refused = checkRoles(mainloop))
     return *refused;
-  if (!plan->wgmma)
+  if (!plan->wgmma())
     return refuse("its steps compute more than contractions of what "
                   "they load, in tiles that have no multiples of 64 "
                   "rows, or lines of 64 columns");
@@ -569,48 +570,31 @@ OrRefusal<BodyPlan> cuda::planBodyByRoles(MainloopOp mainloop,
 // Attributes
 //===----------------------------------------------------------------------===//
 
-/// Columns of the result as tensor cores' blocks cover them.
-static int64_t coveredColumns(const BodyPlan &plan) {
-  return llvm::alignTo(plan.columns, kBlock);
+GpuScheduleAttr BodyPlan::toAttribute(MLIRContext *context) const {
+  return KernelPlan::toAttribute(context, sharedBytes(), {1, 1}, {});
 }
 
-PortableScheduleAttr BodyPlan::toAttribute(MLIRContext *context) const {
-  auto pair = [&](int64_t first, int64_t second) {
-    return DenseI64ArrayAttr::get(context, {first, second});
-  };
-  return PortableScheduleAttr::get(
-      context, BoolAttr::get(context, true), pair(workers(), 1),
-      pair(rowsPerWarp, coveredColumns(*this)), /*depth=*/1, stages, pair(1, 1),
-      blocks, splits, wgmma ? BoolAttr::get(context, true) : BoolAttr(),
-      producers, sharedBytes());
-}
-
-OrRefusal<BodyPlan> BodyPlan::from(PortableScheduleAttr schedule,
+OrRefusal<BodyPlan> BodyPlan::from(GpuScheduleAttr schedule,
                                    MainloopOp mainloop,
                                    const GpuTarget &target) {
   OrRefusal<BodyPlan> plan = BodyDescriber(mainloop, target).run();
   if (!plan)
     return plan;
-  if (schedule.getSplits() > 1)
+  int64_t columns = plan->n;
+  plan->take(schedule);
+  if (plan->splits > 1)
     return refuse("the steps of a tile body are not shared in splits");
-  bool warps =
-      schedule.getTensorCores() && schedule.getTensorCores().getValue();
-  plan->wgmma = schedule.getWgmma() && schedule.getWgmma().getValue();
-  if (plan->takesWgmma && !plan->wgmma)
+  if (plan->takesWgmma && !plan->wgmma())
     return refuse("wgmma alone multiplies floats of 8 bits");
   plan->layOutTiles();
-  if (plan->wgmma && (!target.wgmma || !fitsWgmma(mainloop, *plan) ||
-                      schedule.getPerWorker()[0] != kBlock))
-    return refuse("wgmma takes tiles of 64 rows, and of multiples of 64 "
-                  "columns, of sm_90a; a warp has 16 rows");
-  plan->threads = 32 * schedule.getWorkers()[0];
-  addProducers(mainloop, *plan, schedule.getProducers());
-  plan->rowsPerWarp = schedule.getPerWorker()[0];
-  plan->stages = schedule.getStages();
-  plan->blocks = schedule.getBlocks();
-  if (!warps || schedule.getWorkers()[1] != 1)
+  if (!plan->tensorCores() || plan->workersN != 1)
     return refuse("a tile body takes tensor cores, and warps along m "
                   "only");
+  if (plan->wgmma() &&
+      (!fitsWgmma(mainloop, *plan) || plan->perWorkerM() != kBlock))
+    return refuse("wgmma takes tiles of 64 rows, and of multiples of 64 "
+                  "columns; a warp has 16 rows");
+  addProducers(mainloop, *plan, plan->producers);
   if (plan->producers)
     if (Refused refused = checkRoles(mainloop))
       return *refused;
@@ -621,15 +605,11 @@ OrRefusal<BodyPlan> BodyPlan::from(PortableScheduleAttr schedule,
     return refuse("its ", plan->blocks, " blocks on a multiprocessor leave ",
                   plan->workerRegisters(),
                   " registers for a worker, and it takes ", kFewestRegisters);
-  int64_t covered = plan->rowsPerWarp * plan->workers();
-  if (covered != plan->info.rows)
-    return refuse("its warps have ", covered, " rows, its tiles ",
-                  plan->info.rows);
-  if (schedule.getDepth() != 1 || schedule.getSwizzles()[0] != 1 ||
-      schedule.getSwizzles()[1] != 1 ||
-      schedule.getPerWorker()[1] != coveredColumns(*plan))
-    return refuse("of a tile body depth is 1, so are the swizzles, and a "
-                  "warp has all columns");
+  if (plan->m != plan->tileM || plan->n != columns)
+    return refuse("its tile is ", plan->m, " x ", plan->n, ", and has to be ",
+                  plan->tileM, " x ", columns);
+  if (plan->depth != 1 || schedule.getSwizzles())
+    return refuse("a tile body has a depth of 1, and no swizzles");
   if (int64_t bytes = mostBytes(*plan, target); plan->sharedBytes() > bytes)
     return refuse("its stages take ", plan->sharedBytes(),
                   " bytes of shared memory; ", target.chip, " has ", bytes,

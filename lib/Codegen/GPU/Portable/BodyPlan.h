@@ -40,18 +40,13 @@ struct BodyPlan : KernelPlan {
   TileBodyInfo info;
   SmallVector<StagedTile> staged;
   DenseMap<Operation *, BodyReduction> reductions;
-  int64_t rowsPerWarp = 0;
-  bool wgmma = false;      ///< warps multiply in groups of four
   bool takesWgmma = false; ///< mma.sync does not take what it multiplies
-  int64_t columns = 0;     ///< of the result's tile
   int64_t stageBytes = 0, invariantBytes = 0;
   /// A contraction that runs a step late, while the next step's tiles are
   /// computed, and what it is carried as; null if none does.
   ContractOp late;
   BlockArgument lateSums;
 
-  int64_t warps() const { return threads / 32; } ///< of a block
-  int64_t workers() const { return warps() - producers; }
   /// With producers, two barriers of each place for a tile.
   int64_t barriers() const {
     int64_t count = 0;
@@ -87,9 +82,9 @@ struct BodyPlan : KernelPlan {
   void layOutTiles();
 
   /// See PortablePlan.
-  static OrRefusal<BodyPlan> from(PortableScheduleAttr schedule,
-                                  MainloopOp mainloop, const GpuTarget &target);
-  PortableScheduleAttr toAttribute(MLIRContext *context) const;
+  static OrRefusal<BodyPlan> from(GpuScheduleAttr schedule, MainloopOp mainloop,
+                                  const GpuTarget &target);
+  GpuScheduleAttr toAttribute(MLIRContext *context) const;
 };
 
 /// Can this schedule compute a mainloop with a tile body?

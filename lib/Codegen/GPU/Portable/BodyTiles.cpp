@@ -26,10 +26,10 @@ using namespace mlir::pit::cuda;
 
 void BodyTiles::locate(Value number) {
   lane = e.rem(number, 32);
-  origin = e.mul(e.div(number, 32), plan.rowsPerWarp);
+  origin = e.mul(e.div(number, 32), plan.perWorkerM());
   rows.clear();
   Value row = e.add(origin, e.div(lane, 4));
-  for (int64_t i = 0; i < plan.rowsPerWarp; i += 8)
+  for (int64_t i = 0; i < plan.perWorkerM(); i += 8)
     rows.push_back(e.add(row, i));
 }
 
@@ -53,7 +53,7 @@ RegisterTile BodyTiles::shapeOf(Value tile) {
   int64_t columns = plan.info.extent(tile, TileRole::Col);
   registers.hasRows = plan.info.extent(tile, TileRole::Row) > 1;
   registers.hasCols = columns > 1;
-  registers.rows = registers.hasRows ? plan.rowsPerWarp / 8 : 1;
+  registers.rows = registers.hasRows ? plan.perWorkerM() / 8 : 1;
   registers.cols = registers.hasCols ? columns / 4 : 1;
   registers.values.resize(registers.rows * registers.cols);
   return registers;
@@ -272,7 +272,7 @@ void BodyTiles::finish(MainloopEpilogue &epilogue, Value number,
   locate(e.hideFromOptimizer(number));
   storeExtraResults(carried);
   epilogue.exchangeInQuads(lane);
-  Fragment all{rows, colsOf(plan.columns)};
+  Fragment all{rows, colsOf(plan.tileN)};
   epilogue.setRows(all.rows, /*withDest=*/true);
   epilogue.setCols(all.cols);
   // Elements of each row and column of the result; of tiles that are not used

@@ -23,7 +23,7 @@ public:
         loader(body, this->self), tiles(body),
         ring(e, plan.stages, plan.stageBytes,
              e.add(self.shared, plan.invariantBytes), body.steps.total(),
-             plan.wgmma) {}
+             plan.wgmma()) {}
 
   void run() {
     self.number = e.hideFromOptimizer(self.number);
@@ -78,7 +78,7 @@ private:
     RegisterTile sums = tiles.of(op.getAcc());
     RegisterTile *computed =
         isa<BlockArgument>(op.getLhs()) ? nullptr : &tiles.of(op.getLhs());
-    if (plan.wgmma) {
+    if (plan.wgmma()) {
       Value group, lhs;
       if (!computed)
         group = e.div(e.fromLane(e.div(self.number, 32), e.i32(0)),

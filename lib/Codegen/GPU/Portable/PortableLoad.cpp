@@ -337,7 +337,7 @@ TileAccess cuda::accessStage(const ProductThread &self,
                              Value first) {
   Emitter &e = self.e;
   int k = operand.kIsCol ? operand.colDim : operand.rowDim;
-  if (k < 0 || self.plan.subSteps == 1)
+  if (k < 0 || self.plan.subSteps() == 1)
     return access;
   TileDim &dim = access.dims[k];
   Value skipped = e.toIndex(first);

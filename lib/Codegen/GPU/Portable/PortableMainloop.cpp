@@ -25,7 +25,7 @@ public:
   MainloopExpander(const ProductThread &self, MainloopOp mainloop,
                    KernelValues values, function_ref<void()> afterStore)
       : self(self), e(self.e), plan(self.plan), mainloop(mainloop),
-        chunks(values.chunks), steps(e, mainloop, plan.subSteps, values),
+        chunks(values.chunks), steps(e, mainloop, plan.subSteps(), values),
         splitK(splitSteps(self, mainloop, steps)),
         ring(e, plan.stages, plan.stageBytes(), self.shared,
              splitK ? splitK->steps() : steps.total()),
@@ -61,8 +61,8 @@ private:
     SmallVector<Value> accumulators = epilogue.initial();
     if (splitK)
       accumulators = splitK->startOf(accumulators);
-    accumulators = plan.tensorCores ? tensorCoreSteps(accumulators)
-                                    : scalarSteps(accumulators);
+    accumulators = plan.tensorCores() ? tensorCoreSteps(accumulators)
+                                      : scalarSteps(accumulators);
     ring.drain();
     // Once more: kept over the steps, places would take the registers that
     // accumulators need.
@@ -80,7 +80,7 @@ private:
 
   void locate(MainloopEpilogue &epilogue, bool withDest) {
     Fragment fragment =
-        plan.tensorCores ? tensorCoreFragment(self) : scalarFragment(self);
+        plan.tensorCores() ? tensorCoreFragment(self) : scalarFragment(self);
     epilogue.setRows(fragment.rows, withDest);
     epilogue.setCols(fragment.cols);
   }
@@ -98,7 +98,7 @@ private:
   /// Loads step `s` into the stage that lies at `to`.
   void loadStep(Value s, Value to) {
     s = enterStep(s);
-    Value first = e.mul(e.rem(s, plan.subSteps), plan.depth);
+    Value first = e.mul(e.rem(s, plan.subSteps()), plan.depth);
     for (bool isB : {false, true}) {
       const PortableOperand &operand = isB ? plan.b : plan.a;
       for (auto [i, view] : llvm::enumerate(operand.views))
@@ -182,7 +182,7 @@ private:
                           self, isB, tileIn(ring.address(stage), isB, i), k));
       return blocks;
     };
-    size_t countA = plan.perWarpM / 4, countB = plan.perWarpN / 4,
+    size_t countA = plan.perWorkerM() / 4, countB = plan.perWorkerN() / 4,
            allOfA = countA * plan.a.views.size();
     ring.wait();
     SmallVector<Value> carried(initial);

@@ -56,7 +56,7 @@ private:
 std::pair<Value, Value> threadCoordinates(const ProductThread &self) {
   Emitter &e = self.e;
   Value lane = e.rem(self.number, 32), warp = e.div(self.number, 32);
-  int64_t warpsN = self.plan.threadsN / 8;
+  int64_t warpsN = self.plan.workersN / 8;
   Value y = e.add(e.mul(e.div(warp, warpsN), 4), e.div(lane, 8));
   Value x = e.add(e.mul(e.rem(warp, warpsN), 8), e.rem(lane, 8));
   return {y, x};
@@ -152,8 +152,8 @@ static std::pair<ScalarPart, ScalarPart>
 scalarParts(const ProductThread &self) {
   const PortablePlan &plan = self.plan;
   auto [y, x] = threadCoordinates(self);
-  return {{y, plan.threadsM, plan.perThreadM},
-          {x, plan.threadsN, plan.perThreadN}};
+  return {{y, plan.workersM, plan.perWorkerM()},
+          {x, plan.workersN, plan.perWorkerN()}};
 }
 
 Fragment cuda::scalarFragment(const ProductThread &self) {
@@ -188,7 +188,7 @@ static int64_t unrolledSteps(const PortablePlan &plan) {
   for (const PortableOperand *operand : {&plan.a, &plan.b})
     if (operand->runsAlongK())
       unit = std::max(unit, operand->tile.chunkElements());
-  int64_t products = plan.perThreadM * plan.perThreadN;
+  int64_t products = plan.perWorkerM() * plan.perWorkerN();
   if (plan.depth % unit)
     return plan.depth;
   for (int64_t parts = 1; parts < plan.depth / unit; ++parts) {
@@ -256,8 +256,8 @@ static std::pair<Value, Value> warpOrigin(const ProductThread &self) {
   Emitter &e = self.e;
   const PortablePlan &plan = self.plan;
   Value warp = e.div(self.number, 32);
-  return {e.mul(e.div(warp, plan.warpsN), plan.perWarpM),
-          e.mul(e.rem(warp, plan.warpsN), plan.perWarpN)};
+  return {e.mul(e.div(warp, plan.workersN), plan.perWorkerM()),
+          e.mul(e.rem(warp, plan.workersN), plan.perWorkerN())};
 }
 
 /// Four 8x8 matrices of 16-bit elements (or 8 rows of 16 bytes).
@@ -418,13 +418,13 @@ Fragment cuda::tensorCoreFragment(const ProductThread &self) {
   Value row = e.div(lane, 4), col = e.mul(e.rem(lane, 4), 2);
   Fragment fragment;
   // One in each half of 16 rows.
-  for (int64_t i = 0; i < plan.perWarpM; i += 16)
+  for (int64_t i = 0; i < plan.perWorkerM(); i += 16)
     for (int64_t half = 0; half < 2; ++half)
       fragment.rows.push_back(plan.a.alternates()
                                   ? e.add(e.add(m, e.mul(row, 2)), i + half)
                                   : e.add(e.add(m, row), i + 8 * half));
   // Two neighbours in each half of 16 columns; all four are in ascending order.
-  for (int64_t j = 0; j < plan.perWarpN; j += 16)
+  for (int64_t j = 0; j < plan.perWorkerN(); j += 16)
     for (int64_t c = 0; c < 4; ++c)
       fragment.cols.push_back(
           plan.b.alternates() ? e.add(e.add(n, e.mul(col, 2)), j + c)
@@ -449,7 +449,7 @@ SmallVector<Value> cuda::loadTensorCoreBlocks(const ProductThread &self,
   auto [m, n] = warpOrigin(self);
   return loadTensorCoreBlocks(self, isB ? plan.b : plan.a,
                               {from, isB ? n : m, /*first=*/0, isB},
-                              isB ? plan.perWarpN : plan.perWarpM, k);
+                              isB ? plan.perWorkerN() : plan.perWorkerM(), k);
 }
 
 static NVVM::MMATypes mmaTypeOf(Type element) {
@@ -487,11 +487,11 @@ SmallVector<Value> cuda::multiplyTensorCores(const ProductThread &self,
   Emitter &e = self.e;
   const PortablePlan &plan = self.plan;
   SmallVector<Value> acc(accumulators);
-  int64_t columns = plan.perWarpN / 4;
+  int64_t columns = plan.perWorkerN() / 4;
   SmallVector<Value> as = formFragments(self, plan.a, a, /*kFirst=*/false);
   SmallVector<Value> bs = formFragments(self, plan.b, b, /*kFirst=*/true);
-  for (int64_t i = 0; i < plan.perWarpM / 16; ++i)
-    for (int64_t j = 0; j < plan.perWarpN / 8; ++j) {
+  for (int64_t i = 0; i < plan.perWorkerM() / 16; ++i)
+    for (int64_t j = 0; j < plan.perWorkerN() / 8; ++j) {
       // Accumulators of a 16 x 8 block: two rows of two columns, which in the
       // order of tensorCoreFragment may have one of the other half in between.
       bool alternates = plan.b.alternates();

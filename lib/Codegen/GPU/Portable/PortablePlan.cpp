@@ -47,7 +47,7 @@ int64_t SharedTile::offsetOf(int64_t row, int64_t col) const {
 }
 
 int64_t PortablePlan::neighbours() const {
-  if (tensorCores)
+  if (tensorCores())
     return b.alternates() ? 4 : 2;
   return b.runsAlongK() ? 1 : b.tile.chunkElements();
 }
@@ -82,8 +82,8 @@ static bool splitAmongWarps(PortablePlan &plan) {
   for (int64_t warps : {1, 2, 4, 8})
     for (int64_t warpsM = 1; warpsM <= warps; warpsM *= 2) {
       int64_t warpsN = warps / warpsM;
-      int64_t perM = llvm::alignTo(llvm::divideCeil(plan.m, warpsM), 16);
-      int64_t perN = llvm::alignTo(llvm::divideCeil(plan.n, warpsN), 16);
+      int64_t perM = llvm::alignTo(llvm::divideCeil(plan.tileM, warpsM), 16);
+      int64_t perN = llvm::alignTo(llvm::divideCeil(plan.tileN, warpsN), 16);
       if (perM * perN > mostOfWarp(plan))
         continue;
       // Products of padding count most, then the reads of each warp, then
@@ -93,11 +93,7 @@ static bool splitAmongWarps(PortablePlan &plan) {
       int64_t cost = padded * 64 + reads * 256 + (warps < 4 ? padded * 16 : 0);
       if (!best || cost < best) {
         best = cost;
-        plan.warpsM = warpsM;
-        plan.warpsN = warpsN;
-        plan.perWarpM = perM;
-        plan.perWarpN = perN;
-        plan.threads = kWarp * warps;
+        plan.share(warpsM, perM, warpsN, perN);
       }
     }
   return best != 0;
@@ -112,19 +108,15 @@ static bool splitAmongThreads(PortablePlan &plan,
     for (int64_t threadsM = 4; threadsM <= threads / 8; threadsM *= 2) {
       int64_t threadsN = threads / threadsM;
       int64_t perM =
-          llvm::alignTo(llvm::divideCeil(plan.m, threadsM), unitM(plan));
+          llvm::alignTo(llvm::divideCeil(plan.tileM, threadsM), unitM(plan));
       int64_t perN =
-          llvm::alignTo(llvm::divideCeil(plan.n, threadsN), unitN(plan));
+          llvm::alignTo(llvm::divideCeil(plan.tileN, threadsN), unitN(plan));
       if (perM * perN > most(threads))
         continue;
       int64_t cost = perM * perN * 16 + perM + perN;
       if (!best || cost < best) {
         best = cost;
-        plan.threadsM = threadsM;
-        plan.threadsN = threadsN;
-        plan.perThreadM = perM;
-        plan.perThreadN = perN;
-        plan.threads = threads;
+        plan.share(threadsM, perM, threadsN, perN);
       }
     }
     if (best)
@@ -137,7 +129,8 @@ static bool splitAmongThreads(PortablePlan &plan) {
   // A short side leaves little to reuse: more threads with fewer registers each
   // hide more of what they wait for.
   int64_t wanted =
-      plan.accumulatorBytes > 4 || std::min(plan.m, plan.n) <= 32 ? 32 : 64;
+      plan.accumulatorBytes > 4 || std::min(plan.tileM, plan.tileN) <= 32 ? 32
+                                                                          : 64;
   auto all = [&](int64_t threads) { return mostOfThread(plan, threads); };
   auto few = [&](int64_t threads) {
     return std::min(wanted, all(threads) / 2);
@@ -154,16 +147,16 @@ void cuda::layOutTiles(PortablePlan &plan) {
                               tile.chunkElements());
     // Half a warp loads pairs of words from two chunks of each of four rows.
     bool words =
-        plan.tensorCores && operand.alternates() && tile.elementBytes == 4;
+        plan.tensorCores() && operand.alternates() && tile.elementBytes == 4;
     tile.swizzleStep = words ? 2 : 1;
   };
-  layOut(plan.a, plan.coveredM());
-  layOut(plan.b, plan.coveredN());
+  layOut(plan.a, plan.m);
+  layOut(plan.b, plan.n);
 }
 
 static std::string tooLarge(const PortablePlan &plan, StringRef workers) {
-  return "a tile of " + std::to_string(plan.m) + " x " +
-         std::to_string(plan.n) + " has more accumulators than " +
+  return "a tile of " + std::to_string(plan.tileM) + " x " +
+         std::to_string(plan.tileN) + " has more accumulators than " +
          workers.str() + " hold";
 }
 
@@ -186,7 +179,7 @@ static bool isPaddedWithZeros(ViewOp view) {
 static bool canTranspose(MainloopOp mainloop, const PortablePlan &plan,
                          const PortableOperand &operand) {
   int64_t bytes = operand.tile.elementBytes;
-  return !plan.tensorCores && !plan.hasScales && operand.kIsCol &&
+  return !plan.tensorCores() && !plan.hasScales && operand.kIsCol &&
          operand.colDim >= 0 && operand.rowDim >= 0 &&
          (bytes == 4 || bytes == 8) &&
          llvm::all_of(operand.views, [&](unsigned number) {
@@ -213,12 +206,12 @@ static constexpr int64_t kProductsOfCopy = 200;
 static void transposeOperands(MainloopOp mainloop, PortablePlan &plan) {
   int64_t copied = 0;
   for (auto [operand, outer] :
-       {std::pair(&plan.a, plan.m), {&plan.b, plan.n}}) {
+       {std::pair(&plan.a, plan.tileM), {&plan.b, plan.tileN}}) {
     operand->isTransposed = canTranspose(mainloop, plan, *operand);
     if (operand->isTransposed && !isGathered(mainloop, *operand))
       copied += outer;
   }
-  if (copied * kProductsOfCopy <= plan.m * plan.n)
+  if (copied * kProductsOfCopy <= plan.tileM * plan.tileN)
     return;
   for (PortableOperand *operand : {&plan.a, &plan.b})
     operand->isTransposed &= isGathered(mainloop, *operand);
@@ -231,7 +224,7 @@ static OrRefusal<PortablePlan> describe(MainloopOp mainloop,
   OrRefusal<ContractionInfo> info = describeContraction(mainloop);
   if (!info)
     return info.refusal();
-  plan.m = info->m, plan.n = info->n, plan.k = info->k;
+  plan.tileM = info->m, plan.tileN = info->n, plan.tileK = info->k;
   plan.mDim = info->mDim, plan.nDim = info->nDim;
   plan.a = PortableOperand(info->a), plan.b = PortableOperand(info->b);
   plan.pairs = info->pairs;
@@ -239,8 +232,8 @@ static OrRefusal<PortablePlan> describe(MainloopOp mainloop,
   plan.hasScales = mainloop.getNumScales() > 0;
   plan.scalesOperands =
       plan.hasScales && info->isMultiplyAdd && info->accumulator.isF32();
-  plan.tensorCores =
-      !plan.hasScales && fitsTensorCores(*info, mainloop.getTf32());
+  if (!plan.hasScales && fitsTensorCores(*info, mainloop.getTf32()))
+    plan.multiply = Multiply::MmaSync;
   if (Refused refused = checkScales(mainloop, plan.mDim, plan.nDim))
     return *refused;
   transposeOperands(mainloop, plan);
@@ -249,7 +242,7 @@ static OrRefusal<PortablePlan> describe(MainloopOp mainloop,
 
 /// A stage has a multiple of so many elements along k.
 static int64_t unitK(const PortablePlan &plan) {
-  if (plan.tensorCores)
+  if (plan.tensorCores())
     return 2 * plan.a.tile.chunkElements();
   return std::max(plan.a.runsAlongK() ? plan.a.tile.chunkElements() : 1,
                   plan.b.runsAlongK() ? plan.b.tile.chunkElements() : 1);
@@ -262,28 +255,28 @@ static OrRefusal<PortablePlan> divideWork(MainloopOp mainloop,
   if (!described)
     return described.refusal();
   PortablePlan &plan = *described;
-  if (plan.tensorCores ? !splitAmongWarps(plan) : !splitAmongThreads(plan))
-    return refuse(tooLarge(plan, plan.tensorCores ? "8 warps" : "512 threads"));
+  if (plan.tensorCores() ? !splitAmongWarps(plan) : !splitAmongThreads(plan))
+    return refuse(
+        tooLarge(plan, plan.tensorCores() ? "8 warps" : "512 threads"));
 
   // Stages of 64 bytes along k, as long as whole ones make up a step. Where few
   // rows are multiplied with what lies along k, reading whole lines is all that
   // counts.
   int64_t bytes = std::max(plan.a.tile.elementBytes, plan.b.tile.elementBytes);
-  const PortableOperand &wider = plan.m < plan.n ? plan.b : plan.a;
-  bool readsLines =
-      !plan.tensorCores && wider.kIsCol && std::min(plan.m, plan.n) <= kFewRows;
+  const PortableOperand &wider = plan.tileM < plan.tileN ? plan.b : plan.a;
+  bool readsLines = !plan.tensorCores() && wider.kIsCol &&
+                    std::min(plan.tileM, plan.tileN) <= kFewRows;
   plan.depth = std::max(unitK(plan), (readsLines ? kLineBytes : 64) / bytes);
-  if (plan.k % plan.depth != 0)
-    plan.depth = llvm::alignTo(plan.k, unitK(plan));
+  if (plan.tileK % plan.depth != 0)
+    plan.depth = llvm::alignTo(plan.tileK, unitK(plan));
   layOutTiles(plan);
   // Shorter ones, if no two of these fit.
   while (2 * plan.stageBytes() > target.mainloopSharedBytes &&
          plan.depth % (2 * unitK(plan)) == 0 &&
-         plan.k % (plan.depth / 2) == 0) {
+         plan.tileK % (plan.depth / 2) == 0) {
     plan.depth /= 2;
     layOutTiles(plan);
   }
-  plan.subSteps = llvm::divideCeil(plan.k, plan.depth);
   if (2 * plan.stageBytes() > target.mainloopSharedBytes)
     return refuse("a stage of ", plan.stageBytes(),
                   " bytes fits only once into the ", target.mainloopSharedBytes,
@@ -295,8 +288,9 @@ static OrRefusal<PortablePlan> divideWork(MainloopOp mainloop,
 static int64_t chooseBlocks(const PortablePlan &plan, const GpuTarget &target) {
   // Scalar code with few accumulators leaves registers for a second block,
   // which works while the first one waits.
-  int64_t accumulators = plan.perThreadM * plan.perThreadN * plan.pairs.size();
-  bool two = !plan.tensorCores && plan.threads <= 256 &&
+  int64_t accumulators =
+      plan.perWorkerM() * plan.perWorkerN() * plan.pairs.size();
+  bool two = !plan.tensorCores() && plan.threads() <= 256 &&
              accumulators * plan.a.tile.elementBytes <= 128 &&
              plan.sharedBytes() <= target.pairedSharedBytes;
   return two ? 2 : 1;
@@ -317,33 +311,26 @@ OrRefusal<PortablePlan> cuda::planPortable(MainloopOp mainloop,
 // Attributes
 //===----------------------------------------------------------------------===//
 
-PortableScheduleAttr PortablePlan::toAttribute(MLIRContext *context) const {
-  auto pair = [&](int64_t first, int64_t second) {
-    return DenseI64ArrayAttr::get(context, {first, second});
-  };
-  return PortableScheduleAttr::get(
-      context, tensorCores ? BoolAttr::get(context, true) : BoolAttr(),
-      tensorCores ? pair(warpsM, warpsN) : pair(threadsM, threadsN),
-      tensorCores ? pair(perWarpM, perWarpN) : pair(perThreadM, perThreadN),
-      depth, stages, pair(a.tile.swizzleStep, b.tile.swizzleStep), blocks,
-      splits, /*wgmma=*/BoolAttr(), /*producers=*/0, sharedBytes());
+GpuScheduleAttr PortablePlan::toAttribute(MLIRContext *context) const {
+  return KernelPlan::toAttribute(context, sharedBytes(),
+                                 {a.tile.swizzleStep, b.tile.swizzleStep}, {});
 }
 
 /// Do the workers compute the tile, within the registers that they have?
 static Refused checkWorkers(const PortablePlan &plan) {
-  if (plan.coveredM() < plan.m || plan.coveredN() < plan.n)
-    return refuse("its workers compute ", plan.coveredM(), " x ",
-                  plan.coveredN(), " elements of a tile of ", plan.m, " x ",
-                  plan.n);
-  if (plan.tensorCores) {
-    if (plan.perWarpM * plan.perWarpN > mostOfWarp(plan))
+  if (plan.m < plan.tileM || plan.n < plan.tileN)
+    return refuse("its workers compute ", plan.m, " x ", plan.n,
+                  " elements of a tile of ", plan.tileM, " x ", plan.tileN);
+  if (plan.tensorCores()) {
+    if (plan.perWorkerM() * plan.perWorkerN() > mostOfWarp(plan))
       return refuse(tooLarge(plan, "its warps"));
     return {};
   }
-  if (plan.perThreadM % unitM(plan) || plan.perThreadN % unitN(plan))
+  if (plan.perWorkerM() % unitM(plan) || plan.perWorkerN() % unitN(plan))
     return refuse("its threads have to compute multiples of ", unitM(plan),
                   " x ", unitN(plan));
-  if (plan.perThreadM * plan.perThreadN > mostOfThread(plan, plan.threads))
+  if (plan.perWorkerM() * plan.perWorkerN() >
+      mostOfThread(plan, plan.threads()))
     return refuse(tooLarge(plan, "its threads"));
   return {};
 }
@@ -351,8 +338,8 @@ static Refused checkWorkers(const PortablePlan &plan) {
 static Refused checkStages(const PortablePlan &plan, const GpuTarget &target) {
   if (plan.depth % unitK(plan))
     return refuse("its depth has to be a multiple of ", unitK(plan));
-  if (plan.k % plan.depth && plan.depth < plan.k)
-    return refuse("its depth has to divide the tile's ", plan.k,
+  if (plan.tileK % plan.depth && plan.depth < plan.tileK)
+    return refuse("its depth has to divide the tile's ", plan.tileK,
                   " along k, or cover them");
   if (plan.sharedBytes() > target.mainloopSharedBytes)
     return refuse("its stages take ", plan.sharedBytes(),
@@ -361,34 +348,22 @@ static Refused checkStages(const PortablePlan &plan, const GpuTarget &target) {
   return {};
 }
 
-OrRefusal<PortablePlan> PortablePlan::from(PortableScheduleAttr schedule,
+OrRefusal<PortablePlan> PortablePlan::from(GpuScheduleAttr schedule,
                                            MainloopOp mainloop,
                                            const GpuTarget &target) {
   OrRefusal<PortablePlan> plan = describe(mainloop, target);
   if (!plan)
     return plan.refusal();
-  bool warps =
-      schedule.getTensorCores() && schedule.getTensorCores().getValue();
-  if (warps && !plan->tensorCores)
+  if (schedule.getMultiply() == Multiply::MmaSync && !plan->tensorCores())
     return refuse("tensor cores do not take these operands");
-  if (schedule.getWgmma() && schedule.getWgmma().getValue())
-    return refuse("only tile bodies have wgmma in it");
-  plan->tensorCores = warps;
-  DenseI64ArrayAttr workers = schedule.getWorkers();
-  DenseI64ArrayAttr perWorker = schedule.getPerWorker();
-  (warps ? plan->warpsM : plan->threadsM) = workers[0];
-  (warps ? plan->warpsN : plan->threadsN) = workers[1];
-  (warps ? plan->perWarpM : plan->perThreadM) = perWorker[0];
-  (warps ? plan->perWarpN : plan->perThreadN) = perWorker[1];
-  plan->threads = workers[0] * workers[1] * (warps ? kWarp : 1);
-  plan->depth = schedule.getDepth();
-  plan->subSteps = llvm::divideCeil(plan->k, plan->depth);
-  plan->stages = schedule.getStages();
-  plan->blocks = schedule.getBlocks();
-  plan->splits = schedule.getSplits();
+  plan->take(schedule);
   layOutTiles(*plan);
-  plan->a.tile.swizzleStep = schedule.getSwizzles()[0];
-  plan->b.tile.swizzleStep = schedule.getSwizzles()[1];
+  if (DenseI64ArrayAttr swizzles = schedule.getSwizzles()) {
+    plan->a.tile.swizzleStep = swizzles[0];
+    plan->b.tile.swizzleStep = swizzles[1];
+  } else {
+    plan->a.tile.swizzleStep = plan->b.tile.swizzleStep = 1;
+  }
   if (Refused refused = checkWorkers(*plan))
     return *refused;
   if (Refused refused = checkStages(*plan, target))

@@ -5,8 +5,7 @@
 // nothing here makes IR, so that it can be tested by value.
 //
 // pit-schedule-kernels plans once and writes what is decided into the
-// mainloop's pit.schedule, a #pit.portable_schedule. convert-pit-to-gpu reads
-// it from there.
+// mainloop's schedules. convert-pit-to-gpu reads it from there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,8 +84,6 @@ struct PortableOperand : ContractionOperand {
 struct PortablePlan : KernelPlan {
   using KernelPlan::KernelPlan;
 
-  bool tensorCores = false; ///< mma.sync, otherwise scalar code
-  int64_t m = 1, n = 1, k = 1;
   PortableOperand a, b;
   /// Which of the views of a and b each accumulator's contraction reads.
   SmallVector<std::array<unsigned, 2>> pairs;
@@ -94,37 +91,22 @@ struct PortablePlan : KernelPlan {
   /// Do scales multiply elements of an operand, and not each product?
   bool scalesOperands = false;
   bool hasScales = false; ///< of operands or of products
-  int64_t depth = 0;      ///< of a stage along k
-  int64_t subSteps = 1;   ///< stages that a step takes
 
-  /// Threads along m and n, and what each computes (scalar code).
-  int64_t threadsM = 0, threadsN = 0, perThreadM = 0, perThreadN = 0;
-  /// Warps along m and n, and what each computes (tensor cores).
-  int64_t warpsM = 0, warpsN = 0, perWarpM = 0, perWarpN = 0;
-
-  /// Extents of the tile with padding.
-  int64_t coveredM() const {
-    return tensorCores ? warpsM * perWarpM : threadsM * perThreadM;
-  }
-  int64_t coveredN() const {
-    return tensorCores ? warpsN * perWarpN : threadsN * perThreadN;
-  }
   /// So many columns of a thread follow each other in the accumulator's tile.
   int64_t neighbours() const;
   int64_t stageBytes() const { return a.bytes() + b.bytes(); }
   int64_t sharedBytes() const { return stages * stageBytes(); }
   /// The bytes of the sums of one split.
   int64_t partialBytes() const {
-    return coveredM() * coveredN() * pairs.size() * accumulatorBytes;
+    return m * n * pairs.size() * accumulatorBytes;
   }
 
   /// The plan that a mainloop's schedule says, unless the mainloop or the
   /// target is not what it is for.
-  static OrRefusal<PortablePlan> from(PortableScheduleAttr schedule,
-                                      MainloopOp mainloop,
-                                      const GpuTarget &target);
+  static OrRefusal<PortablePlan>
+  from(GpuScheduleAttr schedule, MainloopOp mainloop, const GpuTarget &target);
   /// The plan as an attribute.
-  PortableScheduleAttr toAttribute(MLIRContext *context) const;
+  GpuScheduleAttr toAttribute(MLIRContext *context) const;
 };
 
 /// The plan of a mainloop, if this schedule computes it.

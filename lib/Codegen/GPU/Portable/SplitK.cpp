@@ -50,14 +50,14 @@ void cuda::chooseSplitK(func::FuncOp function, MainloopOp mainloop,
   for (auto [lower, upper, step] :
        llvm::zip(forall.getLower(), forall.getUpper(), forall.getSteps()))
     tiles *= std::max<int64_t>(1, tripsOf(lower, upper, step));
-  int64_t stages = stagesOfTile(mainloop, plan.subSteps);
+  int64_t stages = stagesOfTile(mainloop, plan.subSteps());
   bool areFew =
-      2 * tiles <= target.multiprocessors * blocksThatShare(plan.threads);
+      2 * tiles <= target.multiprocessors * blocksThatShare(plan.threads());
   if (!areFew || (stages >= 0 && stages < 2 * kLeastStages))
     return;
   plan.splits =
       stages < 0 ? kMostSplits : std::min(stages / kLeastStages, kMostSplits);
-  if (!plan.tensorCores && plan.threads == 2 * kWarp)
+  if (!plan.tensorCores() && plan.threads() == 2 * kWarp)
     plan.blocks = std::max(plan.blocks, kBlocksOfTwoWarps);
 }
 
@@ -106,7 +106,7 @@ Value SplitK::firstOf(Value part) {
 }
 
 Value SplitK::place(Value first, int64_t number) {
-  int64_t byte = number * self.plan.accumulatorBytes * self.plan.threads;
+  int64_t byte = number * self.plan.accumulatorBytes * self.plan.threads();
   return addressAt(e.b, e.loc, first, byte);
 }
 

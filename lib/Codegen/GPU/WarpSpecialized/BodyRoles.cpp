@@ -39,7 +39,7 @@ public:
 
   gpu::GPUFuncOp run() {
     LaunchInfo info;
-    info.threads = plan.threads;
+    info.threads = plan.threads();
     // Of later tiles with fewer steps those that run at once would read other
     // rows.
     ForallOp tiles = matchMainloopNest(function)->forall;
@@ -177,8 +177,8 @@ private:
 FailureOr<gpu::GPUFuncOp> cuda::lowerBodyByRoles(MainloopOp mainloop,
                                                  gpu::GPUModuleOp device,
                                                  const GpuTarget &target) {
-  auto schedule =
-      mlir::cast<PortableScheduleAttr>(mainloop.getHopperScheduleAttr());
+  GpuScheduleAttr schedule =
+      findSchedule(mainloop, target, /*hasProducers=*/true);
   auto planOf = [&](MainloopOp op) {
     return BodyPlan::from(schedule, op, target);
   };
@@ -186,11 +186,9 @@ FailureOr<gpu::GPUFuncOp> cuda::lowerBodyByRoles(MainloopOp mainloop,
   OrRefusal<BodyPlan> plan = planOf(mainloop);
   if (!matchMainloopNest(function))
     plan = refuse(kNoNest);
-  else if (plan && plan->producers == 0)
-    plan = refuse("it has no producers");
   if (!plan)
-    return mainloop.emitOpError() << "has hopper_schedule = " << schedule
-                                  << "; " << plan.refusal().why;
+    return mainloop.emitOpError()
+           << "has the schedule " << schedule << "; " << plan.refusal().why;
   return RolesKernel(function, device, *plan,
                      [&](MainloopOp op) { return *planOf(op); })
       .run();

@@ -10,8 +10,8 @@
 namespace mlir::pit::cuda {
 
 /// Makes a kernel of warps of two roles of the function that has `mainloop`,
-/// whose hopper_schedule is an #pit.portable_schedule with producers. It is
-/// in ops of the pit_gpu dialect; lowerKernel makes the one to take where its
+/// which has a schedule with producers. It is in ops of the pit_gpu dialect;
+/// lowerKernel makes the one to take where its
 /// tensors cannot be described to TMA.
 FailureOr<gpu::GPUFuncOp> lowerBodyByRoles(MainloopOp mainloop,
                                            gpu::GPUModuleOp device,

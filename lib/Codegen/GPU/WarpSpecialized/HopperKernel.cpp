@@ -26,13 +26,12 @@ using namespace mlir::pit::cuda;
 //===----------------------------------------------------------------------===//
 
 LogicalResult HopperLowering::readPlan(MainloopOp mainloop) {
-  auto schedule = cast<HopperScheduleAttr>(mainloop.getHopperScheduleAttr());
+  GpuScheduleAttr schedule =
+      findSchedule(mainloop, target, /*hasProducers=*/true);
   auto error = [&](const Twine &what) {
     return mainloop.emitOpError()
-           << "has hopper_schedule = " << schedule << "; " << what;
+           << "has the schedule " << schedule << "; " << what;
   };
-  if (!target.wgmma)
-    return error(target.chip + " has no wgmma, sm_90a has");
   std::optional<MainloopNest> nest = matchMainloopNest(function);
   if (!nest)
     return error(kNoNest);
@@ -60,7 +59,7 @@ LogicalResult HopperLowering::readPlan(MainloopOp mainloop) {
 LaunchInfo HopperLowering::describeLaunch() {
   MainloopNest nest = *matchMainloopNest(function);
   LaunchInfo info;
-  info.threads = hopper.threads;
+  info.threads = hopper.threads();
   info.sharedBytes = hopper.sharedBytes();
   info.grid = nest.chunks || hopper.splits > 1 ? LaunchGrid::Machine
                                                : LaunchGrid::Tiles;

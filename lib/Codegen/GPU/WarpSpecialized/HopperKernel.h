@@ -8,9 +8,9 @@
 namespace mlir::pit::cuda {
 
 /// Makes a kernel, by specialised warps, of the function that has `mainloop`
-/// and does what the mainloop's hopper_schedule says; lowerKernel makes the
-/// one to take where its tensors cannot be described to TMA. A kernel that says
-/// `fills` in its launch info also does what the launch `before` does.
+/// and does what the mainloop's schedule with producers says; lowerKernel makes
+/// the one to take where its tensors cannot be described to TMA. A kernel that
+/// says `fills` in its launch info also does what the launch `before` does.
 FailureOr<gpu::GPUFuncOp>
 lowerHopperKernel(MainloopOp mainloop, gpu::GPUModuleOp device,
                   const GpuTarget &target,

@@ -28,7 +28,7 @@ int64_t HopperPlan::producerRegisters() const {
     return 88;
   if (has(Loader::TmaRowGather) && !scales.empty())
     return 88;
-  if (has(Loader::TmaRowGather) || has(Loader::CpAsyncGather))
+  if (has(Loader::TmaRowGather) || has(Loader::CpAsync))
     return 72;
   return copiesByLanes() || rows ? 56 : 40;
 }

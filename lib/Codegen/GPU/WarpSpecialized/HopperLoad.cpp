@@ -48,10 +48,10 @@ public:
   Producer(Emitter &e, const HopperTile &tile, BetweenSteps between)
       : e(e), plan(tile.plan), self(tile.self), done(tile.done),
         between(between),
-        steps(e, tile.mainloop, plan.subSteps, tile.values, tile.now) {
+        steps(e, tile.mainloop, plan.subSteps(), tile.values, tile.now) {
     std::tie(begin, end) = stepsOfSplit(e, self.streamK, steps.total());
     for (unsigned i = 0; i < 2; ++i)
-      if (operand(i).loader == Loader::CpAsyncGather)
+      if (operand(i).loader == Loader::CpAsync)
         threads[i] = HopperThreadPlace(e, operand(i), self.thread);
     if (plan.streamsIds())
       stream.emplace(e, tile, steps);
@@ -64,8 +64,8 @@ public:
     if (plan.has(Loader::TmaRowGather))
       locateRowGather();
     for (unsigned i = 0; i < 2; ++i)
-      if (operand(i).loader == Loader::CpAsyncGather &&
-          !operand(i).kIsGathered && !operand(i).kIsPacked)
+      if (operand(i).loader == Loader::CpAsync && !operand(i).kIsGathered &&
+          !operand(i).kIsPacked)
         locateRows(i);
     if (stream)
       streamSteps();
@@ -109,11 +109,11 @@ private:
   /// if it has any.
   Step prepareStep(Value s, ValueRange ids) {
     steps.enter(s);
-    first = e.mul(e.rem(s, plan.subSteps), plan.depth);
+    first = e.mul(e.rem(s, plan.subSteps()), plan.depth);
     Step step;
     step.number = e.add(done, e.sub(s, begin));
     for (unsigned i = 0; i < 2; ++i) {
-      if (operand(i).loader != Loader::CpAsyncGather ||
+      if (operand(i).loader != Loader::CpAsync ||
           operand(i).isGatheredByElement())
         continue;
       ValueRange own = ids.take_front(idsOf(i));
@@ -231,7 +231,7 @@ private:
     SmallVector<Value> at = llvm::map_to_vector(
         access.dims, [](const TileDim &dim) { return dim.start; });
     Value &k = at[operand(i).kDim()];
-    if (plan.subSteps > 1)
+    if (plan.subSteps() > 1)
       k = e.add(k, e.toIndex(first));
     return operand(i).inOrder<Value>(at);
   }
@@ -292,7 +292,7 @@ private:
     const TileDim &rowDim = access.dims[op.rowDim];
     const TileDim &colDim = access.dims[op.colDim];
     Value col = threads[i].col;
-    if (op.kIsCol && plan.subSteps > 1)
+    if (op.kIsCol && plan.subSteps() > 1)
       col = e.add(col, first);
     Value fixed = e.index(0);
     for (auto [d, dim] : llvm::enumerate(access.dims))
@@ -343,7 +343,7 @@ private:
     Value last = e.sub(steps.total(), e.i32(1));
     s = e.min(s, last);
     steps.enter(s);
-    Value firstOfStage = e.mul(e.rem(s, plan.subSteps), plan.depth);
+    Value firstOfStage = e.mul(e.rem(s, plan.subSteps()), plan.depth);
     SmallVector<Value> ids;
     for (unsigned i = 0; i < 2; ++i) {
       if (!operand(i).kIsGathered)

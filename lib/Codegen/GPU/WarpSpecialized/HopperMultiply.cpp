@@ -25,7 +25,7 @@ public:
   Consumer(Emitter &e, const HopperTile &tile)
       : e(e), mainloop(tile.mainloop), plan(tile.plan), self(tile.self),
         done(tile.done),
-        steps(e, mainloop, plan.subSteps, tile.values, tile.now),
+        steps(e, mainloop, plan.subSteps(), tile.values, tile.now),
         store(e, mainloop, plan, self, tile.values.chunks) {
     std::tie(begin, end) = stepsOfSplit(e, self.streamK, steps.total());
   }
@@ -100,7 +100,7 @@ private:
   Value multiply(Value stage, std::array<unsigned, 2> views, int64_t row,
                  int64_t rows, Value sums) {
     Value m = e.i32(row), n = e.i32(0);
-    if (plan.splitN)
+    if (plan.splitN())
       n = e.mul(self.consumer, plan.perN());
     else
       m = e.add(e.mul(self.consumer, plan.perM()), row);

@@ -138,7 +138,7 @@ bool cuda::knowsGroups(MainloopNest nest) {
 bool cuda::canShareTiles(MainloopNest nest, const HopperPlan &plan) {
   if (nest.chunks || nest.mainloop.getAtomic() || plan.pairs.size() > 1)
     return false;
-  if (stagesOfTile(nest.mainloop, plan.subSteps) >= 0)
+  if (stagesOfTile(nest.mainloop, plan.subSteps()) >= 0)
     return true;
   // Tiles of few rows or columns: blocks with larger tiles have no registers
   // left. Lines that are short are stored as a whole.
@@ -173,7 +173,7 @@ int64_t cuda::chooseColumnBlocks(MainloopNest nest, const HopperPlan &plan) {
     return 1;
   // The cost of a column block for a gathered row, and what all column blocks
   // save: sums that go from memory and back.
-  int64_t steps = stagesOfTile(nest.mainloop, plan.subSteps);
+  int64_t steps = stagesOfTile(nest.mainloop, plan.subSteps());
   int64_t nDim = tileDim(nest, plan.b);
   std::optional<int64_t> lower =
       getConstantIntValue(nest.forall.getLower()[nDim]);
@@ -192,7 +192,7 @@ int64_t cuda::chooseSplits(MainloopNest nest, const HopperPlan &plan,
   if (!canShareTiles(nest, plan))
     return 1;
   // How long a list is, only the device knows.
-  int64_t steps = stagesOfTile(nest.mainloop, plan.subSteps);
+  int64_t steps = stagesOfTile(nest.mainloop, plan.subSteps());
   int64_t most = steps < 0 ? target.multiprocessors
                            : std::max<int64_t>(1, steps / kLeastSteps);
   int mDim = tileDim(nest, plan.a), nDim = tileDim(nest, plan.b);

@@ -152,7 +152,7 @@ describe(const MainloopNest &nest, const GpuTarget &target, bool transposed) {
   if (!isSmall && !element.isF16() && !element.isBF16() && !element.isF32())
     return refuse("wgmma is used for f16, bf16, tf32 and f8");
   HopperPlan plan(target);
-  plan.threads = kHopperThreads;
+  plan.multiply = Multiply::Wgmma;
   plan.producers = kWarps;
   if (Refused refused = checkScales(mainloop, info->mDim, info->nDim))
     return *refused;
@@ -249,8 +249,8 @@ static Refused checkTile(const HopperPlan &plan, MainloopOp mainloop) {
       !(coversK(mainloop, plan.a, k) && coversK(mainloop, plan.b, k)))
     return refuse("steps of ", k, " along k are no multiple of ", plan.depth);
   if (plan.m < plan.tileM || plan.n < plan.tileN)
-    return refuse("its m and n are less than the tile's ", plan.tileM, " x ",
-                  plan.tileN);
+    return refuse("its tile is ", plan.m, " x ", plan.n, ", and has to be ",
+                  plan.tileM, " x ", plan.tileN, " or larger");
   if (plan.perN() % unitN(plan) != 0)
     return refuse("each consumer has to compute a multiple of ", unitN(plan),
                   " columns, not ", plan.perN());
@@ -285,13 +285,12 @@ static Refused checkLoader(const HopperOperand &operand, MainloopOp mainloop) {
     return refuse(stringifyLoader(operand.loader),
                   " loads one tile of an operand, not the ",
                   operand.views.size(), " of operand ", operand.number);
-  if (operand.loader == Loader::CpAsyncGather && operand.isTransposed)
-    return refuse("cp_async_gather loads rows that lie along k, as "
+  if (operand.loader == Loader::CpAsync && operand.isTransposed)
+    return refuse("cp_async loads rows that lie along k, as "
                   "those of operand ",
                   operand.number, " do not");
   ViewOp view = mainloop.getLoaded(operand.views.front());
-  if (operand.loader == Loader::CpAsyncGather &&
-      !operand.isGatheredByElement() &&
+  if (operand.loader == Loader::CpAsync && !operand.isGatheredByElement() &&
       !isMultiple(view.getSubscripts()[operand.colDim],
                   kChunkBytes / operand.elementBytes))
     return refuse("gathered rows are not read from multiples of 16 bytes on");
@@ -318,7 +317,7 @@ static Refused checkBlocks(const HopperPlan &plan, const MainloopNest &nest,
                   "steps is known or tiles of few rows or columns say "
                   "which ids there are, no index gives chunks, no sum "
                   "is atomic and there is one accumulator");
-  int64_t steps = stagesOfTile(nest.mainloop, plan.subSteps);
+  int64_t steps = stagesOfTile(nest.mainloop, plan.subSteps());
   if (plan.splits > 1 && steps >= 0 && plan.splits > steps)
     return refuse("a tile of ", steps, " steps has no ", plan.splits,
                   " splits");
@@ -362,7 +361,6 @@ static SmallVector<HopperScales> listScales(MainloopOp mainloop,
 /// Derives the layout from the tile's extents and the depth.
 static void layOut(HopperPlan &plan, MainloopOp mainloop) {
   plan.scales = listScales(mainloop, plan);
-  plan.subSteps = llvm::divideCeil(plan.tileK, plan.depth);
   plan.a.outer = plan.m;
   plan.b.outer = plan.n;
   for (HopperOperand *operand : {&plan.a, &plan.b}) {
@@ -387,6 +385,7 @@ static constexpr int64_t kWantedStages = 4;
 /// n is as wide as it is.
 static void chooseSkinnyTile(HopperPlan &plan, MainloopOp mainloop,
                              const GpuTarget &target) {
+  plan.setSplitN(false);
   plan.m = llvm::alignTo(plan.tileM, kConsumers * kWgmmaRows);
   plan.n = llvm::alignTo(plan.tileN, unitN(plan));
   plan.depth = plan.a.lineElements();
@@ -410,9 +409,9 @@ static void chooseTile(HopperPlan &plan, MainloopOp mainloop) {
       plan.depth /= 2;
   // Both consumers take whole wgmmas.
   plan.m = llvm::alignTo(plan.tileM, kWgmmaRows);
-  plan.splitN = plan.m % (kConsumers * kWgmmaRows) != 0;
-  plan.n = llvm::alignTo(plan.tileN,
-                         plan.splitN ? kConsumers * unitN(plan) : unitN(plan));
+  plan.setSplitN(plan.m % (kConsumers * kWgmmaRows) != 0);
+  plan.n = llvm::alignTo(plan.tileN, plan.splitN() ? kConsumers * unitN(plan)
+                                                   : unitN(plan));
   layOut(plan, mainloop);
 }
 
@@ -425,7 +424,7 @@ static Loader chooseLoader(const HopperPlan &plan,
   // Chunks are read from the source, boxes from a copy, too.
   bool fewBoxes = operand.isTransposed || operand.rows * kBoxCycles <= cycles;
   return fewBoxes && takesRowGather(operand) ? Loader::TmaRowGather
-                                             : Loader::CpAsyncGather;
+                                             : Loader::CpAsync;
 }
 
 /// As many stages as shared memory has room for, and then as many bytes to fill
@@ -508,15 +507,13 @@ OrRefusal<HopperPlan> cuda::planHopper(const MainloopNest &nest, int64_t rows,
 // Attributes
 //===----------------------------------------------------------------------===//
 
-HopperScheduleAttr HopperPlan::toAttribute(MLIRContext *context) const {
-  return HopperScheduleAttr::get(
-      context, a.number, m, n,
-      splitN ? BoolAttr::get(context, true) : BoolAttr(), depth, stages,
-      a.loader, b.loader, cluster, splits, columnBlocks, rows, fillBytes,
-      sharedBytes());
+GpuScheduleAttr HopperPlan::toAttribute(MLIRContext *context) const {
+  return KernelPlan::toAttribute(
+      context, sharedBytes(), {1, 1},
+      {a.number, a.loader, b.loader, cluster, columnBlocks, rows, fillBytes});
 }
 
-OrRefusal<HopperPlan> HopperPlan::from(HopperScheduleAttr schedule,
+OrRefusal<HopperPlan> HopperPlan::from(GpuScheduleAttr schedule,
                                        const MainloopNest &nest,
                                        const GpuTarget &target) {
   OrRefusal<ContractionInfo> info = describeContraction(nest.mainloop);
@@ -527,15 +524,16 @@ OrRefusal<HopperPlan> HopperPlan::from(HopperScheduleAttr schedule,
   OrRefusal<HopperPlan> plan = describe(nest, target, transposed);
   if (!plan)
     return plan.refusal();
-  plan->m = schedule.getM();
-  plan->n = schedule.getN();
-  plan->splitN = schedule.getSplitN() && schedule.getSplitN().getValue();
-  plan->depth = schedule.getDepth();
-  plan->stages = schedule.getStages();
+  plan->take(schedule);
+  if (plan->workers() != kConsumers * kWarps || plan->workersN > kConsumers)
+    return refuse("two warpgroups multiply a product that producers load: its "
+                  "workers have to be [8, 1] or [4, 2]");
+  if (plan->blocks > 1 || schedule.getSwizzles())
+    return refuse("a product that producers load has one block on a "
+                  "multiprocessor, and no swizzles");
   plan->a.loader = schedule.getLoadA();
   plan->b.loader = schedule.getLoadB();
   plan->cluster = schedule.getCluster();
-  plan->splits = schedule.getSplits();
   plan->columnBlocks = schedule.getColumnBlocks();
   plan->rows = schedule.getFillRows();
   plan->fillBytes = schedule.getFillBytes();

@@ -6,7 +6,7 @@
 // makes IR, so that it can be tested by value.
 //
 // pit-schedule-kernels plans once and writes what is decided into the
-// mainloop's hopper_schedule. convert-pit-to-gpu reads it from there.
+// mainloop's schedules. convert-pit-to-gpu reads it from there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -100,16 +100,12 @@ struct MainloopNest;
 struct HopperPlan : KernelPlan {
   using KernelPlan::KernelPlan;
 
-  int64_t tileM = 0, tileN = 0, tileK = 0; ///< of the tile, without padding
-  int64_t m = 0, n = 0;                    ///< with padding
-  HopperOperand a, b;                      ///< along m and along n
+  HopperOperand a, b; ///< along m and along n
   /// Which of the views of a and b each accumulator's contraction reads.
   SmallVector<std::array<unsigned, 2>> pairs = {{0, 0}};
   /// The scales that are copied with each stage; empty: there are none, or they
   /// are of types that cp.async does not copy, and consumers load them.
   SmallVector<HopperScales> scales;
-  int64_t depth = 0; ///< of a stage along k
-  int64_t subSteps = 1;
   int64_t cluster = 1;      ///< blocks that share what they load of b
   int64_t columnBlocks = 1; ///< of the result, that groups add to, at most
   int64_t rows = 0;      ///< of the result, of which a block keeps a bit each
@@ -124,9 +120,13 @@ struct HopperPlan : KernelPlan {
   bool isSkinny = false;
 
   /// The consumers share the tile along m, or along n.
-  bool splitN = false;
-  int64_t perM() const { return splitN ? m : m / kConsumers; }
-  int64_t perN() const { return splitN ? n / kConsumers : n; }
+  void setSplitN(bool isAlongN) {
+    workersM = isAlongN ? kWarps : kConsumers * kWarps;
+    workersN = isAlongN ? kConsumers : 1;
+  }
+  bool splitN() const { return workersN > 1; }
+  int64_t perM() const { return perWorkerM() * kWarps; }
+  int64_t perN() const { return perWorkerN(); }
   /// wgmmas of a consumer for an accumulator, one below the other, and elements
   /// of a thread in each of them.
   int64_t wgmmas() const { return perM() / kWgmmaRows; }
@@ -190,9 +190,7 @@ struct HopperPlan : KernelPlan {
     return a.loader == loader || b.loader == loader;
   }
   /// Do all lanes of the producers copy something of each stage?
-  bool copiesByLanes() const {
-    return has(Loader::CpAsyncGather) || !scales.empty();
-  }
+  bool copiesByLanes() const { return has(Loader::CpAsync) || !scales.empty(); }
   /// Do all warps of the producers load? Then they fill rows between the steps;
   /// otherwise those do that load nothing.
   bool fillsBetweenSteps() const {
@@ -201,11 +199,11 @@ struct HopperPlan : KernelPlan {
 
   /// The plan that a mainloop's schedule says, unless its kernel or the target
   /// is not what it is for.
-  static OrRefusal<HopperPlan> from(HopperScheduleAttr schedule,
+  static OrRefusal<HopperPlan> from(GpuScheduleAttr schedule,
                                     const MainloopNest &nest,
                                     const GpuTarget &target);
   /// The plan as an attribute.
-  HopperScheduleAttr toAttribute(MLIRContext *context) const;
+  GpuScheduleAttr toAttribute(MLIRContext *context) const;
 };
 
 /// Columns of results that a consumer's warp stores together, and its rows.

@@ -70,7 +70,7 @@ SmallVector<Value> cuda::makeTensorMaps(Emitter &e, MainloopOp mainloop,
             llvm::to_vector(llvm::seq(memref.getRank()))));
       // Chunks are copied from the memref itself.
       IntegerAttr alongK;
-      if (operand->loader != Loader::CpAsyncGather)
+      if (operand->loader != Loader::CpAsync)
         alongK = e.b.getI64IntegerAttr(operand->kDim());
       auto type = pitgpu::TensorMapType::get(
           e.b.getContext(), operand->inOrder<int64_t>(box),

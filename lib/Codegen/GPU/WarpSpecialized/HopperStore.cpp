@@ -36,12 +36,12 @@ HopperStore::HopperStore(Emitter &e, MainloopOp mainloop,
 
 Value HopperStore::firstRow(Value wgmma) {
   Value row = e.add(e.mul(self.warp, kWarpRows), e.mul(wgmma, kWgmmaRows));
-  return plan.splitN ? row : e.add(row, e.mul(self.consumer, plan.perM()));
+  return plan.splitN() ? row : e.add(row, e.mul(self.consumer, plan.perM()));
 }
 
 Value HopperStore::firstColumn(Value column) {
-  return plan.splitN ? e.add(column, e.mul(self.consumer, plan.perN()))
-                     : column;
+  return plan.splitN() ? e.add(column, e.mul(self.consumer, plan.perN()))
+                       : column;
 }
 
 Value HopperStore::exists(Value wgmma) {
@@ -51,7 +51,7 @@ Value HopperStore::exists(Value wgmma) {
 }
 
 Value HopperStore::existsAny() {
-  if (plan.mDim < 0 || plan.splitN)
+  if (plan.mDim < 0 || plan.splitN())
     return {};
   return e.lessThan(e.toIndex(e.mul(self.consumer, plan.perM())),
                     dest.dims[plan.mDim].limit);

@@ -127,7 +127,7 @@ void HopperStream::start() {
   auto copyOwn = [&] { copyFirstIds(steps, wave); };
   if (tile.next.first) {
     e.ifThen(e.lessThan(wave, e.i32(1)), copyOwn);
-    MainloopSteps following(e, tile.mainloop, plan.subSteps, tile.values,
+    MainloopSteps following(e, tile.mainloop, plan.subSteps(), tile.values,
                             tile.next);
     copyFirstIds(following, e.add(wave, 1));
   } else {

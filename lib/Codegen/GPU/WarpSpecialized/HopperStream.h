@@ -55,7 +55,9 @@ public:
 private:
   Value idPlace(Value s, Value number, Value wave);
   Value elementPlace(Value s);
-  Value firstOf(Value s) { return e.mul(e.rem(s, plan.subSteps), plan.depth); }
+  Value firstOf(Value s) {
+    return e.mul(e.rem(s, plan.subSteps()), plan.depth);
+  }
   void copyId(MainloopSteps &steps, Value s, Value number, Value wave);
   void copyFirstIds(MainloopSteps &steps, Value wave);
   void copyElements(Value s);

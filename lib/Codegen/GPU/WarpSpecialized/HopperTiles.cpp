@@ -188,7 +188,7 @@ void HopperLowering::markFilled(Emitter &e, const TileSpace &space) {
 /// Spreads what the producers fill over the steps of so many waves.
 void HopperLowering::startFill(Emitter &e, const TileSpace &space, Value waves,
                                HopperFill &fill) {
-  int64_t perTile = stagesOfTile(space.nest.mainloop, hopper.subSteps);
+  int64_t perTile = stagesOfTile(space.nest.mainloop, hopper.subSteps());
   Value steps = e.mul(waves, perTile);
   if (space.shared) {
     Value wholes = e.div(space.whole, workers);
@@ -351,7 +351,7 @@ void HopperLowering::lowerGroups(TileSpace space, Role role) {
   std::optional<HopperFill> fill;
   if (this->before && role == Role::Producer && hopper.fillsBetweenSteps()) {
     // How many tiles this block has is not known yet; if any, then one.
-    int64_t perTile = stagesOfTile(nest.mainloop, hopper.subSteps);
+    int64_t perTile = stagesOfTile(nest.mainloop, hopper.subSteps());
     fill.emplace(fillOf(e, nest));
     fill->start(perTile < 0 ? Value() : e.i32(perTile));
   }

@@ -434,26 +434,13 @@ LogicalResult MainloopOp::verify() {
 }
 
 /// Each dimension of the tile has one part in a CPU's schedule.
-static LogicalResult verifySchedule(MainloopOp op) {
-  Attribute hopper = op.getHopperScheduleAttr();
-  auto ofBody = dyn_cast_or_null<PortableScheduleAttr>(hopper);
-  bool isOfBody = ofBody && ofBody.getProducers() > 0;
-  bool isProduct = op.isProduct();
-  if (hopper && (isProduct ? !isa<HopperScheduleAttr>(hopper) : !isOfBody))
-    return violates(op, "mainloop 19")
-           << "has hopper_schedule = " << hopper << "; "
-           << (isProduct ? "of a product a #pit.hopper_schedule is right"
-                         : "of a tile body a #pit.portable_schedule with "
-                           "producers is right");
-  auto schedule = dyn_cast_or_null<CpuScheduleAttr>(op.getScheduleAttr());
-  if (!schedule || !isProduct)
-    return success();
+static LogicalResult verifySchedule(MainloopOp op, CpuScheduleAttr schedule) {
   SmallVector<int64_t> dims = schedule.getDims();
   llvm::sort(dims);
   int64_t count = op.getTile().size();
   if (!llvm::equal(dims, llvm::seq<int64_t>(0, count)))
     return violates(op, "mainloop 18")
-           << "has schedule = " << schedule
+           << "has the schedule " << schedule
            << "; m, n, batch and k have to be the tile's " << count
            << " dimensions, each once";
   unsigned b = 1 - schedule.getA();
@@ -461,9 +448,43 @@ static LogicalResult verifySchedule(MainloopOp op) {
       cast<VectorType>(op.getContraction()->getOperand(b).getType()).getRank();
   if (schedule.getLane() >= rank)
     return violates(op, "mainloop 18")
-           << "has schedule = " << schedule << "; lane has to be one of the "
+           << "has the schedule " << schedule << "; lane has to be one of the "
            << rank << " dimensions of operand " << b;
   return success();
+}
+
+static LogicalResult verifySchedules(MainloopOp op) {
+  bool isProduct = op.isProduct();
+  ArrayAttr schedules = op.getSchedulesAttr();
+  for (Attribute schedule :
+       schedules ? schedules.getValue() : ArrayRef<Attribute>()) {
+    auto ofGpu = dyn_cast<GpuScheduleAttr>(schedule);
+    if (!ofGpu) {
+      if (isProduct &&
+          failed(verifySchedule(op, cast<CpuScheduleAttr>(schedule))))
+        return failure();
+      continue;
+    }
+    if (isProduct && ofGpu.getMultiply() == Multiply::Wgmma &&
+        !ofGpu.getProducers())
+      return violates(op, "mainloop 19")
+             << "has the schedule " << ofGpu
+             << "; wgmma multiplies products that producers load";
+    if (!isProduct && ofGpu.isOfProduct())
+      return violates(op, "mainloop 19")
+             << "has the schedule " << ofGpu
+             << "; a, load_a, load_b, cluster, column_blocks and fill_rows are "
+                "of products, and it is a tile body";
+  }
+  return success();
+}
+
+void MainloopOp::addSchedule(Attribute schedule, bool isBetter) {
+  SmallVector<Attribute> schedules;
+  if (ArrayAttr known = getSchedulesAttr())
+    llvm::append_range(schedules, known);
+  schedules.insert(isBetter ? schedules.begin() : schedules.end(), schedule);
+  setSchedulesAttr(ArrayAttr::get(getContext(), schedules));
 }
 
 LogicalResult MainloopOp::verifyRegions() {
@@ -495,7 +516,7 @@ LogicalResult MainloopOp::verifyRegions() {
                          extra.getType(), "mainloop 3", "mainloop 4")))
       return failure();
   if (failed(verifyScalars(*this)) || failed(verifyExtraResults(*this)) ||
-      failed(verifyScan(*this)) || failed(verifySchedule(*this)))
+      failed(verifyScan(*this)) || failed(verifySchedules(*this)))
     return failure();
   return verifyGroups(*this);
 }

@@ -73,19 +73,18 @@ SmallVector<int64_t> CpuScheduleAttr::getDims() const {
   return dims;
 }
 
-/// Threads, and elements of each, of a tile that a block computes.
-static constexpr int64_t kMostOfPair = 4096;
-
 /// Reports a list that is no pair of numbers for m and n.
 static LogicalResult checkPair(EmitError emitError, StringRef name,
                                DenseI64ArrayAttr pair) {
+  /// Threads, and elements of a tile that a block computes.
+  constexpr int64_t kMost = 1 << 16;
   if (pair.size() != 2)
     return emitError() << name << " has " << pair.size()
                        << " numbers; it has to have 2, for m and n";
   for (int64_t number : pair.asArrayRef())
-    if (number <= 0 || number > kMostOfPair)
+    if (number <= 0 || number > kMost)
       return emitError() << name << " has " << number
-                         << "; its numbers have to be 1 to " << kMostOfPair;
+                         << "; its numbers have to be 1 to " << kMost;
   return success();
 }
 
@@ -108,67 +107,73 @@ static LogicalResult checkStages(EmitError emitError, int64_t depth,
   return success();
 }
 
-LogicalResult PortableScheduleAttr::verify(
-    EmitError emitError, BoolAttr tensorCores, DenseI64ArrayAttr workers,
-    DenseI64ArrayAttr perWorker, int64_t depth, int64_t stages,
-    DenseI64ArrayAttr swizzles, int64_t blocks, int64_t splits, BoolAttr wgmma,
-    int64_t producers, int64_t sharedBytes) {
-  if (failed(checkPair(emitError, "workers", workers)) ||
-      failed(checkPair(emitError, "per_worker", perWorker)) ||
-      failed(checkPair(emitError, "swizzles", swizzles)) ||
-      failed(checkStages(emitError, depth, stages, sharedBytes)) ||
-      failed(
-          checkPositive(emitError, {{"blocks", blocks}, {"splits", splits}})))
-    return failure();
-  bool warps = tensorCores && tensorCores.getValue();
-  if (!warps && (workers[0] % 4 || workers[1] % 8))
+/// Has a block workers of whole warps, and each of them whole parts of the
+/// tile?
+static LogicalResult checkWorkers(EmitError emitError, Multiply multiply,
+                                  ArrayRef<int64_t> tile,
+                                  ArrayRef<int64_t> workers,
+                                  int64_t producers) {
+  bool isScalar = multiply == Multiply::Scalar;
+  bool isWgmma = multiply == Multiply::Wgmma;
+  if (isScalar && (workers[0] % 4 || workers[1] % 8))
     return emitError() << "workers is " << workers[0] << " x " << workers[1]
                        << " threads; it has to be a multiple of 4 x 8, a warp";
-  int64_t threads = workers[0] * workers[1] * (warps ? 32 : 1) + 32 * producers;
-  if (threads > 1024)
+  if (isWgmma && workers[0] % 4)
     return emitError() << "workers is " << workers[0] << " x " << workers[1]
-                       << ", " << threads << " threads; a block has up to 1024";
-  for (unsigned i : {0, 1})
-    if (warps && perWorker[i] % 16)
-      return emitError() << "per_worker has " << perWorker[i]
-                         << "; a warp takes multiples of 16";
-  if (wgmma && wgmma.getValue() && (!warps || workers[0] % 4))
-    return emitError() << "wgmma takes warps in groups of four along m, not "
-                       << workers[0] << (warps ? " of them" : " threads");
-  if (producers && (producers != 4 || !wgmma || !wgmma.getValue()))
+                       << "; wgmma takes warps in groups of four along m";
+  if (producers && (producers != 4 || !isWgmma))
     return emitError() << "producers is " << producers
                        << "; a block has 4 warps that load or none, and 4 only "
                           "with wgmma";
-  for (int64_t swizzle : swizzles.asArrayRef())
-    if (!llvm::isPowerOf2_64(swizzle) || swizzle > 4)
-      return emitError() << "swizzles has " << swizzle
-                         << "; chunks are shifted by 1, 2 or 4 places";
+  int64_t threads = workers[0] * workers[1] * (isScalar ? 1 : 32);
+  if (threads + 32 * producers > 1024)
+    return emitError() << "workers is " << workers[0] << " x " << workers[1]
+                       << ", " << threads + 32 * producers
+                       << " threads with producers; a block has up to 1024";
+  const int64_t units[] = {isScalar ? 1 : 16, isScalar ? 1 : isWgmma ? 8 : 16};
+  for (unsigned i : {0, 1})
+    if (tile[i] % (workers[i] * units[i]))
+      return emitError() << "tile has " << tile[i] << " along "
+                         << (i ? "n" : "m") << "; it has to be a multiple of "
+                         << workers[i] * units[i]
+                         << ", for workers of multiples of " << units[i];
   return success();
 }
 
-LogicalResult HopperScheduleAttr::verify(EmitError emitError, int64_t a,
-                                         int64_t m, int64_t n, BoolAttr splitN,
-                                         int64_t depth, int64_t stages, Loader,
-                                         Loader, int64_t cluster,
-                                         int64_t splits, int64_t columnBlocks,
-                                         int64_t fillRows, int64_t fillBytes,
-                                         int64_t sharedBytes) {
-  if (a != 0 && a != 1)
-    return emitError() << "a is " << a << "; it has to be operand 0 or 1";
-  if (failed(checkPositive(emitError, {{"m", m},
-                                       {"n", n},
+/// Does a schedule with these say anything of products that producers load?
+static bool isOfProduct(int64_t a, Loader loadA, Loader loadB, int64_t cluster,
+                        int64_t columnBlocks, int64_t fillRows) {
+  return a || loadA != Loader::CpAsync || loadB != Loader::CpAsync ||
+         cluster > 1 || columnBlocks > 1 || fillRows;
+}
+
+bool GpuScheduleAttr::isOfProduct() const {
+  return ::isOfProduct(getA(), getLoadA(), getLoadB(), getCluster(),
+                       getColumnBlocks(), getFillRows());
+}
+
+LogicalResult GpuScheduleAttr::verify(
+    EmitError emitError, Multiply multiply, DenseI64ArrayAttr tile,
+    DenseI64ArrayAttr workers, int64_t producers, int64_t depth, int64_t stages,
+    DenseI64ArrayAttr swizzles, int64_t a, Loader loadA, Loader loadB,
+    int64_t blocks, int64_t cluster, int64_t splits, int64_t columnBlocks,
+    int64_t fillRows, int64_t fillBytes, int64_t sharedBytes) {
+  if (failed(checkPair(emitError, "tile", tile)) ||
+      failed(checkPair(emitError, "workers", workers)) ||
+      (swizzles && failed(checkPair(emitError, "swizzles", swizzles))) ||
+      failed(checkStages(emitError, depth, stages, sharedBytes)) ||
+      failed(checkPositive(emitError, {{"blocks", blocks},
                                        {"splits", splits},
                                        {"column_blocks", columnBlocks}})) ||
-      failed(checkStages(emitError, depth, stages, sharedBytes)))
+      failed(checkWorkers(emitError, multiply, tile, workers, producers)))
     return failure();
-  bool isAlongN = splitN && splitN.getValue();
-  int64_t unitM = isAlongN ? 64 : 128, unitN = isAlongN ? 16 : 8;
-  if (m % unitM)
-    return emitError() << "m is " << m << "; it has to be a multiple of "
-                       << unitM << (isAlongN ? "" : " without split_n");
-  if (n % unitN)
-    return emitError() << "n is " << n << "; it has to be a multiple of "
-                       << unitN << (isAlongN ? " with split_n" : "");
+  if (swizzles)
+    for (int64_t swizzle : swizzles.asArrayRef())
+      if (!llvm::isPowerOf2_64(swizzle) || swizzle > 4)
+        return emitError() << "swizzles has " << swizzle
+                           << "; chunks are shifted by 1, 2 or 4 places";
+  if (a != 0 && a != 1)
+    return emitError() << "a is " << a << "; it has to be operand 0 or 1";
   // The most that every cluster may have.
   if (cluster < 1 || cluster > 8)
     return emitError() << "cluster is " << cluster
@@ -180,5 +185,10 @@ LogicalResult HopperScheduleAttr::verify(EmitError emitError, int64_t a,
     return emitError() << "fill_bytes is " << fillBytes << " for " << fillRows
                        << " rows; it has to be a multiple of 16, and 0 if no "
                           "rows are filled";
+  if (!producers &&
+      ::isOfProduct(a, loadA, loadB, cluster, columnBlocks, fillRows))
+    return emitError() << "a = 1, loaders by TMA, clusters, column_blocks and "
+                          "fill_rows are of products that producers load, and "
+                          "producers is 0";
   return success();
 }

@@ -397,7 +397,7 @@ struct MainloopModel
         mainloop.getChunk(), mainloop.getExtraMapsAttr(),
         mainloop.getResultTileAttr(), mainloop.getSumMapsAttr(),
         mainloop.getCombineAttr(), mainloop.getAtomic(),
-        mainloop.getScheduleAttr(), mainloop.getHopperScheduleAttr());
+        mainloop.getSchedulesAttr());
     flat->setDiscardableAttrs(mainloop->getDiscardableAttrDictionary());
     for (auto [from, to] :
          llvm::zip(mainloop->getRegions(), flat->getRegions()))

@@ -10,7 +10,7 @@
 // the block that stores it.
 
 // STRICT-LABEL: func.func @few_rows(
-// STRICT: #pit.portable_schedule<
+// STRICT: #pit.gpu_schedule<
 // SCHEDULE-LABEL: func.func @few_rows(
 // SCHEDULE: blocks = 6, splits = 4,
 
@@ -104,13 +104,13 @@ module @pit_kernels attributes {pit.kernels} {
 // few steps, and no sums of products.
 
 // SCHEDULE-LABEL: func.func @many_tiles(
-// SCHEDULE: #pit.portable_schedule<
+// SCHEDULE: #pit.gpu_schedule<
 // SCHEDULE-NOT: parts
 // SCHEDULE-LABEL: func.func @few_steps(
-// SCHEDULE: #pit.portable_schedule<
+// SCHEDULE: #pit.gpu_schedule<
 // SCHEDULE-NOT: parts
 // SCHEDULE-LABEL: func.func @maxima(
-// SCHEDULE: #pit.portable_schedule<
+// SCHEDULE: #pit.gpu_schedule<
 // SCHEDULE-NOT: parts
 // Where the number of tiles, or of steps, is not known, that is decided on the device.
 // SCHEDULE-LABEL: func.func @unknown(

@@ -12,7 +12,7 @@
 module {
 module @pit_kernels attributes {pit.kernels} {
   // PLAN-LABEL: func.func @parts(
-  // PLAN: {hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, {{.*}}cluster = 2, column_blocks = 16,
+  // PLAN: {schedules = [#pit.gpu_schedule<multiply = wgmma, tile = [128, 256], {{.*}}depth = 64, {{.*}}cluster = 2, column_blocks = 16,
 
   // Turns go on over the ends of groups and of column blocks. How many column blocks there are
   // follows from the extents; a column block is a whole number of pairs of tiles.
@@ -65,7 +65,7 @@ module @pit_kernels attributes {pit.kernels} {
   // A row of 1024 elements is read again for each column block, which saves less than that
   // of 2048 sums.
   // PLAN-LABEL: func.func @down(
-  // PLAN: {hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, {{.*}}cluster = 2, shared_bytes
+  // PLAN: {schedules = [#pit.gpu_schedule<multiply = wgmma, tile = [128, 256], {{.*}}depth = 64, {{.*}}cluster = 2, shared_bytes
   func.func @down(%i: !routing, %a: memref<?x1024xf16>, %b: memref<1024x2048xf16>, %o: memref<?x2048xf32>) {
     %zero = arith.constant 0.0 : f32
     %k = arith.constant 1024 : index

@@ -21,8 +21,8 @@ module {
 module @pit_kernels attributes {pit.kernels} {
   // CHECK-LABEL: func.func @hopper(
   // CHECK: pit.mainloop
-  // CHECK: hopper_schedule = #pit.hopper_schedule<
-  // CHECK-NOT: , schedule =
+  // CHECK: schedules = [#pit.gpu_schedule<multiply = wgmma,
+  // CHECK-NOT: , #pit.gpu_schedule
   // GPU-LABEL: gpu.func @hopper_hopper(
   // GPU: pit_gpu.mma
   // GPU-LABEL: gpu.func @hopper(

@@ -88,8 +88,8 @@ static void checkPlan(const HopperPlan &plan) {
   }
 
   // The consumers' parts are the tile; wgmma takes n up to 256 in steps of 8.
-  CHECK((plan.splitN ? 1 : 2) * plan.perM() == plan.m);
-  CHECK((plan.splitN ? 2 : 1) * plan.perN() == plan.n);
+  CHECK((plan.splitN() ? 1 : 2) * plan.perM() == plan.m);
+  CHECK((plan.splitN() ? 2 : 1) * plan.perN() == plan.n);
   CHECK(plan.perM() == 64 * plan.wgmmas());
   CHECK(plan.perN() % 8 == 0 && plan.perN() <= 256);
 
@@ -125,7 +125,7 @@ static void checkPlan(const HopperPlan &plan) {
   auto loads = [&](Loader loader) {
     return plan.a.loader == loader || plan.b.loader == loader;
   };
-  bool lanes = loads(Loader::CpAsyncGather) || !plan.scales.empty();
+  bool lanes = loads(Loader::CpAsync) || !plan.scales.empty();
   int64_t arrivals = lanes ? 128 : 0;
   arrivals += plan.b.isGatheredByElement() ? 128 : 0;
   arrivals += loads(Loader::TmaRowGather) ? 4 : loads(Loader::TmaTile);
@@ -148,7 +148,7 @@ static void checkFill(const HopperPlan &plan) {
 /// What is read from a plan's attribute is the plan.
 static void checkAttribute(const HopperPlan &plan, const MainloopNest &nest,
                            const GpuTarget &target) {
-  HopperScheduleAttr schedule =
+  GpuScheduleAttr schedule =
       plan.toAttribute(MainloopNest(nest).mainloop.getContext());
   OrRefusal<HopperPlan> read = HopperPlan::from(schedule, nest, target);
   CHECK(read && read->toAttribute(schedule.getContext()) == schedule);
@@ -198,7 +198,7 @@ static const char *nameOf(const HopperOperand &operand) {
     return "boxes";
   case Loader::TmaRowGather:
     return "boxes of rows";
-  case Loader::CpAsyncGather:
+  case Loader::CpAsync:
     return operand.isGatheredByElement() ? "elements" : "chunks";
   }
   return "?";
@@ -218,14 +218,14 @@ static void print(const HopperPlan &plan) {
   std::printf("  tile %lld x %lld, %lld stages of %lld x %lld, cluster %lld\n",
               static_cast<long long>(plan.m), static_cast<long long>(plan.n),
               static_cast<long long>(plan.stages),
-              static_cast<long long>(plan.subSteps),
+              static_cast<long long>(plan.subSteps()),
               static_cast<long long>(plan.depth),
               static_cast<long long>(plan.cluster));
   print("a", plan.a);
   print("b", plan.b);
   std::printf("  consumers: %lld wgmmas of 64 x %lld, split along %s\n",
               static_cast<long long>(plan.wgmmas()),
-              static_cast<long long>(plan.perN()), plan.splitN ? "n" : "m");
+              static_cast<long long>(plan.perN()), plan.splitN() ? "n" : "m");
   for (const HopperScales &scales : plan.scales)
     std::printf("  scales of view %u: %lld in each stage\n", scales.view,
                 static_cast<long long>(scales.count));

@@ -70,17 +70,16 @@ static int64_t valueOf(Value value) {
 /// Every element of the covered tile belongs to one accumulator of one thread.
 static void checkFragments(Emitter &e, const PortablePlan &plan) {
   std::set<std::pair<int64_t, int64_t>> elements;
-  for (int64_t t = 0; t < plan.threads; ++t) {
+  for (int64_t t = 0; t < plan.threads(); ++t) {
     ProductThread thread{{e, plan, e.i32(t), Value()}, plan};
-    Fragment fragment =
-        plan.tensorCores ? tensorCoreFragment(thread) : scalarFragment(thread);
+    Fragment fragment = plan.tensorCores() ? tensorCoreFragment(thread)
+                                           : scalarFragment(thread);
     for (Value row : fragment.rows)
       for (Value col : fragment.cols)
         CHECK(elements.insert({valueOf(row), valueOf(col)}).second);
   }
-  CHECK(static_cast<int64_t>(elements.size()) ==
-        plan.coveredM() * plan.coveredN());
-  CHECK(elements.rbegin()->first == plan.coveredM() - 1);
+  CHECK(static_cast<int64_t>(elements.size()) == plan.m * plan.n);
+  CHECK(elements.rbegin()->first == plan.m - 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -288,7 +287,7 @@ private:
           Byte b = bs[{lane % 4 * 2 + c % 2, slot}];
           CHECK(a.operand == 0 && b.operand == 1);
           CHECK(a.outer == m && b.outer == n && a.k == b.k);
-          ++products[(m * plan.coveredN() + n) * plan.depth + a.k];
+          ++products[(m * plan.n + n) * plan.depth + a.k];
         }
       }
     }
@@ -309,9 +308,8 @@ static void checkProducts(Emitter &e, Type element, bool aIsCol, bool bIsCol,
                           int64_t perWarpM, int64_t perWarpN) {
   PortablePlan plan;
   plan.tf32Nearest = true;
-  plan.tensorCores = true;
-  plan.warpsM = 1, plan.warpsN = 2, plan.threads = 64;
-  plan.perWarpM = perWarpM, plan.perWarpN = perWarpN;
+  plan.multiply = Multiply::MmaSync;
+  plan.share(1, perWarpM, 2, perWarpN);
   for (auto [operand, kIsCol] :
        {std::pair(&plan.a, aIsCol), std::pair(&plan.b, bIsCol)}) {
     operand->views = {0};
@@ -324,9 +322,9 @@ static void checkProducts(Emitter &e, Type element, bool aIsCol, bool bIsCol,
   checkFragments(e, plan);
   Type accumulator =
       element.isInteger() ? Type(e.b.getI32Type()) : Type(e.b.getF32Type());
-  bool conflictFree = llvm::isPowerOf2_64(plan.coveredM()) &&
-                      llvm::isPowerOf2_64(plan.coveredN());
-  std::vector<char> products(plan.coveredM() * plan.coveredN() * plan.depth);
+  bool conflictFree =
+      llvm::isPowerOf2_64(plan.m) && llvm::isPowerOf2_64(plan.n);
+  std::vector<char> products(plan.m * plan.n * plan.depth);
   for (int64_t warp = 0; warp < 2; ++warp)
     Warp(e, plan, warp, conflictFree, products).run(accumulator);
   CHECK(llvm::all_of(products, [](char times) { return times == 1; }));
@@ -344,15 +342,12 @@ int main() {
   auto builder = OpBuilder::atBlockBegin(module->getBody());
   Emitter e(builder, module->getLoc());
   PortablePlan plan;
-  plan.tensorCores = true;
-  plan.warpsM = 2, plan.warpsN = 4, plan.perWarpM = 64, plan.perWarpN = 32;
-  plan.threads = 256;
+  plan.multiply = Multiply::MmaSync;
+  plan.share(2, 64, 4, 32);
   checkFragments(e, plan);
   for (bool kIsCol : {false, true}) {
     PortablePlan scalar;
-    scalar.threads = 128;
-    scalar.threadsM = 8, scalar.threadsN = 16;
-    scalar.perThreadM = 8, scalar.perThreadN = 4;
+    scalar.share(8, 8, 16, 4);
     for (PortableOperand *operand : {&scalar.a, &scalar.b}) {
       operand->kIsCol = kIsCol;
       operand->tile = {64, 64, 4};

@@ -2,8 +2,8 @@
 
 func.func @dims(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{[mainloop 18] has schedule = #pit.cpu_schedule<a = 0, m = 0, n = 0, lane = 1, k = [2], lanes = 16, rows = 6, vectors = 4>; m, n, batch and k have to be the tile's 3 dimensions, each once}}
-  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {schedule = #pit.cpu_schedule<a = 0, m = 0, n = 0, lane = 1, k = [2], lanes = 16, rows = 6, vectors = 4>} : memref<?x?xf32>
+  // expected-error @+1 {{[mainloop 18] has the schedule #pit.cpu_schedule<a = 0, m = 0, n = 0, lane = 1, k = [2], lanes = 16, rows = 6, vectors = 4>; m, n, batch and k have to be the tile's 3 dimensions, each once}}
+  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {schedules = [#pit.cpu_schedule<a = 0, m = 0, n = 0, lane = 1, k = [2], lanes = 16, rows = 6, vectors = 4>]} : memref<?x?xf32>
   load {
   ^bb0(%at: index):
     %x = pit.view %a[%c0, %at : index, index] : memref<?x?xf32> -> vector<12x64xf32>
@@ -33,8 +33,8 @@ func.func @dims(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %
 
 func.func @lane(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{[mainloop 18] has schedule = #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 2, k = [2], lanes = 16, rows = 6, vectors = 4>; lane has to be one of the 2 dimensions of operand 1}}
-  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {schedule = #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 2, k = [2], lanes = 16, rows = 6, vectors = 4>} : memref<?x?xf32>
+  // expected-error @+1 {{[mainloop 18] has the schedule #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 2, k = [2], lanes = 16, rows = 6, vectors = 4>; lane has to be one of the 2 dimensions of operand 1}}
+  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {schedules = [#pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 2, k = [2], lanes = 16, rows = 6, vectors = 4>]} : memref<?x?xf32>
   load {
   ^bb0(%at: index):
     %x = pit.view %a[%c0, %at : index, index] : memref<?x?xf32> -> vector<12x64xf32>
@@ -64,8 +64,8 @@ func.func @lane(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %
 
 func.func @kind(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{'pit.mainloop' op attribute 'schedule' failed to satisfy constraint: a #pit.cpu_schedule or a #pit.portable_schedule}}
-  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {schedule = 7 : i64} : memref<?x?xf32>
+  // expected-error @+1 {{'pit.mainloop' op attribute 'schedules' failed to satisfy constraint: list of #pit.cpu_schedule and #pit.gpu_schedule}}
+  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {schedules = [7 : i64]} : memref<?x?xf32>
   load {
   ^bb0(%at: index):
     %x = pit.view %a[%c0, %at : index, index] : memref<?x?xf32> -> vector<12x64xf32>
@@ -93,10 +93,10 @@ func.func @kind(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %
 
 // -----
 
-func.func @schedule_of_a_body(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
+func.func @wgmma_without_producers(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{[mainloop 19] has hopper_schedule = #pit.portable_schedule<workers = [8, 16], per_worker = [4, 8], depth = 16, stages = 2, swizzles = [1, 1]>; of a product a #pit.hopper_schedule is right}}
-  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {hopper_schedule = #pit.portable_schedule<workers = [8, 16], per_worker = [4, 8], depth = 16, stages = 2, swizzles = [1, 1]>} : memref<?x?xf32>
+  // expected-error @+1 {{[mainloop 19] has the schedule #pit.gpu_schedule<multiply = wgmma, tile = [64, 192], workers = [4, 1], depth = 32, stages = 2>; wgmma multiplies products that producers load}}
+  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {schedules = [#pit.gpu_schedule<multiply = wgmma, tile = [64, 192], workers = [4, 1], depth = 32, stages = 2>]} : memref<?x?xf32>
   load {
   ^bb0(%at: index):
     %x = pit.view %a[%c0, %at : index, index] : memref<?x?xf32> -> vector<12x64xf32>

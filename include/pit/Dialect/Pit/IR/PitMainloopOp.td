@@ -5,12 +5,9 @@
 
 // Included by PitOps.td, which defines what is used here.
 
-def Pit_AnyScheduleAttr
-    : AnyAttrOf<[Pit_CpuScheduleAttr, Pit_PortableScheduleAttr],
-                "a #pit.cpu_schedule or a #pit.portable_schedule">;
-def Pit_AnyHopperScheduleAttr
-    : AnyAttrOf<[Pit_HopperScheduleAttr, Pit_PortableScheduleAttr],
-                "schedule of a GPU with wgmma">;
+def Pit_SchedulesAttr
+    : TypedArrayAttrBase<AnyAttrOf<[Pit_CpuScheduleAttr, Pit_GpuScheduleAttr]>,
+                         "list of #pit.cpu_schedule and #pit.gpu_schedule">;
 
 def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     DestinationStyleOpInterface,
@@ -69,11 +66,11 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     subscripts behind it would, but while the elements are in registers or in
     shared memory.
 
-    Two attributes say how it is run. `schedule` is a `#pit.cpu_schedule` or, in a kernel,
-    a `#pit.portable_schedule`. With `hopper_schedule` a second kernel is made for a GPU that
-    has wgmma: a `#pit.hopper_schedule` of a product, an `#pit.portable_schedule` with
-    producers of a tile body. Passes decide both (`pit-schedule-mainloops`, `pit-schedule-kernels`), and
-    leave one that is there already.
+    `schedules` are ways to run it, the best first. A CPU takes the first `#pit.cpu_schedule`.
+    A GPU takes the first `#pit.gpu_schedule` whose instructions it has. If that one has producers, a
+    second kernel is made, by the first one without: TMA does not take all tensors. Passes
+    decide them (`pit-schedule-mainloops`, `pit-schedule-kernels`), and obey those that are
+    there already.
 
     Example:
 
@@ -266,8 +263,8 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     - [mainloop 17] `extra_results` has `pit.pointwise`s and `pit.store`s only;
     - [mainloop 18] in a `#pit.cpu_schedule` m, n, batch and k are the dimensions of the
       tile, each once, and `lane` is a dimension of the operand that lanes read;
-    - [mainloop 19] the `hopper_schedule` of a tile body is an `#pit.portable_schedule` with
-      producers, that of a product a `#pit.hopper_schedule`.
+    - [mainloop 19] a `#pit.gpu_schedule` of a product has producers if it has wgmma, and
+      one of a tile body has nothing that it says of products alone.
   }], Pit_BitmapConstraints.text, Pit_ElementConstraints.text);
   let arguments = (ins
     Variadic<Index>:$lower,
@@ -287,8 +284,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     OptionalAttr<AffineMapArrayAttr>:$sum_maps,
     OptionalAttr<AtomicRMWKindAttr>:$combine,
     UnitAttr:$atomic,
-    OptionalAttr<Pit_AnyScheduleAttr>:$schedule,
-    OptionalAttr<Pit_AnyHopperScheduleAttr>:$hopper_schedule);
+    OptionalAttr<Pit_SchedulesAttr>:$schedules);
   let results = (outs Optional<AnyRankedTensor>:$result);
   let regions = (region
     SizedRegion<1>:$load,
@@ -345,6 +341,18 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     Type getAccumulatorType();
     /// The maps from the dims of what is written to the elements of each accumulator.
     SmallVector<AffineMap> getElementMaps();
+    /// The first of the schedules that is of a type, and that `takes` takes, or null.
+    template <typename ScheduleT>
+    ScheduleT findSchedule(llvm::function_ref<bool(ScheduleT)> takes = nullptr) {
+      if (ArrayAttr schedules = getSchedulesAttr())
+        for (Attribute attribute : schedules)
+          if (auto schedule = llvm::dyn_cast<ScheduleT>(attribute);
+              schedule && (!takes || takes(schedule)))
+            return schedule;
+      return {};
+    }
+    /// Adds a schedule that is better than all that there are, or behind them.
+    void addSchedule(Attribute schedule, bool isBetter = false);
   }];
 }
 

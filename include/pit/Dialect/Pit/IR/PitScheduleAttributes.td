@@ -43,8 +43,10 @@ def Pit_DotScheduleAttr : Pit_Attr<"DotSchedule", "dot_schedule"> {
 def Pit_CpuScheduleAttr : Pit_Attr<"CpuSchedule", "cpu_schedule"> {
   let summary = "how a CPU runs a mainloop";
   let description = [{
-    The `schedule` of a `pit.mainloop`. `pit-schedule-mainloops` makes
-    it, and `convert-pit-to-scf` does what it says. A mainloop is computed as
+    One of the `schedules` of a `pit.mainloop`. `pit-schedule-mainloops` makes
+    it, and `convert-pit-to-scf` does what it says. It has little in common with a
+    `#pit.gpu_schedule`: a core has no stages, no groups of warps and no loaders, but
+    vectors, blocks of registers and packed panels. So it is an attribute of its own. A mainloop is computed as
     C[m, n] += A[m, k] * B[k, n] is by a BLAS: vectors run along n, a block of rows
     and vectors stays in registers while k is run through, elements of A are
     broadcast. Dimensions are numbered as in the mainloop's `tile`.
@@ -101,109 +103,84 @@ def Pit_CpuScheduleAttr : Pit_Attr<"CpuSchedule", "cpu_schedule"> {
 // GPUs
 //===----------------------------------------------------------------------===//
 
-def Pit_PortableScheduleAttr : Pit_Attr<"PortableSchedule", "portable_schedule"> {
-  let summary = "how every GPU from sm_80 on runs a mainloop";
-  let description = [{
-    The `schedule` of a `pit.mainloop` in a kernel: the portable
-    schedule. `pit-schedule-kernels` makes it, and `convert-pit-to-gpu` does what it
-    says. All threads of a block copy the tiles of the next steps into stages in
-    shared memory (cp.async), and multiply them from there; or some warps copy and
-    the others multiply. m and n are the rows and the columns of the result's tile.
+def Pit_MultiplyScalar : I32EnumAttrCase<"Scalar", 0, "scalar">;
+def Pit_MultiplyMmaSync : I32EnumAttrCase<"MmaSync", 1, "mma_sync">;
+def Pit_MultiplyWgmma : I32EnumAttrCase<"Wgmma", 2, "wgmma">;
 
-    - `tensor_cores`: warps multiply by mma.sync; else threads by scalar code.
-    - `workers`: those warps, or threads, along m and along n. Scalar code has
-      multiples of 4 and of 8: a warp is 4 x 8 threads.
-    - `producers`: of a tile body that wgmma multiplies, further warps of the block,
-      which load in place of the workers. 4, or 0: there are none.
-    - `per_worker`: elements of the result that each computes, along m and along n.
-      Together they cover the tile, and padding where it ends before. Warps take
-      multiples of 16; threads take chunks of 16 bytes of an operand whose rows
-      run along m, or n.
-    - `depth`: elements of a stage along k. A step of the mainloop takes as many
-      stages as its tile has of them.
-    - `stages`: of these in shared memory, at least 2.
-    - `swizzles`: of the operands, along m and along n. By so many places the 16-byte
-      chunks of neighbouring rows in shared memory are shifted (by exclusive or),
-      so that one read finds them in different banks. 1, or 2 where half a warp
-      reads pairs of words.
-    - `blocks`: of them a multiprocessor is to run at once.
-    - `splits`: blocks share the steps of a tile in so many splits at most, where there are
-      too few tiles for the machine (split-K). Each writes its sums to memory, and the
-      last one adds them up, in the order of the splits.
-    - `wgmma`: of a tile body on sm_90a: warps multiply in groups of four, by wgmma.
-    - `shared_bytes`: of shared memory that the stages take. This follows from the
-      rest; where it is given, it is checked.
-
-    The schedule of a tile body has a `depth` and swizzles of 1. Its `shared_bytes` count what is loaded
-    once, too, and the barriers between producers and workers. A warp has all columns of
-    its rows.
-
-    Example: four warps that multiply 64 x 64 elements each, and 8 x 16 threads of
-    scalar code.
-
-    ```mlir
-    #pit.portable_schedule<tensor_cores = true, workers = [2, 2], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], shared_bytes = 65536>
-    #pit.portable_schedule<workers = [8, 16], per_worker = [8, 8], depth = 16, stages = 4, swizzles = [1, 1], blocks = 2>
-    ```
-  }];
-  let parameters = (ins
-    OptionalParameter<"BoolAttr">:$tensor_cores,
-    "DenseI64ArrayAttr":$workers,
-    "DenseI64ArrayAttr":$per_worker,
-    "int64_t":$depth,
-    "int64_t":$stages,
-    "DenseI64ArrayAttr":$swizzles,
-    DefaultValuedParameter<"int64_t", "1">:$blocks,
-    DefaultValuedParameter<"int64_t", "1">:$splits,
-    OptionalParameter<"BoolAttr">:$wgmma,
-    DefaultValuedParameter<"int64_t", "0">:$producers,
-    DefaultValuedParameter<"int64_t", "0">:$shared_bytes);
-  let assemblyFormat = "`<` struct(params) `>`";
-  let genVerifyDecl = 1;
-}
-
-def Pit_LoaderTmaTile : I32EnumAttrCase<"TmaTile", 0, "tma_tile">;
-def Pit_LoaderTmaRowGather
-    : I32EnumAttrCase<"TmaRowGather", 1, "tma_row_gather">;
-def Pit_LoaderCpAsyncGather
-    : I32EnumAttrCase<"CpAsyncGather", 2, "cp_async_gather">;
-
-def Pit_Loader : I32EnumAttr<"Loader",
-    "how the rows of an operand get into shared memory", [
-    Pit_LoaderTmaTile, Pit_LoaderTmaRowGather, Pit_LoaderCpAsyncGather]> {
+def Pit_Multiply : I32EnumAttr<"Multiply", "by which instructions tiles are multiplied", [
+    Pit_MultiplyScalar, Pit_MultiplyMmaSync, Pit_MultiplyWgmma]> {
   let cppNamespace = "::mlir::pit";
   let genSpecializedAttr = 0;
 }
 
-def Pit_HopperScheduleAttr : Pit_Attr<"HopperSchedule", "hopper_schedule"> {
-  let summary = "how sm_90a runs a mainloop";
+def Pit_LoaderCpAsync : I32EnumAttrCase<"CpAsync", 0, "cp_async">;
+def Pit_LoaderTmaTile : I32EnumAttrCase<"TmaTile", 1, "tma_tile">;
+def Pit_LoaderTmaRowGather
+    : I32EnumAttrCase<"TmaRowGather", 2, "tma_row_gather">;
+
+def Pit_Loader : I32EnumAttr<"Loader",
+    "how the rows of an operand get into shared memory", [
+    Pit_LoaderCpAsync, Pit_LoaderTmaTile, Pit_LoaderTmaRowGather]> {
+  let cppNamespace = "::mlir::pit";
+  let genSpecializedAttr = 0;
+}
+
+def Pit_LoaderParameter : EnumParameter<Pit_Loader> {
+  let defaultValue = "::mlir::pit::Loader::CpAsync";
+}
+
+def Pit_GpuScheduleAttr : Pit_Attr<"GpuSchedule", "gpu_schedule"> {
+  let summary = "how a GPU runs a mainloop";
   let description = [{
-    The `hopper_schedule` of a `pit.mainloop`. A kernel whose mainloop
-    has it becomes two: one by the mainloop's `schedule`, and this one, which is
-    launched in its place where it can be. `pit-schedule-kernels` makes it, and
-    `convert-pit-to-gpu` does what it says. One warpgroup loads tiles into stages in
-    shared memory, two multiply them (wgmma). Stages swizzle lines of 128 bytes.
+    One of the `schedules` of a `pit.mainloop` in a kernel. `pit-schedule-kernels`
+    makes them, and `convert-pit-to-gpu` does what they say. Workers multiply
+    the tiles of a step from stages in shared memory, while those of the next steps are on
+    their way. All warps load them, or some that do nothing else, the producers. m and n are
+    the rows and the columns of the result's tile.
+
+    - `multiply`: by `scalar` code or `mma_sync`, from sm_80 on, or by `wgmma`, of sm_90a.
+    - `tile`: the extents along m and n, with padding up to what workers take. They have
+      equal parts of it. A warp takes multiples of 16 rows, and of 16 columns, or of 8 by wgmma.
+      A thread of scalar code takes chunks of 16 bytes of an operand whose rows run
+      along m, or n.
+    - `workers`: along m and along n: warps, of scalar code threads. That has multiples
+      of 4 and of 8 of them: a warp is 4 x 8 threads. wgmma takes warps along m in
+      groups of four.
+    - `producers`: further warps of the block, which load in place of the workers: 4, or 0,
+      of none. They stand with wgmma alone. A kernel with producers is launched where
+      TMA takes its tensors. In its place is one without, by the next schedule.
+    - `depth`: elements of a stage along k. A step of the mainloop takes as many stages
+      as its tile has of them. 1 stands for a whole step.
+    - `stages`: of these in shared memory, at least 2.
+    - `swizzles`: of the operands, along m and along n. By so many places the 16-byte
+      chunks of neighbouring rows in shared memory are shifted (by exclusive or),
+      so that one read finds them in different banks. 1, or 2 where half a warp
+      reads pairs of words. Without it both are 1. wgmma reads lines of 128 bytes, or of 64
+      or 32, which have a swizzle of their own.
+    - `blocks`: of them a multiprocessor is to run at once.
+    - `splits`: blocks share the steps of a tile in so many splits at most, where there are
+      too few tiles for the machine. Without producers that is split-K: each block writes its sums
+      to memory, and the last one adds them up, in the order of the splits. With producers
+      it is stream-K.
+    - `shared_bytes`: of shared memory that the stages take, and with producers a block.
+      This follows from the rest; where it is given, it is checked.
+
+    More is decided of a product that producers load:
 
     - `a`: the operand along m, the rows of wgmma's result; the other one, B, is
       along n. n is the later dimension of the result, or the earlier one: then
       the result's tile, of few rows, is computed transposed. Lines of B may have
       64 or 32 bytes there.
-    - `m`, `n`: extents of the result's tile, with padding up to whole wgmmas.
-    - `split_n`: the two consumers share the tile along n; else along m, whose
-      extent then is a multiple of 128.
-    - `depth`: elements of a stage along k: 128 bytes, or less where rows of both
-      operands run along m and n. A step of the mainloop takes as many stages as its
-      tile has of them.
-    - `stages`: in shared memory, at least 2.
+    - `workers` are two warpgroups: `[8, 1]`, or `[4, 2]` if they share the tile along n.
+    - `depth` is 128 bytes, or less where rows of both operands run along m and n.
     - `load_a`, `load_b`: the loaders of the operands. `tma_tile` loads consecutive
       rows. f8 and tf32 that do not run along k are read from a copy that does, by
-      either of the first two. Rows that ids select are loaded by `tma_row_gather`, one by one, up to
-      128 of them, or by `cp_async_gather`, 16 bytes at a time. Elements within
+      either of those by TMA. Rows that ids select are loaded by `tma_row_gather`, one by one, up to
+      128 of them, or by `cp_async`, 16 bytes at a time. Elements within
       rows that ids of the steps select are copied by it, too, by words: of B, if
       the tile is transposed.
     - `cluster`: blocks that share what they load of B; they have neighbouring
       tiles along m.
-    - `splits`: blocks share a tile along k in so many splits at most (stream-K work).
     - `column_blocks`: into how many column blocks along n the result may be cut, that the groups
       of an index add to atomically. All groups add to a column block before the next one,
       so that its sums stay in the L2 cache. How many there are follows from the
@@ -212,27 +189,41 @@ def Pit_HopperScheduleAttr : Pit_Attr<"HopperSchedule", "hopper_schedule"> {
     - `fill_rows`: rows of the result of which a block lists those that tiles write,
       in a bit each; the kernel fills the others itself. 0 if it does not.
     - `fill_bytes`: that are copied at once to such a row.
-    - `shared_bytes`: of shared memory that a block takes. This follows from the
-      rest; where it is given, it is checked.
 
-    Example: a dense product of bf16, one whose A has rows that ids select, and one
+    A tile body has a `depth` of 1, no swizzles, and all columns in each warp. Its `shared_bytes`
+    count what is loaded once, too, and the barriers between producers and workers. Producers
+    load boxes of a tensor by TMA, and other tiles by cp.async.
+
+    Example: four warps that multiply 64 x 64 elements each, 8 x 16 threads of
+    scalar code, and the tile body of an attention by producers and two warpgroups.
+
+    ```mlir
+    #pit.gpu_schedule<multiply = mma_sync, tile = [128, 128], workers = [2, 2], depth = 32, stages = 4, shared_bytes = 65536>
+    #pit.gpu_schedule<multiply = scalar, tile = [64, 128], workers = [8, 16], depth = 16, stages = 4, blocks = 2>
+    #pit.gpu_schedule<multiply = wgmma, tile = [128, 64], workers = [8, 1], producers = 4, stages = 3>
+    ```
+
+    Example: on sm_90a a dense product of bf16, one whose A has rows that ids select, and one
     of micro-tiles of 32 rows, transposed.
 
     ```mlir
-    #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, cluster = 2>
-    #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_row_gather, load_b = tma_tile, fill_rows = 512, fill_bytes = 8192>
-    #pit.hopper_schedule<a = 1, m = 512, n = 32, depth = 32, stages = 5, load_a = cp_async_gather, load_b = cp_async_gather>
+    #pit.gpu_schedule<multiply = wgmma, tile = [128, 256], workers = [8, 1], producers = 4, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, cluster = 2>
+    #pit.gpu_schedule<multiply = wgmma, tile = [128, 256], workers = [8, 1], producers = 4, depth = 64, stages = 4, load_a = tma_row_gather, load_b = tma_tile, fill_rows = 512, fill_bytes = 8192>
+    #pit.gpu_schedule<multiply = wgmma, tile = [512, 32], workers = [8, 1], producers = 4, depth = 32, stages = 5, a = 1>
     ```
   }];
   let parameters = (ins
-    "int64_t":$a,
-    "int64_t":$m,
-    "int64_t":$n,
-    OptionalParameter<"BoolAttr">:$split_n,
-    "int64_t":$depth,
+    EnumParameter<Pit_Multiply>:$multiply,
+    "DenseI64ArrayAttr":$tile,
+    "DenseI64ArrayAttr":$workers,
+    DefaultValuedParameter<"int64_t", "0">:$producers,
+    DefaultValuedParameter<"int64_t", "1">:$depth,
     "int64_t":$stages,
-    EnumParameter<Pit_Loader>:$load_a,
-    EnumParameter<Pit_Loader>:$load_b,
+    OptionalParameter<"DenseI64ArrayAttr">:$swizzles,
+    DefaultValuedParameter<"int64_t", "0">:$a,
+    Pit_LoaderParameter:$load_a,
+    Pit_LoaderParameter:$load_b,
+    DefaultValuedParameter<"int64_t", "1">:$blocks,
     DefaultValuedParameter<"int64_t", "1">:$cluster,
     DefaultValuedParameter<"int64_t", "1">:$splits,
     DefaultValuedParameter<"int64_t", "1">:$column_blocks,
@@ -241,6 +232,10 @@ def Pit_HopperScheduleAttr : Pit_Attr<"HopperSchedule", "hopper_schedule"> {
     DefaultValuedParameter<"int64_t", "0">:$shared_bytes);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Does it say anything of products that producers load?
+    bool isOfProduct() const;
+  }];
 }
 
 #endif // PIT_DIALECT_PIT_IR_PITSCHEDULEATTRIBUTES_TD
