@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from ._op import Argument, Op, kind
 
-ELEMENTS = 4096  # of a tile of scores, about
-ROWS = 8  # of one, at most
+ELEMENTS = 4096  # of a tile of scores, about, on a CPU
+ROWS = 8  # of one, at most; on a GPU a warp has one row
 
 
 @kind
@@ -55,7 +55,7 @@ class BlockChoice(Op):
         from ._block_programs import Constants, by_places, by_scores
 
         program = by_scores if self.by_scores else by_places
-        rows = max(1, min(ROWS, ELEMENTS // self.columns))
+        rows = 1 if builder.chip else max(1, min(ROWS, ELEMENTS // self.columns))
         constants = Constants(rows, self.columns, self.sizes, self.by, self.top_p, self.segments, self.lines,
                               self.scale, self.causal, self.behind, self.at_end)
         made = program.specialize(*(getattr(tile, x.type)[tuple(x.dims)] for x in values), c=constants)

@@ -1,5 +1,5 @@
 """The tile programs of blocks of keys that count: by scores and by place. A row's scores are compared with
-numbers, and nothing is sorted: on a GPU a warp has a row."""
+numbers, and nothing is sorted: on a GPU a warp has a row, in registers."""
 
 import math
 import typing
@@ -69,25 +69,21 @@ def sum_where(condition, weights):
     return tile.sum(tile.where(condition, weights, zero_of(weights)), axis=1)
 
 
-def halved(x, weights, limit, low, span, steps):
-    """Raises `low` by span / 2 ** step, for some steps, where the weights from there on reach `limit`."""
-    for step in steps:
-        part = 0.5 ** step
-        found = sum_where(x >= (low + span * part)[:, None], weights)
-        low = low + tile.where(found >= limit, span * part, 0.0)
-    return low
+def if_any(numbers):
+    """A loop whose body runs once where a number is 1, and not where all are 0."""
+    return tile.for_range(tile.number(tile.max(numbers)).to(tile.index_type))
 
 
 def last_from(x, weights, limit, low, least):
-    """The least element of a row that is not below `low`, what is above it, and 1 where it may not be the
-    last one that counts, or not the only such."""
+    """The least element of a row that is not below `low`, and 1 where it may not be the last one that
+    counts, or not the only such."""
     one = tile.full((1, 1), 1, tile.i32)
     last = tile.min(tile.where(x >= low[:, None], x, inf), axis=1)
     before = sum_where(x > last[:, None], weights)
     each = tile.max(tile.where(x == last[:, None], weights, zero_of(weights)), axis=1)
     alone = sum_where(x == last[:, None], one) == 1
     is_last = alone & (before < limit) & ((before + each >= limit) | (last == least)) | (least == inf)
-    return last, before, each, tile.where(is_last, 0, one[0])
+    return last, tile.where(is_last, 0, one[0])
 
 
 def largest(x, weights, limit, n):
@@ -95,36 +91,42 @@ def largest(x, weights, limit, n):
     the first come first. Halving what lies between the least and the largest element finds the last
     one that counts, of nearly all rows; the bits of floats find that of any."""
     one = tile.full((1, 1), 1, tile.i32)
-    least = tile.min(tile.where(x > -inf, x, inf), axis=1)
-    span = tile.max(x, axis=1) - least
-    low = halved(x, weights, limit, least, span, range(1, HALVINGS + 1))
-    last, before, each, rest = last_from(x, weights, limit, low, least)
-    ends = tile.full(last.shape, 2 * n, tile.i32)  # places before them count, of elements equal to the last
+    low = least = tile.min(tile.where(x > -inf, x, inf), axis=1)
+    part = tile.max(x, axis=1) - least
+    ends = tile.full(least.shape, 2 * n, tile.i32)  # places before them count, of elements equal to the last
     places = tile.coords(tile.span(0, n)).to(tile.i32)[None, :]
-    for _ in tile.for_range(tile.number(tile.max(rest)).to(tile.index_type)):
-        low = halved(x, weights, limit, low, span, range(HALVINGS + 1, 2 * HALVINGS + 1))
-        last, before, each, rest = last_from(x, weights, limit, low, least)
-        for _ in tile.for_range(tile.number(tile.max(rest)).to(tile.index_type)):
-            size = 64 if x.dtype == tile.f64 else 32
-            integer, most = tile.i64 if size == 64 else tile.i32, (1 << size - 1) - 1
-            bits = tile.bits(x + 0.0)  # one zero for both
-            order = bits ^ ((bits >> size - 1) & most)
-            first = tile.full(last.shape, -most - 1, integer)
-            half = tile.full((1,), -most - 1, integer)
-            for _ in tile.for_range(size):
-                found = sum_where(order >= (first + half)[:, None], weights)
-                first = first + tile.where(found >= limit, half, 0)
-                half = (half >> 1) & most
-            last = tile.min(tile.where(order >= first[:, None], x, inf), axis=1)
-            before = sum_where(x > last[:, None], weights)
-            each = tile.max(tile.where(x == last[:, None], weights, zero_of(weights)), axis=1)
-            ends = tile.zeros(last.shape, tile.i32)
-            step = tile.full((1,), n, tile.i32)
-            for _ in tile.for_range(math.frexp(n)[1]):
-                same = sum_where((x == last[:, None]) & (places < (ends + step)[:, None]), one)
-                more = before + (same - 1).to(weights.dtype) * each < limit
-                ends = ends + tile.where((same == 0) | more, step, 0)
-                step = step >> 1
+    last, rest = least, tile.full(least.shape, 1, tile.i32)
+    for _ in tile.for_range(2):
+        for _ in if_any(rest):
+            more = rest
+            for _ in tile.for_range(HALVINGS):
+                for _ in if_any(more):
+                    part = part * 0.5
+                    found = sum_where(x >= (low + part)[:, None], weights)
+                    low = low + tile.where((found >= limit) & (more == 1), part, 0.0)
+                    more = tile.where(found == limit, 0, more)
+            last, rest = last_from(x, weights, limit, low, least)
+    for _ in if_any(rest):
+        size = 64 if x.dtype == tile.f64 else 32
+        integer, most = tile.i64 if size == 64 else tile.i32, (1 << size - 1) - 1
+        bits = tile.bits(x + 0.0)  # one zero for both
+        order = bits ^ ((bits >> size - 1) & most)
+        first = tile.full(last.shape, -most - 1, integer)
+        half = tile.full((1,), -most - 1, integer)
+        for _ in tile.for_range(size):
+            found = sum_where(order >= (first + half)[:, None], weights)
+            first = first + tile.where(found >= limit, half, 0)
+            half = (half >> 1) & most
+        last = tile.min(tile.where(order >= first[:, None], x, inf), axis=1)
+        before = sum_where(x > last[:, None], weights)
+        each = tile.max(tile.where(x == last[:, None], weights, zero_of(weights)), axis=1)
+        ends = tile.zeros(last.shape, tile.i32)
+        step = tile.full((1,), n, tile.i32)
+        for _ in tile.for_range(math.frexp(n)[1]):
+            same = sum_where((x == last[:, None]) & (places < (ends + step)[:, None]), one)
+            more = before + (same - 1).to(weights.dtype) * each < limit
+            ends = ends + tile.where((same == 0) | more, step, 0)
+            step = step >> 1
     return (x > -inf) & ((x > last[:, None]) | (x == last[:, None]) & (places < ends[:, None]))
 
 

@@ -6,6 +6,7 @@
 #include "Codegen/GPU/Portable/SplitK.h"
 #include "RowSums.h"
 #include "RowsInPlace.h"
+#include "WarpRows.h"
 
 #include "Codegen/Common/TileInput.h"
 #include "Codegen/GPU/Common/MainloopSteps.h"
@@ -90,6 +91,7 @@ private:
   Value partials, counters; ///< for these, or for parts of rows (i64)
   std::unique_ptr<RowSumsLowering> rowSums;
   std::optional<RowsInPlace> rowsInPlace;
+  std::optional<WarpRows> warpRows;
   TransposedTiles transposed;
   int64_t splitsOfRows = 1; ///< at most, that blocks share
   /// The offset of the mainloops' shared memory: they run one after another.
@@ -223,6 +225,11 @@ LogicalResult KernelLowering::lowerBlock(Block &body) {
 /// Runs an op by all threads of the block or, for ops on whole memrefs outside
 /// of loops, of the grid.
 LogicalResult KernelLowering::share(Operation *op) {
+  if (warpRows) {
+    lowerWarpRow(rewriter, op, *warpRows, block.thread);
+    rewriter.eraseOp(op);
+    return success();
+  }
   SetVector<Value> reads, writes;
   if (failed(collectAccesses(op, reads, writes)))
     return op->emitOpError("has effects on a device that are not known");
@@ -312,6 +319,8 @@ LogicalResult KernelLowering::lower(Operation *op) {
   if (isa<SReadOp, SWriteOp, ScanOp, CoordsOp, memref::CopyOp,
           linalg::LinalgOp>(op))
     return share(op);
+  if (warpRows && isa<memref::LoadOp>(op))
+    return success(); // of a register
   if (Value value = readFromIndex(rewriter, op, indices)) {
     rewriter.replaceOp(op, value);
     return success();
@@ -584,17 +593,23 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
            << "; only a kernel that is nothing but sums of rows shares rows";
   }
   rowsInPlace = takeRowsInPlace(rewriter, function);
+  if (!rowSums && !rowsInPlace)
+    warpRows = matchWarpRows(function);
+  if (warpRows)
+    options.threads = kWarp;
   transposed.take(rewriter, function);
   FailureOr<GridPlan> gridPlan = planGrid(function);
   if (failed(gridPlan))
     return failure();
   grid = *gridPlan;
-  if (failed(plan.plan(function, options.maxSharedBytes)) ||
+  if ((!warpRows && failed(plan.plan(function, options.maxSharedBytes))) ||
       failed(readPlans()))
     return failure();
   if (plan.scratchBytes)
     splitsOfRows = 1; // blocks that share a scratch have tiles of their own
   createKernel();
+  if (warpRows)
+    placeInRegisters(rewriter, *warpRows, &kernel.getBody().front());
   placeBuffers();
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();
