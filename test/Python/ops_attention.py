@@ -385,11 +385,12 @@ class BlockIndex(unittest.TestCase):
         self.assertTrue((causal.sum(-1) == 2).all() and not causal[..., 0, 2:].any())
 
     def test_means(self):
-        """In any order of dims, of short blocks, of blocks of odd sizes."""
+        """In any order of dims, of short blocks, of blocks of odd sizes, of many sizes of heads."""
         for dtype in ("f2", "f4", "f8"):
             for shape, size, order in (((2, 3, 70, 8), 16, (0, 1, 2, 3)), ((1, 90, 2, 33), 30, (0, 2, 1, 3)),
                                        ((2, 1, 3, 5), 4, (0, 1, 2, 3)), ((2, 5, 7, 6), 1, (2, 3, 0, 1)),
-                                       ((1, 2, 50, 8), 31, (0, 1, 2, 3))):
+                                       ((1, 2, 50, 8), 31, (0, 1, 2, 3)),
+                                       *(((1, 1, 5, d), 2, (0, 1, 2, 3)) for d in range(9, 14))):
                 x = random.standard_normal(shape).astype(dtype).transpose(order)
                 found = _op.run(_block_index.means_op(size), (x,))
                 self.assertEqual(found.dtype, "f8" if dtype == "f8" else "f4")

@@ -9,11 +9,12 @@ from .._library import Error
 from . import _numbers, _orders
 from ._attention import blocks_of, pattern
 from ._block_choice import BlockChoice
-from ._block_means import BlockMeans
+from ._block_means import BlockMeans, BlockScores
 from ._frameworks import Torch, arrays_of, framework_of
 from ._last_chances import LastChances
 from ._op import make, run
 from ._operand import makes_op
+from ._paged_attention import is_on_gpu
 from ._products import rank_of
 
 NAME = "block_index"
@@ -36,8 +37,13 @@ def largest(arrays, scores, count):
 
 
 @makes_op
-def means_op(size):
-    return make(BlockMeans, size)
+def means_op(size, rest=None):
+    return make(BlockMeans, size, rest)
+
+
+@makes_op
+def scores_op():
+    return make(BlockScores)
 
 
 @makes_op
@@ -50,13 +56,17 @@ def choice_op(*fields):
     return make(BlockChoice, *fields)
 
 
-def of_heads(q, k):
-    """q k.T, where fewer heads of keys serve as many of q's."""
-    (batch, heads, queries, d), groups = q.shape, k.shape[1]
-    if heads == groups:
-        return q @ k.swapaxes(2, 3)
-    q = q.reshape((batch, groups, heads // groups * queries, d))
-    return (q @ k.swapaxes(2, 3)).reshape((batch, heads, queries, k.shape[2]))
+def scores_of(q, k, sizes):
+    """The products of the means of blocks; fewer heads of keys serve as many of q's. A GPU has tensor cores
+    for f16 and bf16: (q + q') (k + k') = q k + q' k + q k', and q' k', which is left out."""
+    by_parts = is_on_gpu(q) and str(q.dtype).endswith("float16")
+    rests = (1, 2) if by_parts else (None, None)
+    q, k = (run(means_op(size, rest), (x,)) for x, size, rest in zip((q, k), sizes, rests))
+    (batch, heads, queries), (groups, keys) = q.shape[:3], k.shape[1:3]
+    d = math.prod(q.shape[3:])
+    q, k = q.reshape((batch, groups, heads // groups * queries, d)), k.reshape((batch, groups, keys, d))
+    scores = run(scores_op(), (q, k)) if by_parts else q @ k.swapaxes(2, 3)
+    return scores.reshape((batch, heads, queries, keys))
 
 
 def crossed_by_columns(arrays, columns, count, size):
@@ -200,7 +210,7 @@ def block_index(q, k, *, block_size=64, top_k=None, top_p=None, vertical=None, s
     scores = None
     if top_k is not None or top_p is not None:
         q, k = ordered(arrays, q, k, orders)
-        scores = of_heads(*(run(means_op(size), (x,)) for x, size in zip((q, k), sizes)))
+        scores = scores_of(q, k, sizes)
         if there is not None and order is not None:
             scores, scale = arrays.xp.where(there, scores * scale, -math.inf), 1.0
     live = None

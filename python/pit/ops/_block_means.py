@@ -1,5 +1,6 @@
-"""Means of blocks of places, in the type of sums. Frameworks read f16 and bf16 at a fraction of memory's
-rate for it on a CPU, and short blocks at the end would be ops of their own."""
+"""Means of blocks of places, and their scores. Frameworks read f16 and bf16 at a fraction of memory's rate
+for it on a CPU, and short blocks at the end would be ops of their own. Tensor cores take no f32: a mean in
+f16 or bf16 is two numbers, itself rounded, and the rest."""
 
 from dataclasses import dataclass
 
@@ -7,14 +8,18 @@ from ._op import Argument, Op, kind
 from ._text import LAYER_FLOATS, wide_type
 
 STEP = 8  # places that a step of the loop adds up, at most
+PARTS = 3
 
 
 @kind
 @dataclass(frozen=True)
 class BlockMeans(Op):
-    """x (batch, heads, places, d): the means of so many places each, of which the last may be fewer."""
+    """x (batch, heads, places, d): the means of so many places each, of which the last may be fewer. They
+    are in the type of sums or, if there is a `rest`, in x's: in one more dim, of PARTS, the means, and at
+    `rest` what rounding takes from them."""
 
     size: int
+    rest: int | None = None
 
     name = "block_means"
     autocasts = differentiable = False
@@ -25,12 +30,16 @@ class BlockMeans(Op):
     def dynamic(self):
         return ("b", "h", "n")
 
+    def fixed(self):
+        return ("d",)
+
     def exact(self):
-        return ("n",)
+        return ("n", "d")
 
     def results(self, types, sizes):
         b, h, n, d = (sizes[x] for x in "bhnd")
-        return [(wide_type(types[0]), (b, h, -(-n // self.size), d))]
+        parts, type_ = ((), wide_type(types[0])) if self.rest is None else ((PARTS,), types[0])
+        return [(type_, (b, h, -(-n // self.size), *parts, d))]
 
     def text(self, builder, values, orders):
         """A loop over rows, whose sums a GPU's threads share (lib/Codegen/GPU/Kernel/RowSums.cpp)."""
@@ -48,9 +57,13 @@ class BlockMeans(Op):
             return f"affine_map<(b, h, n, d) -> ({', '.join(dims)})>"
 
         given, tile = tensor(sizes, x.type), tensor([(1, 1, step, d)[i] for i in order], x.type)
-        sums, means, made = tensor((1, 1, d)), tensor(("?", "?", d)), tensor(("?", "?", "?", d))
+        result, parts = (wide, ()) if self.rest is None else (x.type, (PARTS,))
+        sums, mean = tensor((1, 1, d)), tensor((1, 1, *parts, d), result)
+        means, made = tensor(("?", "?", *parts, d), result), tensor(("?", "?", "?", *parts, d), result)
+        loops = "bhpd" if parts else "bhd"
+        row, at_mean = (f"affine_map<({', '.join(loops)}) -> ({', '.join(dims)})>" for dims in ("bhd", loops))
+        places, kept = (", %c0", ", [4]") if parts else ("", "")
         at = ", ".join(("%b", "%h", "%n", "%c0")[i] for i in order)
-        row = "affine_map<(b, h, d) -> (b, h, d)>"
         widened = ("%wide = arith.extf %in : " + f"{x.type} to {wide}" if x.type != wide else
                    f"%wide = arith.addf %in, %zero : {wide}")
         return f"""
@@ -92,16 +105,58 @@ func.func @{self.name}(%x: {given}) -> {made} {{
       }} -> {sums}
       pit.yield %more : {sums}
     }}
-    %means = linalg.generic {{indexing_maps = [{row}, {row}], iterator_types = ["parallel", "parallel", "parallel"]}}
-        ins(%sums : {sums}) outs(%no_sums : {sums}) {{
-    ^bb0(%in: {wide}, %old: {wide}):
+    %no_means = tensor.empty() : {mean}
+    %means = linalg.generic {{indexing_maps = [{row}, {at_mean}], iterator_types = [{', '.join(['"parallel"'] * len(loops))}]}}
+        ins(%sums : {sums}) outs(%no_means : {mean}) {{
+    ^bb0(%in: {wide}, %old: {result}):
       %mean = arith.divf %in, %count : {wide}
-      linalg.yield %mean : {wide}
-    }} -> {sums}
-    %written = pit.swrite %means into %out[%b, %hm, %c0] : {sums} into {means}
+      {self.parted(wide, x.type)}
+    }} -> {mean}
+    %written = pit.swrite %means into %out[%b, %hm{places}, %c0] : {mean} into {means}
     pit.yield %written : {means}
   }}
-  %result = tensor.expand_shape %all [[0], [1, 2], [3]] output_shape [%B, %H, %M, {d}] : {means} into {made}
+  %result = tensor.expand_shape %all [[0], [1, 2], [3]{kept}] output_shape [%B, %H, %M, {', '.join(map(str, (*parts, d)))}] : {means} into {made}
   return %result : {made}
 }}
 """
+
+    def parted(self, wide, type_):
+        """The text that yields %mean, or the part of it that loop 2 says. What is not finite has no rest."""
+        if self.rest is None:
+            return f"linalg.yield %mean : {wide}"
+        return f"""%near = arith.truncf %mean : {wide} to {type_}
+      %back = arith.extf %near : {type_} to {wide}
+      %exact = arith.subf %mean, %back : {wide}
+      %is_finite = arith.cmpf ord, %exact, %exact : {wide}
+      %part = linalg.index 2 : index
+      %at_rest = arith.constant {self.rest} : index
+      %is_rest = arith.cmpi eq, %part, %at_rest : index
+      %none = arith.select %is_finite, %exact, %zero : {wide}
+      %small = arith.truncf %none : {wide} to {type_}
+      %each = arith.select %is_rest, %small, %near : {type_}
+      linalg.yield %each : {type_}"""
+
+
+@kind
+@dataclass(frozen=True)
+class BlockScores(Op):
+    """q k.T in f32, of means whose parts lie side by side."""
+
+    name = "block_scores"
+    autocasts = differentiable = False
+
+    def arguments(self):
+        return [Argument("q", tuple("bgmd"), ("f16", "bf16")), Argument("k", tuple("bgnd"), ("f16", "bf16"))]
+
+    def dynamic(self):
+        return ("b", "g", "m", "n")
+
+    def fixed(self):
+        return ("d",)
+
+    def results(self, types, sizes):
+        return [("f32", tuple(sizes[x] for x in "bgmn"))]
+
+    def build(self, builder, values, orders):
+        q, k = values
+        return [builder.product(values, (tuple("bgmd"), tuple("bgnd")), (*q.dims[:3], k.dims[2]), tuple("bgmn"), "f32")]

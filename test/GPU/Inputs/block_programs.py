@@ -7,7 +7,7 @@ largest scores or in the right places, the attention of the last queries.
 import numpy as np
 from pit._library import CUDA
 from pit.ops import _operand
-from pit.ops._block_index import chances_op, choice_op, means_op
+from pit.ops._block_index import chances_op, choice_op, means_op, scores_op
 from pit.ops._op import plan_of
 from pit.ops._operand import Info
 
@@ -37,6 +37,22 @@ def means(pit_run, rng, shape, size):
     found = call(pit_run, means_op(size), x)
     wanted = np.stack([x[:, :, i:i + size].astype("d").mean(2) for i in range(0, shape[2], size)], 2)
     return abs(found - wanted).max() < 1e-5
+
+
+def scores(pit_run, rng, heads, groups, queries, keys, d, factor):
+    """Of means in parts, nearly as those of f32. A block with an infinite mean has no number."""
+    q, k = ((rng.standard_normal((1, count, places, d)) * factor).astype("f2")
+            for count, places in ((heads, queries), (groups, keys)))
+    q[0, 0, 3, 0] = np.inf
+    parts = [call(pit_run, means_op(16, rest), x) for x, rest in ((q, 1), (k, 2))]
+    if any(x is None for x in parts):
+        return False
+    found = call(pit_run, scores_op(), *(x.reshape(1, groups, -1, 3 * d) for x in parts))
+    found = found.reshape(heads, -1, found.shape[-1])
+    q, k = (np.stack([x[0, :, i:i + 16].astype("d").mean(1) for i in range(0, x.shape[2], 16)], 1) for x in (q, k))
+    wanted = q @ np.repeat(k, heads // groups, 0).swapaxes(1, 2)
+    most, finite = np.sqrt(d) * q[np.isfinite(q)].std() * k.std(), np.isfinite(wanted)
+    return not np.isfinite(found[0, 0]).any() and abs(found[finite] - wanted[finite]).max() < 2e-6 * most
 
 
 def choice(pit_run, rng, columns, top_k, top_p):
@@ -80,7 +96,7 @@ def main():
     pit_run, rng = PitRun(), draw_seed()
     _operand.chip_of = lambda device: pit_run.chip
     cases = [(means, (1, 2, 70, 64), 16), (means, (2, 1, 33, 24), 31), (means, (1, 1, 256, 128), 128),
-             (choice, 40, 5, None), (choice, 256, 26, None), (choice, 100, 0, 0.5), (choice, 33, 0, 1.5),
+             (scores, 4, 2, 70, 50, 24, 1), (scores, 2, 2, 300, 500, 64, 30), (choice, 40, 5, None), (choice, 256, 26, None), (choice, 100, 0, 0.5), (choice, 33, 0, 1.5),
              (places, 100, 120, 9, 20), (chances, 5, 300, 2, True), (chances, 64, 140, 1, False)]
     right = 0
     for function, *arguments in cases:
