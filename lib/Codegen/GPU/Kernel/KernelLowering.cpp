@@ -69,6 +69,7 @@ private:
   LogicalResult lowerRegions(Operation *op);
   LogicalResult share(Operation *op);
   bool startsReduction(linalg::FillOp fill);
+  bool comesEarly();
   LaunchInfo describeLaunch();
 
   Value index(Location loc, int64_t value) {
@@ -551,11 +552,18 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
+/// Can blocks come while those of the kernel before are still there? They are
+/// short, and a launch takes as long as many of them.
+bool KernelLowering::comesEarly() {
+  return (rowSums || warpRows) && options.target.capability >= 90;
+}
+
 LaunchInfo KernelLowering::describeLaunch() {
   LaunchInfo info;
   info.threads = options.threads;
   info.sharedBytes = plan.sharedBytes + stagingBytes;
   info.scratchBytes = plan.scratchBytes;
+  info.pdl = comesEarly();
   assert((!grid.oneBlock || (!shared && splitsOfRows == 1)) &&
          "a kernel whose tiles have splits is one loop without conflicts");
   if (splitsOfRows > 1) {
@@ -613,6 +621,12 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
   placeBuffers();
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();
+  if (comesEarly()) {
+    using Control = NVVM::GridDepActionKind;
+    rewriter.setInsertionPointToStart(&kernel.getBody().front());
+    for (Control action : {Control::launch_dependents, Control::wait})
+      NVVM::GriddepcontrolOp::create(rewriter, kernel.getLoc(), action);
+  }
 
   if (minBlocks > 1)
     kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),

@@ -1,8 +1,9 @@
 // Tiles that are rows lie in the registers of a warp, which is a block: no shared memory, no barriers. A
 // lane has 4 elements side by side of each 128. Floats are combined by shuffles, integers by one op.
-// Where the loop reads what it writes, or tiles are longer, a block of 256 threads has shared memory.
+// From sm_90 on such a kernel begins while the one before ends. Where the loop reads what it writes, or tiles are longer, a block of 256 threads has shared memory.
 
 // RUN: pit-opt %s --convert-pit-to-gpu | FileCheck %s
+// RUN: pit-opt %s --convert-pit-to-gpu=chip=sm_90 | FileCheck %s --check-prefix=EARLY
 
 
 module {
@@ -10,6 +11,11 @@ module {
     // CHECK-LABEL: gpu.func @rows(
     // CHECK-SAME: known_block_size = array<i32: 32, 1, 1>
     // CHECK-SAME: #pit.launch_info<threads = 32>
+    // EARLY-LABEL: gpu.func @rows(
+    // EARLY-SAME: #pit.launch_info<threads = 32, pdl = true>
+    // EARLY-NEXT: nvvm.griddepcontrol launch_dependents
+    // EARLY-NEXT: nvvm.griddepcontrol wait
+    // CHECK-NOT: griddepcontrol
     // CHECK-NOT: gpu.barrier
     // CHECK: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr -> vector<4xf32>
     // CHECK: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr -> vector<4xf32>
