@@ -245,11 +245,12 @@ def check(q, k, sizes, align, top_k, top_p, last_queries, window, segments, line
     if framework_of(q) != framework_of(k) and hasattr(q, "new_empty") != hasattr(k, "new_empty"):
         raise Error(f"{NAME}: q is an array of {framework_of(q)}, k one of {framework_of(k)}; pass "
                     "arrays of one framework")
+    of_q, of_k = q.shape, k.shape  # once: a tensor makes one each time
     for at, what in ((0, "a batch of"), (3, "elements of a head:")):
-        if q.shape[at] != k.shape[at]:
-            raise Error(f"{NAME}: q has {what} {q.shape[at]}, k {k.shape[at]}; they are equal")
-    if k.shape[1] == 0 or q.shape[1] % k.shape[1]:
-        raise Error(f"{NAME}: q has {q.shape[1]} heads, k has {k.shape[1]}; each of these serves as "
+        if of_q[at] != of_k[at]:
+            raise Error(f"{NAME}: q has {what} {of_q[at]}, k {of_k[at]}; they are equal")
+    if of_k[1] == 0 or of_q[1] % of_k[1]:
+        raise Error(f"{NAME}: q has {of_q[1]} heads, k has {of_k[1]}; each of these serves as "
                     "many of q's, so their number divides the other")
     if align not in ("start", "end"):
         raise Error(f"{NAME}: align is {align!r}; it is 'start' or 'end'")

@@ -186,8 +186,9 @@ def paged_attention(q, k_cache, v_cache, page_table, lengths, *, causal=True, wi
     """
     name = PagedAttention.name
     rank = rank_of(name, "q", q)
+    shape = tuple(q.shape)  # once: a tensor makes one each time
     if rank not in (3, 4):
-        raise Error(f"{name}: q has shape {tuple(q.shape)}; it must have rank 3 or 4: (batch, heads, "
+        raise Error(f"{name}: q has shape {shape}; it must have rank 3 or 4: (batch, heads, "
                     "d), or (batch, heads, queries, d)")
     for what, x in (("k_cache", k_cache), ("v_cache", v_cache)):
         if rank_of(name, what, x) != 4:
@@ -196,8 +197,9 @@ def paged_attention(q, k_cache, v_cache, page_table, lengths, *, causal=True, wi
     if rank_of(name, "page_table", page_table) != 2:
         raise Error(f"{name}: page_table has shape {tuple(page_table.shape)}; it must have rank 2: "
                     "(batch, pages of a sequence)")
-    batch, heads, d = q.shape[0], q.shape[1], q.shape[-1]
-    queries, groups = (q.shape[2] if rank == 4 else 1), k_cache.shape[2]
+    (batch, heads), d = shape[:2], shape[-1]
+    cache = k_cache.shape
+    queries, groups = (shape[2] if rank == 4 else 1), cache[2]
     if groups == 0 or heads % groups:
         raise Error(f"{name}: q has {heads} heads, k_cache has {groups}; each of these serves as many "
                     "of q's, so their number divides the other")
@@ -208,18 +210,17 @@ def paged_attention(q, k_cache, v_cache, page_table, lengths, *, causal=True, wi
     splits = _numbers.whole(name, "splits", splits)
     if splits is None:
         splits = splits_of(is_on_gpu(q), batch * groups * -(-rows // ROW_TILE),
-                           page_table.shape[1] * k_cache.shape[1])
+                           page_table.shape[1] * cache[1])
     given = [(n, x) for n, x in zip(SCALES, (k_scale, v_scale)) if x is not None]
     for what, x in given:
         rank_of(name, what, x)
     scales = tuple(None if x is None else pattern(
-        what, x.shape, k_cache.shape[:3], "(pages, places of a page, heads of keys)", "csg", name)
+        what, x.shape, cache[:3], "(pages, places of a page, heads of keys)", "csg", name)
         for what, x in zip(SCALES, (k_scale, v_scale)))
-    shape = tuple(q.shape[:-1])
     outs = None
     if out is not None:
         outs = out if return_lse else (out,)
-        outs = tuple(x.reshape((batch, groups, rows, *x.shape[len(shape):])) for x in outs)
+        outs = tuple(x.reshape((batch, groups, rows, *x.shape[rank - 1:])) for x in outs)
         outs = outs if return_lse else outs[0]
     op = paged_op(queries, scale, softcap, bool(causal), window, splits,
                   is_narrow(k_cache) or is_narrow(v_cache), scales, bool(return_lse))
@@ -228,5 +229,5 @@ def paged_attention(q, k_cache, v_cache, page_table, lengths, *, causal=True, wi
     if out is not None:
         return out
     results = found if return_lse else (found,)
-    results = tuple(x.reshape(shape + tuple(x.shape[3:])) for x in results)
+    results = tuple(x.reshape((*shape[:-1], *x.shape[3:])) for x in results)
     return results if return_lse else results[0]
