@@ -28,21 +28,21 @@ PIT_RT_EXPORT int32_t pit_rt_lists_cpu_feature(const char *name);
 PIT_RT_EXPORT const char *pit_rt_explain_missing(const char *message);
 
 #define PIT_MANIFEST_MAGIC 0x4D544950 // "PITM" in memory
-#define PIT_MANIFEST_VERSION 5
+#define PIT_MANIFEST_VERSION 6
 #define PIT_MANIFEST_WORD0                                                     \
   (PIT_MANIFEST_MAGIC | ((int64_t)PIT_MANIFEST_VERSION << 32))
 
 /// DLPack's type code and bits of an element in one word.
 #define PIT_DTYPE_WORD(code, bits) ((int64_t)(code) | (int64_t)(bits) << 8)
 
-/// Operations of a size's postfix program; at most PIT_SHAPE_MAX_WORDS words
+/// Operations of a size's postfix program; at most PIT_SHAPE_MAX_OPS of them
 /// and PIT_SHAPE_MAX_DEPTH values on the stack. Values are signed, divisors
 /// must be positive, quotients are rounded down (floor) or up (ceil), and a % b
 /// is a - floor(a / b) * b.
 enum {
-  PIT_SHAPE_CONST = 0, ///< word c: push c, which may be negative
-  PIT_SHAPE_DIM = 1, ///< words arg, dim: push a dimension of a tensor argument
-                     ///< (of an index argument: of the tensor it indexes)
+  PIT_SHAPE_CONST = 0, ///< push `value`, which may be negative
+  PIT_SHAPE_DIM = 1,   ///< push dimension `value` of tensor argument `arg` (of
+                       ///< an index argument: of the tensor it indexes)
   PIT_SHAPE_ADD = 2,
   PIT_SHAPE_MUL = 3,
   PIT_SHAPE_FLOORDIV = 4,
@@ -50,21 +50,27 @@ enum {
   PIT_SHAPE_MOD = 6,
   PIT_SHAPE_UNKNOWN = 7, ///< push "not known"; any result with it is not
                          ///< known, and such a dimension is not checked
-  PIT_SHAPE_SCALAR = 8 ///< word arg: push the value of a signed scalar argument
+  PIT_SHAPE_SCALAR = 8   ///< push the value of the signed scalar argument `arg`
 };
-#define PIT_SHAPE_MAX_WORDS 256
+#define PIT_SHAPE_MAX_OPS 256
 #define PIT_SHAPE_MAX_DEPTH 32
 
-/// A size that a call has: the words of a program that leaves it on the stack.
+typedef struct pit_shape_op {
+  int32_t op;    ///< PIT_SHAPE_*
+  int32_t arg;   ///< of DIM and SCALAR; else 0
+  int64_t value; ///< of CONST and DIM; else 0
+} pit_shape_op;
+
+/// A size that a call has: a program that leaves it on the stack.
 typedef struct pit_shape_program {
-  const int64_t *words;
-  int64_t count; ///< of words
+  const pit_shape_op *ops;
+  int64_t count;
 } pit_shape_program;
 
-/// The program of these words.
+/// The program of these operations.
 #define PIT_SHAPE_PROGRAM(...)                                                 \
-  {(const int64_t[]){__VA_ARGS__},                                             \
-   sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)}
+  {(const pit_shape_op[]){__VA_ARGS__},                                        \
+   sizeof((const pit_shape_op[]){__VA_ARGS__}) / sizeof(pit_shape_op)}
 
 /// The first program's value is equal to the second's, or not less.
 enum { PIT_REQUIRE_EQUAL = 0, PIT_REQUIRE_AT_LEAST = 1 };
@@ -274,24 +280,27 @@ PIT_RT_EXPORT int32_t pit_rt_build(pit_frame *frame, const pit_build *build,
                                    const pit_bitmap *bitmap, pit_place *place,
                                    const pit_index **index);
 
+/// The packed micro-tiles of an index.
+typedef struct pit_packed {
+  void *memory; ///< row p, of micro_tile[0] elements, is for position p
+  int64_t rows; ///< that there is room for: all that there may be
+  int64_t done; ///< set by the build: 1 if it wrote the rows, else 0
+} pit_packed;
+
 /// As pit_rt_build, of values of the tensor's shape; and the build may write
-/// what the micro-tiles hold while it has them at hand. Then `*done` is 1, and
-/// row p of `packed`, of micro_tile[0] elements, has those of the micro-tile at
-/// position p. There is room for `rows` of them, all that there may be; where
-/// the tensor ends within a micro-tile, zeros. If the build cannot do it in one
-/// pass, `*done` is 0, and
-/// nothing was written: on the CPU, of constant memory, on devices without
-/// clusters of blocks (before sm_90), of elements that do not have 2 bytes, of
-/// micro-tiles other than [width, 1] with a width of 8, 16, or 32, 64, 128 or
-/// 256, of rows that are not aligned to 16 bytes, and of rows that do not fit
-/// in the registers of a cluster: 16384 elements, or from 64 rows on 524288 for
-/// all rows of a micro-tile.
+/// the elements of the micro-tiles to `packed` while it has them at hand, with
+/// zeros where the tensor ends within a micro-tile. If the build cannot do it
+/// in one pass, nothing was written: on the CPU, of constant memory, on devices
+/// without clusters of blocks (before sm_90), of elements that do not have 2
+/// bytes, of micro-tiles other than [width, 1] with a width of 8, 16, or 32,
+/// 64, 128 or 256, of rows that are not aligned to 16 bytes, and of rows that
+/// do not fit in the registers of a cluster: 16384 elements, or from 64 rows on
+/// 524288 for all rows of a micro-tile.
 PIT_RT_EXPORT int32_t pit_rt_build_packed(pit_frame *frame,
                                           const pit_build *build,
-                                          const pit_view *data, void *packed,
-                                          int64_t rows, pit_place *place,
-                                          const pit_index **index,
-                                          int32_t *done);
+                                          const pit_view *data,
+                                          pit_packed *packed, pit_place *place,
+                                          const pit_index **index);
 
 #define PIT_MAX_VARIANTS 16
 #define PIT_VARIANT_DENSE (-1)
@@ -369,25 +378,30 @@ typedef struct pit_device_choice {
   int32_t known;
 } pit_device_choice;
 
+/// Earlier findings of the call about the data of a choice on a device. Each may
+/// be NULL.
+typedef struct pit_choice_facts {
+  /// Another choice: only where it took variant 0 one of the variants is taken,
+  /// else none of them, and the number is -1.
+  const pit_device_choice *after;
+  /// An earlier choice by the same data: the device does not read that again if
+  /// it has scanned it for that one, and for all indices that this one needs.
+  const pit_device_choice *seen;
+  /// The bitmap of the data (pit_rt_bitmap), which then is not read.
+  const pit_bitmap *bitmap;
+} pit_choice_facts;
+
 /// As pit_rt_choose, of a program for a device, which chooses there; the host
 /// does not wait for it. `*choice` lives until pit_rt_leave, or until the
 /// `place` chooses again. Variant 0 must be dense, and the costs of the fullest
 /// group 0. The host knows the variant if the costs tell without a scan, and
 /// while calls run dense after scans that ended dense, as far as it has heard
 /// of them. A call that a graph captures leaves that to the device, so that the
-/// graph scans as rarely as a program does.
-///
-/// If `after` is not NULL, it is another choice of the call: only where that
-/// took variant 0 one of the variants is taken, else none of them, and the
-/// number is -1. If `seen` is not NULL, it is an earlier choice of the call by
-/// the same data: the device does not read that again if it has looked for that
-/// one, and for all indices that this one needs. If `bitmap` is not NULL, it is
-/// that of the data (pit_rt_bitmap), which then is not read; PIT_CHOOSE_SEEN is
-/// not a flag here.
+/// graph scans as rarely as a program does. `facts` may be NULL, and
+/// PIT_CHOOSE_SEEN is not a flag here.
 PIT_RT_EXPORT int32_t pit_rt_choose_on_device(
     pit_frame *frame, const pit_variants *variants, const pit_view *data,
-    const pit_cost *costs, const pit_device_choice *after,
-    const pit_device_choice *seen, const pit_bitmap *bitmap, pit_place *place,
+    const pit_cost *costs, const pit_choice_facts *facts, pit_place *place,
     const pit_device_choice **choice);
 
 /// As pit_rt_build, of the index of one of the variants of a choice, in the
@@ -429,24 +443,28 @@ typedef struct pit_image {
   int64_t size;
 } pit_image;
 
-/// Starts a kernel of an image on the call's stream: `params` as cuLaunchKernel
-/// takes them. The grid is `blocks` along x and `split`, at least 1, along y;
-/// blocks <= 0 starts nothing. More than INT32_MAX and 65535, what a device can
-/// do, are cut to that: kernels have loops over the grid in both directions.
-/// `shared_bytes` is dynamic shared memory.
-PIT_RT_EXPORT int32_t pit_rt_launch(pit_frame *frame, const pit_image *image,
-                                    const char *kernel, int64_t blocks,
-                                    int64_t split, int32_t threads,
-                                    int32_t shared_bytes, void **params);
+/// The kernel waits itself until the work before it is done
+/// (griddepcontrol.wait) and touches no memory earlier: from sm_90 on it may be
+/// started while that still runs.
+#define PIT_KERNEL_PDL 1
 
-/// As pit_rt_launch, of a kernel that waits itself until the work before it is
-/// done (griddepcontrol.wait) and touches no memory earlier: from sm_90 on it
-/// may be started while that still runs.
-PIT_RT_EXPORT int32_t pit_rt_launch_pdl(pit_frame *frame,
-                                        const pit_image *image,
-                                        const char *kernel, int64_t blocks,
-                                        int64_t split, int32_t threads,
-                                        int32_t shared_bytes, void **params);
+/// A kernel of an image, constant data.
+typedef struct pit_kernel {
+  const pit_image *image;
+  const char *name;
+  int32_t threads;      ///< of a block
+  int32_t shared_bytes; ///< dynamic shared memory of a block
+  int32_t flags;        ///< PIT_KERNEL_*
+  int32_t reserved;
+} pit_kernel;
+
+/// Starts a kernel on the call's stream: `params` as cuLaunchKernel takes them.
+/// The grid is `blocks` along x and `split`, at least 1, along y; blocks <= 0
+/// starts nothing. More than INT32_MAX and 65535, what a device can do, are cut
+/// to that: kernels have loops over the grid in both directions.
+PIT_RT_EXPORT int32_t pit_rt_launch(pit_frame *frame, const pit_kernel *kernel,
+                                    int64_t blocks, int64_t split,
+                                    void **params);
 
 /// Copies between pieces of device memory, on the call's stream.
 PIT_RT_EXPORT int32_t pit_rt_copy(pit_frame *frame, void *to, const void *from,

@@ -135,14 +135,8 @@ static SmallVector<Value> unpackViews(OpBuilder &builder, Location loc,
     else
       unpacker.scalar(type.getParamType(unpacker.args.size()));
   }
-  for (const Manifest::Result &result : manifest.results) {
-    SmallVector<int64_t> dims;
-    for (const ShapeProgram &program : result.dims)
-      dims.push_back(program.size() == 2 && program[0] == PIT_SHAPE_CONST
-                         ? program[1]
-                         : -1);
-    unpacker.tensor(dims);
-  }
+  for (const Manifest::Result &result : manifest.results)
+    unpacker.tensor(llvm::map_to_vector(result.dims, getStaticSize));
   return std::move(unpacker.args);
 }
 

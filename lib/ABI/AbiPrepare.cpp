@@ -94,7 +94,9 @@ struct AbiPrepare : pit::impl::PitAbiPrepareBase<AbiPrepare> {
 
 /// Is a size known only when the result is?
 static bool isUnknown(const ShapeProgram &program) {
-  return llvm::is_contained(program, int64_t(PIT_SHAPE_UNKNOWN));
+  return llvm::any_of(program, [](const pit_shape_op &op) {
+    return op.op == PIT_SHAPE_UNKNOWN;
+  });
 }
 
 /// The manifest of a function on tensors.

@@ -67,7 +67,7 @@ static int64_t getRank(Value tensor) {
 void Requirements::add(int64_t relation, AffineExpr lhs, AffineExpr rhs) {
   ShapeProgram left = shapes.toProgram(lhs), right = shapes.toProgram(rhs);
   for (const ShapeProgram &side : {left, right})
-    if (side.front() == PIT_SHAPE_UNKNOWN)
+    if (side.front().op == PIT_SHAPE_UNKNOWN)
       return;
   list.push_back({relation, left, right});
 }

@@ -1,7 +1,6 @@
 //===- Manifest.cpp - What an entry point takes and gives -----------------===//
 
 #include "pit/ABI/Manifest.h"
-#include "pit-runtime/Abi.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -28,15 +27,40 @@ std::optional<int64_t> pit::getDtypeWord(Type type) {
   return PIT_DTYPE_WORD(code, integer.getWidth());
 }
 
+int64_t pit::getStaticSize(const ShapeProgram &program) {
+  pit_shape_op op = program.front();
+  return program.size() == 1 && op.op == PIT_SHAPE_CONST && op.value >= 0
+             ? op.value
+             : -1;
+}
+
+static bool hasArg(int64_t op) {
+  return op == PIT_SHAPE_DIM || op == PIT_SHAPE_SCALAR;
+}
+static bool hasValue(int64_t op) {
+  return op == PIT_SHAPE_CONST || op == PIT_SHAPE_DIM;
+}
+
+static void append(const ShapeProgram &program, SmallVector<int64_t> &words) {
+  SmallVector<int64_t> own;
+  for (pit_shape_op op : program) {
+    own.push_back(op.op);
+    if (hasArg(op.op))
+      own.push_back(op.arg);
+    if (hasValue(op.op))
+      own.push_back(op.value);
+  }
+  words.push_back(own.size());
+  words.append(own);
+}
+
 SmallVector<int64_t>
 pit::encodeRequirements(ArrayRef<Manifest::Requirement> requirements) {
   SmallVector<int64_t> words = {int64_t(requirements.size())};
   for (const Manifest::Requirement &requirement : requirements) {
     words.push_back(requirement.relation);
-    for (const ShapeProgram *side : {&requirement.lhs, &requirement.rhs}) {
-      words.push_back(side->size());
-      words.append(*side);
-    }
+    for (const ShapeProgram *side : {&requirement.lhs, &requirement.rhs})
+      append(*side, words);
   }
   return words;
 }
@@ -61,10 +85,8 @@ SmallVector<int64_t> Manifest::encode() const {
   words.append(encodeRequirements(requirements));
   for (const Result &result : results) {
     words.append({result.dtype, int64_t(result.dims.size())});
-    for (const ShapeProgram &program : result.dims) {
-      words.push_back(program.size());
-      words.append(program);
-    }
+    for (const ShapeProgram &program : result.dims)
+      append(program, words);
   }
   return words;
 }
@@ -91,6 +113,23 @@ struct Reader {
     words = words.drop_front(count);
     return taken;
   }
+  ShapeProgram takeProgram() {
+    SmallVector<int64_t> taken = take(take(), 3 * PIT_SHAPE_MAX_OPS);
+    Reader own{taken};
+    ShapeProgram program;
+    while (own.ok && !own.words.empty()) {
+      pit_shape_op op = {};
+      op.op = static_cast<int32_t>(own.take());
+      own.ok &= op.op >= PIT_SHAPE_CONST && op.op <= PIT_SHAPE_SCALAR;
+      if (hasArg(op.op))
+        op.arg = static_cast<int32_t>(own.take());
+      if (hasValue(op.op))
+        op.value = own.take();
+      program.push_back(op);
+    }
+    ok &= own.ok && !program.empty();
+    return program;
+  }
   ArrayRef<int64_t> words;
   bool ok = true;
 };
@@ -105,8 +144,8 @@ static SmallVector<Manifest::Requirement> readRequirements(Reader &in) {
     requirement.relation = in.take();
     in.ok &= requirement.relation == PIT_REQUIRE_EQUAL ||
              requirement.relation == PIT_REQUIRE_AT_LEAST;
-    requirement.lhs = in.take(in.take(), PIT_SHAPE_MAX_WORDS);
-    requirement.rhs = in.take(in.take(), PIT_SHAPE_MAX_WORDS);
+    requirement.lhs = in.takeProgram();
+    requirement.rhs = in.takeProgram();
   }
   return requirements;
 }
@@ -151,7 +190,7 @@ std::optional<Manifest> Manifest::decode(ArrayRef<int64_t> words) {
     int64_t rank = in.take();
     in.ok &= rank >= 0 && rank <= PIT_MAX_RANK;
     for (int64_t d = 0; in.ok && d < rank; ++d)
-      result.dims.push_back(in.take(in.take(), PIT_SHAPE_MAX_WORDS));
+      result.dims.push_back(in.takeProgram());
   }
   if (!in.ok || numArgs < 0 || numResults < 0 || !in.words.empty())
     return std::nullopt;

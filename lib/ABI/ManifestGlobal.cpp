@@ -22,7 +22,8 @@ static_assert(offsetof(pit_arg_info, dtype) == 4 &&
               offsetof(pit_arg_info, micro_tile) == 88 &&
               offsetof(pit_arg_info, step) == 152 &&
               sizeof(pit_arg_info) == 216 && PIT_MAX_RANK == 8);
-static_assert(sizeof(pit_shape_program) == 16 &&
+static_assert(offsetof(pit_shape_op, value) == 8 &&
+              sizeof(pit_shape_op) == 16 && sizeof(pit_shape_program) == 16 &&
               offsetof(pit_requirement, sides) == 8 &&
               sizeof(pit_requirement) == 40);
 static_assert(offsetof(pit_manifest, num_args) == 8 &&
@@ -32,7 +33,7 @@ static_assert(offsetof(pit_manifest, num_args) == 8 &&
 
 namespace {
 /// The fields of the constant.
-enum { kHead, kValues, kRequirements, kSizes, kWords };
+enum { kHead, kValues, kRequirements, kSizes, kOps };
 
 /// Builds the value of the constant in its initializer.
 class Initializer {
@@ -78,6 +79,7 @@ private:
   Value info(int64_t kind, int64_t dtype, ArrayRef<int64_t> dims, int64_t rank,
              int64_t axis, ArrayRef<int64_t> microTile, ArrayRef<int64_t> step);
   Value program(const ShapeProgram &program);
+  Value operation(pit_shape_op op);
   /// The address of element `i` of a list in the constant; null of an empty
   /// one.
   Value addressIn(unsigned field, int64_t i);
@@ -85,38 +87,32 @@ private:
   OpBuilder &b;
   Location loc;
   const Manifest &manifest;
-  Type pointer, infoType, programType, requirementType, headType;
+  Type pointer, infoType, opType, programType, requirementType, headType;
   SmallVector<const ShapeProgram *> sizes; ///< of dims that calls differ in
-  SmallVector<int64_t> allWords;           ///< of all programs
-  int64_t used = 0;                        ///< of these words
+  SmallVector<pit_shape_op> allOps;        ///< of all programs
+  int64_t used = 0;                        ///< of these operations
   LLVM::GlobalOp global;
 };
 } // namespace
-
-/// The size that a program always leaves; -1 if calls differ in it.
-static int64_t staticSize(const ShapeProgram &program) {
-  return program.size() == 2 && program[0] == PIT_SHAPE_CONST && program[1] >= 0
-             ? program[1]
-             : -1;
-}
 
 LLVM::LLVMStructType Initializer::layOut() {
   Type i8 = integer(8), i16 = integer(16), i32 = integer(32), i64 = integer(64);
   Type numbers = LLVM::LLVMArrayType::get(i64, PIT_MAX_RANK);
   infoType = structOf({i32, structOf({i8, i8, i16}), i32, i32, numbers, i32,
                        i32, numbers, numbers});
+  opType = structOf({i32, i32, i64});
   programType = structOf({pointer, i64});
   requirementType = structOf({i64, LLVM::LLVMArrayType::get(programType, 2)});
   headType =
       structOf({i64, i32, i32, i32, i32, i64, pointer, pointer, pointer});
   for (const Manifest::Requirement &requirement : manifest.requirements)
     for (const ShapeProgram *side : {&requirement.lhs, &requirement.rhs})
-      allWords.append(*side);
+      allOps.append(*side);
   for (const Manifest::Result &result : manifest.results)
     for (const ShapeProgram &program : result.dims)
-      if (staticSize(program) < 0) {
+      if (getStaticSize(program) < 0) {
         sizes.push_back(&program);
-        allWords.append(program);
+        allOps.append(program);
       }
   return structOf(
       {headType,
@@ -124,7 +120,7 @@ LLVM::LLVMStructType Initializer::layOut() {
                                 manifest.args.size() + manifest.results.size()),
        LLVM::LLVMArrayType::get(requirementType, manifest.requirements.size()),
        LLVM::LLVMArrayType::get(programType, sizes.size()),
-       LLVM::LLVMArrayType::get(i64, allWords.size())});
+       LLVM::LLVMArrayType::get(opType, allOps.size())});
 }
 
 Value Initializer::addressIn(unsigned field, int64_t i) {
@@ -158,14 +154,19 @@ Value Initializer::argument(const Manifest::Arg &arg) {
 }
 
 Value Initializer::result(const Manifest::Result &result) {
-  SmallVector<int64_t> dims = llvm::map_to_vector(result.dims, staticSize);
+  SmallVector<int64_t> dims = llvm::map_to_vector(result.dims, getStaticSize);
   return info(PIT_KIND_TENSOR, result.dtype, dims, dims.size(), 0, {}, {});
 }
 
 Value Initializer::program(const ShapeProgram &program) {
-  Value first = addressIn(kWords, used);
+  Value first = addressIn(kOps, used);
   used += program.size();
   return aggregate(programType, {first, constant(64, program.size())});
+}
+
+Value Initializer::operation(pit_shape_op op) {
+  return aggregate(opType, {constant(32, op.op), constant(32, op.arg),
+                            constant(64, op.value)});
 }
 
 Value Initializer::build(LLVM::GlobalOp of) {
@@ -194,10 +195,12 @@ Value Initializer::build(LLVM::GlobalOp of) {
        addressIn(kValues, 0), addressIn(kRequirements, 0),
        addressIn(kSizes, 0)});
   ArrayRef<Type> fields = type.getBody();
-  return aggregate(type,
-                   {head, aggregate(fields[kValues], values),
-                    aggregate(fields[kRequirements], requirements),
-                    aggregate(fields[kSizes], programs), words(allWords)});
+  SmallVector<Value> operations = llvm::map_to_vector(
+      allOps, [&](pit_shape_op op) { return operation(op); });
+  return aggregate(type, {head, aggregate(fields[kValues], values),
+                          aggregate(fields[kRequirements], requirements),
+                          aggregate(fields[kSizes], programs),
+                          aggregate(fields[kOps], operations)});
 }
 
 LLVM::GlobalOp mlir::pit::emitManifest(OpBuilder &builder, Location loc,

@@ -248,18 +248,19 @@ AffineExpr ShapeExprs::ofIndexOp(Operation *op) {
 static std::optional<int64_t>
 append(AffineExpr expr, ArrayRef<std::pair<int64_t, int64_t>> symbols,
        ShapeProgram &program) {
-  if (program.size() > PIT_SHAPE_MAX_WORDS)
+  if (program.size() > PIT_SHAPE_MAX_OPS)
     return std::nullopt;
   if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-    program.append({PIT_SHAPE_CONST, constant.getValue()});
+    program.push_back({PIT_SHAPE_CONST, 0, constant.getValue()});
     return 1;
   }
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
-    auto [arg, dim] = symbols[symbol.getPosition()];
+    auto [argument, dim] = symbols[symbol.getPosition()];
+    auto arg = static_cast<int32_t>(argument);
     if (dim == ShapeExprs::kScalar)
-      program.append({PIT_SHAPE_SCALAR, arg});
+      program.push_back({PIT_SHAPE_SCALAR, arg, 0});
     else
-      program.append({PIT_SHAPE_DIM, arg, dim});
+      program.push_back({PIT_SHAPE_DIM, arg, dim});
     return 1;
   }
   auto binary = cast<AffineBinaryOpExpr>(expr);
@@ -271,19 +272,19 @@ append(AffineExpr expr, ArrayRef<std::pair<int64_t, int64_t>> symbols,
     return std::nullopt;
   switch (expr.getKind()) {
   case AffineExprKind::Add:
-    program.push_back(PIT_SHAPE_ADD);
+    program.push_back({PIT_SHAPE_ADD, 0, 0});
     break;
   case AffineExprKind::Mul:
-    program.push_back(PIT_SHAPE_MUL);
+    program.push_back({PIT_SHAPE_MUL, 0, 0});
     break;
   case AffineExprKind::FloorDiv:
-    program.push_back(PIT_SHAPE_FLOORDIV);
+    program.push_back({PIT_SHAPE_FLOORDIV, 0, 0});
     break;
   case AffineExprKind::CeilDiv:
-    program.push_back(PIT_SHAPE_CEILDIV);
+    program.push_back({PIT_SHAPE_CEILDIV, 0, 0});
     break;
   default:
-    program.push_back(PIT_SHAPE_MOD);
+    program.push_back({PIT_SHAPE_MOD, 0, 0});
     break;
   }
   return std::max(*lhs, *rhs + 1);
@@ -295,7 +296,7 @@ ShapeProgram ShapeExprs::toProgram(AffineExpr expr) const {
   if (expr)
     stack = append(expr, symbols, program);
   if (!stack || *stack > PIT_SHAPE_MAX_DEPTH ||
-      program.size() > PIT_SHAPE_MAX_WORDS)
-    return {PIT_SHAPE_UNKNOWN};
+      program.size() > PIT_SHAPE_MAX_OPS)
+    return {{PIT_SHAPE_UNKNOWN, 0, 0}};
   return program;
 }

@@ -40,18 +40,16 @@ static void printDtype(int64_t dtype, raw_ostream &os) {
 }
 
 /// Prints a program as a formula of the arguments' dimensions.
-static std::string toFormula(ArrayRef<int64_t> program) {
+static std::string toFormula(const ShapeProgram &program) {
   SmallVector<std::string> stack;
-  for (size_t i = 0; i < program.size();) {
-    int64_t op = program[i++];
+  for (auto [op, arg, value] : program) {
     if (op == PIT_SHAPE_CONST) {
-      stack.push_back(llvm::itostr(program[i++]));
+      stack.push_back(llvm::itostr(value));
     } else if (op == PIT_SHAPE_DIM) {
-      stack.push_back("dim " + llvm::itostr(program[i + 1]) + " of arg " +
-                      llvm::itostr(program[i]));
-      i += 2;
+      stack.push_back("dim " + llvm::itostr(value) + " of arg " +
+                      llvm::itostr(arg));
     } else if (op == PIT_SHAPE_SCALAR) {
-      stack.push_back("arg " + llvm::itostr(program[i++]));
+      stack.push_back("arg " + llvm::itostr(arg));
     } else if (op == PIT_SHAPE_UNKNOWN) {
       stack.push_back("?");
     } else {

@@ -4,12 +4,12 @@
 
 // CHECK-DAG: llvm.func @pit_rt_enter(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
 // CHECK-DAG: llvm.func @pit_rt_leave(!llvm.ptr, i32) -> i32
-// CHECK: llvm.mlir.global external constant @pit_f_manifest() {{.*}} : !llvm.struct<(struct<(i64, i32, i32, i32, i32, i64, ptr, ptr, ptr)>, array<5 x struct<{{.*}}>>, array<0 x {{.*}}>, array<1 x struct<(ptr, i64)>>, array<3 x i64>)>
+// CHECK: llvm.mlir.global external constant @pit_f_manifest() {{.*}} : !llvm.struct<(struct<(i64, i32, i32, i32, i32, i64, ptr, ptr, ptr)>, array<5 x struct<{{.*}}>>, array<0 x {{.*}}>, array<1 x struct<(ptr, i64)>>, array<1 x struct<(i32, i32, i64)>>)>
 // CHECK: llvm.mlir.constant(dense<[-1, 4, 0, 0, 0, 0, 0, 0]> : tensor<8xi64>)
 // The second size of the result is a program, the first one is known.
 // CHECK: llvm.mlir.constant(dense<[4, -1, 0, 0, 0, 0, 0, 0]> : tensor<8xi64>)
-// CHECK: llvm.mlir.constant(22772205904 : i64)
-// CHECK: llvm.mlir.constant(dense<[1, 0, 0]> : tensor<3xi64>)
+// CHECK: llvm.mlir.constant(27067173200 : i64)
+// CHECK: llvm.insertvalue %{{.*}}, %{{.*}}[2] : !llvm.struct<(i32, i32, i64)>
 // CHECK: llvm.return
 
 // CHECK-LABEL: llvm.func @pit_f(
@@ -51,7 +51,7 @@
 llvm.func @f(%frame: !llvm.ptr {pit.frame}, %a: !llvm.ptr, %a1: !llvm.ptr, %a2: i64, %a3: i64, %a4: i64, %a5: i64, %a6: i64,
              %s: f32, %p: i1, %i: !llvm.ptr,
              %o: !llvm.ptr, %o1: !llvm.ptr, %o2: i64, %o3: i64, %o4: i64, %o5: i64, %o6: i64) -> i32
-    attributes {pit.manifest = array<i64: 22772205904, 4, 1, 0, 1,
+    attributes {pit.manifest = array<i64: 27067173200, 4, 1, 0, 1,
       0, 8194, 2, -1, 4,
       2, 8194,
       2, 2054,
@@ -65,7 +65,7 @@ llvm.func @f(%frame: !llvm.ptr {pit.frame}, %a: !llvm.ptr, %a1: !llvm.ptr, %a2: 
 // CHECK-LABEL: llvm.func @pit_g(
 // CHECK-NOT: pit_rt_workers
 // CHECK: llvm.call @pit_g.body(%{{.*}}) : (!llvm.ptr) -> i32
-llvm.func @g(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 22772205904, 0, 0, 0, 1, 0>} {
+llvm.func @g(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 27067173200, 0, 0, 0, 1, 0>} {
   llvm.call @helper() : () -> ()
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
@@ -88,7 +88,7 @@ llvm.func @outside()
 // CHECK: %[[FRAME:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr
 // CHECK-NEXT: llvm.call @pit_rt_workers(%[[FRAME]]) : (!llvm.ptr) -> i32
 // CHECK-NEXT: llvm.call @pit_parallel.body(%[[FRAME]])
-llvm.func @parallel(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 22772205904, 0, 0, 0, 1, 0>} {
+llvm.func @parallel(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 27067173200, 0, 0, 0, 1, 0>} {
   omp.parallel {
     omp.terminator
   }
@@ -103,7 +103,7 @@ llvm.func @parallel(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i
 
 // -----
 
-// expected-error @below {{has a pit.manifest that is no manifest of version 5}}
+// expected-error @below {{has a pit.manifest that is no manifest of version 6}}
 llvm.func @magic(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 7, 0, 0, 0, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
@@ -112,7 +112,7 @@ llvm.func @magic(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64:
 // -----
 
 // expected-error @below {{has a pit.manifest that is no manifest}}
-llvm.func @short(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 22772205904, 1000000, 0, 0, 1, 0, 8194, 3, 4>} {
+llvm.func @short(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 27067173200, 1000000, 0, 0, 1, 0, 8194, 3, 4>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
@@ -120,19 +120,19 @@ llvm.func @short(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64:
 // -----
 
 // expected-error @below {{has 1 parameters and returns 'i32'; its manifest asks for 6 parameters and i32}}
-llvm.func @params(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 22772205904, 1, 0, 0, 1, 0, 8194, 1, -1, 0>} {
+llvm.func @params(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 27067173200, 1, 0, 0, 1, 0, 8194, 1, -1, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
 
 // -----
 
-llvm.func @h(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 22772205904, 0, 0, 0, 1, 0>} {
+llvm.func @h(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 27067173200, 0, 0, 0, 1, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
 // expected-error @below {{is exported as 'pit_h_manifest', but that name is taken}}
-llvm.func @h_manifest(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 22772205904, 0, 0, 0, 1, 0>} {
+llvm.func @h_manifest(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 27067173200, 0, 0, 0, 1, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
@@ -140,7 +140,7 @@ llvm.func @h_manifest(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array
 // -----
 
 // expected-error @below {{is exported as 'pit_program_entries', but that name is taken}}
-llvm.func @program_entries(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 22772205904, 0, 0, 0, 1, 0>} {
+llvm.func @program_entries(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 27067173200, 0, 0, 0, 1, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }

@@ -5,7 +5,7 @@
 
 // The device is the fifth word of the manifest: kDLCUDA, 2.
 // CHECK-LABEL: func.func @copy
-// CHECK-SAME: pit.manifest = array<i64: 22772205904, 2, 1, 0, 2,
+// CHECK-SAME: pit.manifest = array<i64: 27067173200, 2, 1, 0, 2,
 func.func @copy(%a: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
   return %a : tensor<4xf32>
 }

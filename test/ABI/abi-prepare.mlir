@@ -12,7 +12,7 @@
 // CHECK-SAME: %[[S:.*]]: f32,
 // CHECK-SAME: %[[I:.*]]: !pit.index<micro_tile = [32, *, 1], axis = 2, step = [8, *, 1]>,
 // CHECK-SAME: %[[OUT0:.*]]: memref<?x4xf32>, %[[OUT1:.*]]: memref<f32>) -> i32
-// CHECK-SAME: pit.manifest = array<i64: 22772205904, 3, 2, 0, 1,
+// CHECK-SAME: pit.manifest = array<i64: 27067173200, 3, 2, 0, 1,
 // CHECK-SAME:   0, 8194, 2, -1, 4,
 // CHECK-SAME:   2, 8194,
 // CHECK-SAME:   1, 3, 2, 32, 0, 1, 8, 0, 1,
@@ -38,7 +38,7 @@ func.func @add(%a: tensor<?x4xf32>, %s: f32,
 // Every dtype: f64, f16, bf16, i64, i32, i16, i8, i1 (a bool of 8 bits), index,
 // unsigned.
 // CHECK-LABEL: func.func @dtypes
-// CHECK-SAME: array<i64: 22772205904, 10, 0, 0, 1, 0, 16386, 0, 0, 4098, 0, 0, 4100, 0,
+// CHECK-SAME: array<i64: 27067173200, 10, 0, 0, 1, 0, 16386, 0, 0, 4098, 0, 0, 4100, 0,
 // CHECK-SAME: 0, 16384, 0, 0, 8192, 0, 0, 4096, 0, 0, 2048, 0, 0, 2054, 0, 0, 16384, 0, 0, 2049, 0, 0>
 func.func @dtypes(%0: tensor<f64>, %1: tensor<f16>, %2: tensor<bf16>, %3: tensor<i64>,
                   %4: tensor<i32>, %5: tensor<i16>, %6: tensor<i8>, %7: tensor<i1>,
@@ -51,7 +51,7 @@ func.func @dtypes(%0: tensor<f64>, %1: tensor<f16>, %2: tensor<bf16>, %3: tensor
 // Callers see the type in pit.element: i8 as ui8, i32 as ui32.
 // CHECK-LABEL: func.func @elements
 // CHECK-SAME: tensor<4xi8> {bufferization.writable = false},
-// CHECK-SAME: array<i64: 22772205904, 1, 1, 0, 1, 0, 2049, 1, 4, 0, 8193, 0>
+// CHECK-SAME: array<i64: 27067173200, 1, 1, 0, 1, 0, 2049, 1, 4, 0, 8193, 0>
 func.func @elements(%a: tensor<4xi8> {pit.element = ui8}) -> (i32 {pit.element = ui32}) {
   %c = arith.constant 1 : i32
   return %c : i32
@@ -202,7 +202,7 @@ func.func @rounding(%a: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>, tensor<
 
 // What pit-abi-require-shapes found goes into the manifest.
 // CHECK-LABEL: func.func @require
-// CHECK-SAME: {pit.manifest = array<i64: 22772205904, 1, 1, 0, 1, 0, 8194, 2, -1, -1,
+// CHECK-SAME: {pit.manifest = array<i64: 27067173200, 1, 1, 0, 1, 0, 8194, 2, -1, -1,
 // CHECK-SAME: 1, 0, 3, 1, 0, 0, 3, 1, 0, 1,
 // CHECK-SAME: 8194, 0>}
 func.func @require(%a: tensor<?x?xf32>) -> f32

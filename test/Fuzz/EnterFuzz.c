@@ -37,11 +37,11 @@ static const pit_manifest sum = {
                                       .dims = {-1}}},
     .requirements =
         (const pit_requirement[]){{PIT_REQUIRE_EQUAL,
-                                   {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
-                                    PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 1, 0)}}},
-    .sizes = (const pit_shape_program[]){
-        PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 1, 0, PIT_SHAPE_DIM, 1, 1,
-                          PIT_SHAPE_MUL, PIT_SHAPE_SCALAR, 2, PIT_SHAPE_ADD)}};
+                                   {PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 0, 0}),
+                                    PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 1, 0})}}},
+    .sizes = (const pit_shape_program[]){PIT_SHAPE_PROGRAM(
+        {PIT_SHAPE_DIM, 1, 0}, {PIT_SHAPE_DIM, 1, 1}, {PIT_SHAPE_MUL, 0, 0},
+        {PIT_SHAPE_SCALAR, 2, 0}, {PIT_SHAPE_ADD, 0, 0})}};
 /// g(a: ?x?x? i8) -> (? i8, as many as two of a's sizes together, ?x2 i8)
 static const pit_manifest unknown = {
     .version = PIT_MANIFEST_WORD0,
@@ -60,10 +60,10 @@ static const pit_manifest unknown = {
                                       .dtype = {PIT_DTYPE_INT, 8, 1},
                                       .rank = 2,
                                       .dims = {-1, 2}}},
-    .sizes = (const pit_shape_program[]){PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 2,
-                                                           PIT_SHAPE_DIM, 0, 1,
-                                                           PIT_SHAPE_ADD),
-                                         PIT_SHAPE_PROGRAM(PIT_SHAPE_UNKNOWN)}};
+    .sizes = (const pit_shape_program[]){
+        PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 0, 2}, {PIT_SHAPE_DIM, 0, 1},
+                          {PIT_SHAPE_ADD, 0, 0}),
+        PIT_SHAPE_PROGRAM({PIT_SHAPE_UNKNOWN, 0, 0})}};
 /// h(s: i8) -> i64
 static const pit_manifest scalars = {
     .version = PIT_MANIFEST_WORD0,

@@ -32,18 +32,18 @@ void fuzz_write_seeds(void) {
       0, 2, 32, 1, 2, 0, 255, 255,
       2, 0, 64, 1, 0, 0,
       0, 2, 32, 1, 2, 0, 255, 255,
-      1, 3, PIT_SHAPE_DIM, 0, 1, 2, PIT_SHAPE_CONST, 2,
-      3, PIT_SHAPE_DIM, 0, 0,
-      8, PIT_SHAPE_DIM, 0, 1, PIT_SHAPE_CONST, 2, PIT_SHAPE_FLOORDIV,
-         PIT_SHAPE_SCALAR, 1,
+      1, 1, PIT_SHAPE_DIM, 0, 1, 1, PIT_SHAPE_CONST, 0, 2,
+      1, PIT_SHAPE_DIM, 0, 0,
+      4, PIT_SHAPE_DIM, 0, 1, PIT_SHAPE_CONST, 0, 2,
+         PIT_SHAPE_FLOORDIV, 0, 0, PIT_SHAPE_SCALAR, 1, 0,
   };
   static const uint8_t index[] = {
       1, 'f', 0, 0, 3, 2, 4, 4,
       1, 1, 0, 1, 0,
       1, 0, 0, 0, 2, 1, 2, 2, 1, 1,
       0, 2, 32, 1, 1, 0, 255,
-      9, PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, 3, PIT_SHAPE_CEILDIV,
-         PIT_SHAPE_CONST, 2, PIT_SHAPE_MUL,
+      5, PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, 0, 3, PIT_SHAPE_CEILDIV, 0, 0,
+         PIT_SHAPE_CONST, 0, 2, PIT_SHAPE_MUL, 0, 0,
   };
   // clang-format on
   fuzz_seed(required, sizeof(required));
@@ -96,15 +96,18 @@ static pit_arg_info draw_info(fuzz_input *input) {
   return info;
 }
 
-/// The words of a program, in memory of exactly their number.
+/// A program, in memory of exactly its size.
 static pit_shape_program draw_program(fuzz_input *input) {
   int64_t count = draw_number(input);
-  int64_t real = count < 1 || count > PIT_SHAPE_MAX_WORDS ? 0 : count;
+  int64_t real = count < 1 || count > PIT_SHAPE_MAX_OPS ? 0 : count;
   fuzz_input none = {0};
-  int64_t *words = fuzz_memory(&none, (size_t)real * sizeof(*words));
-  for (int64_t i = 0; i < real; ++i)
-    words[i] = draw_number(input);
-  return (pit_shape_program){words, count};
+  pit_shape_op *ops = fuzz_memory(&none, (size_t)real * sizeof(*ops));
+  for (int64_t i = 0; i < real; ++i) {
+    ops[i].op = (int32_t)draw_number(input);
+    ops[i].arg = (int32_t)draw_number(input);
+    ops[i].value = draw_number(input);
+  }
+  return (pit_shape_program){ops, count};
 }
 
 static void draw_library(fuzz_input *input, library *l) {
@@ -139,9 +142,9 @@ static void draw_library(fuzz_input *input, library *l) {
 static void free_library(library *l) {
   for (int32_t i = 0; i < MAX_REQUIREMENTS; ++i)
     for (int side = 0; side < 2; ++side)
-      free((void *)(uintptr_t)l->requirements[i].sides[side].words);
+      free((void *)(uintptr_t)l->requirements[i].sides[side].ops);
   for (int32_t i = 0; i < MAX_SIZES; ++i)
-    free((void *)(uintptr_t)l->sizes[i].words);
+    free((void *)(uintptr_t)l->sizes[i].ops);
   free(l->names);
 }
 

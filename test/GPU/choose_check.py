@@ -16,12 +16,16 @@ from live_fractions_check import Builder as LiveFractionsBuilder
 from index_check import Case, TYPES, expect, live_tiles
 
 # A pit_manifest (Abi.h) of no arguments, for CUDA.
-MANIFEST = (ct.c_int64 * 7)(0x4D544950 | 5 << 32, 0, 2 << 32, 0, 0, 0, 0)
+MANIFEST = (ct.c_int64 * 7)(0x4D544950 | 6 << 32, 0, 2 << 32, 0, 0, 0, 0)
 DENSE, DETERMINISTIC = -1, 1
 
 
 class Shown(ct.Structure):  # pit_device_choice
     _fields_ = [("variant", ct.c_void_p), ("known", ct.c_int32)]
+
+
+class Facts(ct.Structure):  # pit_choice_facts
+    _fields_ = [("after", ct.c_void_p), ("seen", ct.c_void_p), ("bitmap", ct.c_void_p)]
 
 
 class Build(ct.Structure):  # pit_build
@@ -75,10 +79,12 @@ class Call:
                     (*tensor.strides[:len(case.shape)], *pad))
         numbers = [number for fixed, live in costs for number in (fixed, live, 0)]
         self.shown = ct.POINTER(Shown)()
+        facts = Facts(*(ct.cast(fact, ct.c_void_p) for fact in
+                        (after, seen, ct.byref(bitmap) if bitmap else None)))
         self.check(self.lib.pit_rt_choose_on_device(
             self.frame, ct.byref(described), ct.byref(view),
-            (ct.c_double * len(numbers))(*numbers), after, seen,
-            ct.byref(bitmap) if bitmap else None, None, ct.byref(self.shown)))
+            (ct.c_double * len(numbers))(*numbers), ct.byref(facts), None,
+            ct.byref(self.shown)))
         self.word = self.shown.contents.variant
         self.mirrors = []
         for build in builds[1:]:

@@ -9,7 +9,7 @@
 // CHECK: llvm.cond_br
 // CHECK: llvm.call @pit_rt_build_if_chosen
 // CHECK: llvm.cond_br
-// CHECK: llvm.call @pit_rt_launch_pdl
+// CHECK: llvm.call @pit_rt_launch
 // NOW-NOT: pit_rt_choose
 // NOW: llvm.call @pit_rt_build_packed
 // DETERMINISTIC: pit.choose {{.*}} deterministic

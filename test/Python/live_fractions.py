@@ -17,7 +17,7 @@ from setup import pit  # noqa: E402
 
 def reference(x, tile, axis):
     """(live, micro-tiles, fullest) of a matrix by blocks of numpy."""
-    tile = [n if t in (0, None) else t for t, n in zip(tile, x.shape)]
+    tile = [n if t == 0 else t for t, n in zip(tile, x.shape)]
     tile[axis] = 1
     pad = [(0, -n % t) for n, t in zip(x.shape, tile)]
     live = np.pad(x != 0, pad)
@@ -42,7 +42,7 @@ class LiveFractions(unittest.TestCase):
         self.assertEqual(table[8].label, "*x1")
 
     def test_candidates(self):
-        tiles = [((32, 1), 1), ([1, None], 0), ((3, 1), 1)]
+        tiles = [((32, 1), 1), ([1, 0], 0), ((3, 1), 1)]
         table = pit.live_fractions(self.x, tiles)
         for c, (tile, axis) in zip(table, tiles, strict=True):
             self.assertEqual((c.live, c.micro_tiles, c.fullest), reference(self.x, tile, axis))
@@ -72,7 +72,7 @@ class LiveFractions(unittest.TestCase):
         self.assertEqual(pit.live_fractions(x, [((1, 1), 1)], background=-1)[0].live, 1)
 
     def test_shown(self):
-        table = pit.live_fractions(self.x, [((32, 1), 1), ((None, 1), 1)])
+        table = pit.live_fractions(self.x, [((32, 1), 1), ((0, 1), 1)])
         lines = repr(table).splitlines()
         self.assertEqual(lines[0], "live fractions of 150x203 by 2 candidates")
         self.assertEqual(lines[1].split(), list(table.HEADINGS))
@@ -123,7 +123,7 @@ def words(*values):
 
 
 # A pit_manifest without arguments and results, for the CPU.
-MANIFEST = words(0x4D544950 | 5 << 32, 0, 1 << 32, 0, 0, 0, 0)
+MANIFEST = words(0x4D544950 | 6 << 32, 0, 1 << 32, 0, 0, 0, 0)
 
 
 def choose(context, x, calls):

@@ -240,7 +240,8 @@ static void test_device_call(void **state) {
       assert_ok(f->context, pit_rt_alloc(frame, 700000 * i, &memory));
     void *params[] = {&memory};
     assert_ok(f->context,
-              pit_rt_launch(frame, &image, "k", 1, 1, 32, 0, params));
+              pit_rt_launch(frame, &(pit_kernel){&image, "k", 32, 0, 0, 0}, 1,
+                            1, params));
     assert_int_equal(pit_rt_leave(frame, 0), 0);
   }
   assert_int_equal(allocations - before, 0);

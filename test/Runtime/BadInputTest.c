@@ -414,8 +414,8 @@ static const pit_manifest manifest = {
                                       .dtype = {PIT_DTYPE_FLOAT, 32, 1},
                                       .rank = 1,
                                       .dims = {-1}}},
-    .sizes =
-        (const pit_shape_program[]){PIT_SHAPE_PROGRAM(PIT_SHAPE_SCALAR, 0)}};
+    .sizes = (const pit_shape_program[]){
+        PIT_SHAPE_PROGRAM({PIT_SHAPE_SCALAR, 0, 0})}};
 
 static void *look_up(void *user, const char *symbol) {
   (void)user;

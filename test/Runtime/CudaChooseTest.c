@@ -60,7 +60,7 @@ static int32_t choose_by(const call *c, const pit_variants *variants,
                          const pit_cost *times,
                          const pit_device_choice **choice) {
   return pit_rt_choose_on_device(c->frame, variants, &c->view, times, NULL,
-                                 NULL, NULL, NULL, choice);
+                                 NULL, choice);
 }
 
 static const pit_device_choice *choose(const call *c, int32_t flags) {
@@ -197,8 +197,9 @@ static void test_after(void **state) {
   marked->mark = 1;
   const pit_device_choice *first = choose(&c, 0), *second = NULL;
   assert_ok(f->context,
-            pit_rt_choose_on_device(c.frame, marked, &c.view, dear, first, NULL,
-                                    NULL, NULL, &second));
+            pit_rt_choose_on_device(c.frame, marked, &c.view, dear,
+                                    &(pit_choice_facts){.after = first}, NULL,
+                                    &second));
   assert_int_equal(second->known, -1);
   assert_non_null(second->variant);
   assert_ptr_not_equal(second->variant, first->variant);
@@ -208,8 +209,9 @@ static void test_after(void **state) {
   assert_ok(f->context, choose_by(&c, table(), dear, &first));
   assert_int_equal(first->known, 0);
   assert_ok(f->context,
-            pit_rt_choose_on_device(c.frame, marked, &c.view, dear, first, NULL,
-                                    NULL, NULL, &second));
+            pit_rt_choose_on_device(c.frame, marked, &c.view, dear,
+                                    &(pit_choice_facts){.after = first}, NULL,
+                                    &second));
   assert_int_equal(second->known, 0);
   leave(&c);
 }
@@ -225,8 +227,9 @@ static const pit_device_choice *choose_again(call *c,
   variants->flags = PIT_CHOOSE_DETERMINISTIC;
   const pit_device_choice *choice = NULL;
   assert_ok(c->f->context,
-            pit_rt_choose_on_device(c->frame, variants, &view, costs, NULL,
-                                    seen, NULL, NULL, &choice));
+            pit_rt_choose_on_device(c->frame, variants, &view, costs,
+                                    &(pit_choice_facts){.seen = seen}, NULL,
+                                    &choice));
   return choice;
 }
 
@@ -350,8 +353,9 @@ static void test_errors(void **state) {
     bitmap.on_device = on_device;
     check_error(
         f->context,
-        pit_rt_choose_on_device(c.frame, table(), &c.view, costs, NULL, NULL,
-                                &bitmap, NULL, &choice),
+        pit_rt_choose_on_device(c.frame, table(), &c.view, costs,
+                                &(pit_choice_facts){.bitmap = &bitmap}, NULL,
+                                &choice),
         PIT_ERROR_INVALID_ARGUMENT,
         "the bitmap is not one on a device, of source 0 and of the data's "
         "shape");
@@ -407,7 +411,7 @@ static void test_loop(void **state) {
       tell(f, i, 0, 0);
     assert_ok(f->context,
               pit_rt_choose_on_device(c.frame, variants, &c.view, costs, NULL,
-                                      NULL, NULL, &of_choice, &choice));
+                                      &of_choice, &choice));
     assert_ok(f->context,
               pit_rt_build_if_chosen(c.frame, &variants->variants[1], &c.view,
                                      c.view.shape, choice, &of_index, &index));

@@ -155,9 +155,10 @@ static void test_other_device(void **state) {
   assert_ok(f->context, pit_rt_alloc(frame, 100, &memory));
   assert_int_equal(f->fake->allocations, 0);
   const pit_image image = {" k ", 4};
-  check_error(f->context, pit_rt_launch(frame, &image, "k", 1, 1, 32, 0, NULL),
-              PIT_ERROR_DEVICE,
-              "a kernel in a call of a program that runs on the CPU");
+  check_error(
+      f->context,
+      pit_rt_launch(frame, &(pit_kernel){&image, "k", 32, 0, 0, 0}, 1, 1, NULL),
+      PIT_ERROR_DEVICE, "a kernel in a call of a program that runs on the CPU");
   check_error(f->context, pit_rt_copy(frame, memory, memory, 4),
               PIT_ERROR_DEVICE, "a copy in device memory in a call");
   const pit_index *copy;

@@ -153,7 +153,9 @@ static void *call(CUstream stream, CUdeviceptr y, CUdeviceptr x,
   int64_t blocks = 2L * pit_rt_multiprocessors(frame);
 #define LAUNCH(params, shared)                                                 \
   if (*status == PIT_OK)                                                       \
-  *status = pit_rt_launch(frame, &image, "add", blocks, 1, 256, shared, params)
+  *status =                                                                    \
+      pit_rt_launch(frame, &(pit_kernel){&image, "add", 256, shared, 0, 0},    \
+                    blocks, 1, params)
   LAUNCH(first, 0);
   LAUNCH(second, 100000);
   if (*status == PIT_OK)
@@ -295,7 +297,8 @@ static void check_split(CUstream stream, CUdeviceptr y) {
     if (pit_rt_enter(context, &no_args, NULL, NULL, stream, NULL, &frame))
       return say(false, "enter", message());
     int32_t status = pit_rt_leave(
-        frame, pit_rt_launch(frame, &image, "split", 2, split, 32, 0, params));
+        frame, pit_rt_launch(frame, &(pit_kernel){&image, "split", 32, 0, 0, 0},
+                             2, split, params));
     must(more.sync(), "cuCtxSynchronize");
     must(more.to_host(host, y, BYTES), "cuMemcpyDtoH");
     int32_t wanted = split < 65535 ? split : 65535;
@@ -324,13 +327,17 @@ static void check_errors(void) {
   check_error("too much memory", pit_rt_alloc(frame, INT64_C(1) << 42, &memory),
               PIT_ERROR_OUT_OF_MEMORY, "are free");
   check_error("broken PTX",
-              pit_rt_launch(frame, &broken, "k", 1, 1, 32, 0, NULL),
+              pit_rt_launch(frame, &(pit_kernel){&broken, "k", 32, 0, 0, 0}, 1,
+                            1, NULL),
               PIT_ERROR_LOAD, "does not load");
-  check_error("no such kernel",
-              pit_rt_launch(frame, &good, "k", 1, 1, 32, 0, NULL),
-              PIT_ERROR_LOAD, "has no kernel 'k'");
+  check_error(
+      "no such kernel",
+      pit_rt_launch(frame, &(pit_kernel){&good, "k", 32, 0, 0, 0}, 1, 1, NULL),
+      PIT_ERROR_LOAD, "has no kernel 'k'");
   check_error("too much shared memory",
-              pit_rt_launch(frame, &good, "add", 1, 1, 32, 1 << 20, NULL),
+              pit_rt_launch(frame,
+                            &(pit_kernel){&good, "add", 32, 1 << 20, 0, 0}, 1,
+                            1, NULL),
               PIT_ERROR_DEVICE, "bytes of shared memory");
   pit_rt_leave(frame, 0);
 }
@@ -417,7 +424,8 @@ static void measure(CUstream stream, CUdeviceptr y, CUdeviceptr x) {
         if (pit_rt_enter(context, &no_args, NULL, NULL, stream, NULL, &frame))
           return say(false, "enter", message());
         if (kind)
-          pit_rt_launch(frame, &image, "add", 1, 1, 32, 0, params);
+          pit_rt_launch(frame, &(pit_kernel){&image, "add", 32, 0, 0, 0}, 1, 1,
+                        params);
         pit_rt_leave(frame, 0);
       }
       double took = (seconds() - start) / ROUNDS;
@@ -442,7 +450,9 @@ static int fault(void) {
     status = pit_rt_enter(context, &no_args, NULL, NULL, NULL, NULL, &frame);
     if (status == PIT_OK)
       status = pit_rt_leave(
-          frame, pit_rt_launch(frame, &image, "fault", 1, 1, 1, 0, NULL));
+          frame,
+          pit_rt_launch(frame, &(pit_kernel){&image, "fault", 1, 0, 0, 0}, 1, 1,
+                        NULL));
     usleep(10000);
   }
   say(status == PIT_ERROR_DRIVER, "a fault on the device", message());

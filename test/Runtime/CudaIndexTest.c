@@ -362,15 +362,15 @@ static bool build_packed(cuda_fixture *f, const pit_build *build,
   _Alignas(16) static char memory[64];
   const pit_view view = view_of(memory, 96, columns);
   const pit_index *index = NULL;
-  int32_t done = -1;
+  pit_packed packed = {memory, rows, -1};
   pit_frame *frame = cuda_enter(f, NULL);
-  assert_ok(f->context, pit_rt_build_packed(frame, build, &view, memory, rows,
-                                            NULL, &index, &done));
+  assert_ok(f->context,
+            pit_rt_build_packed(frame, build, &view, &packed, NULL, &index));
   assert_non_null(index);
   assert_int_equal(index->micro_tile[0], build->micro_tile[0]);
   assert_int_equal(pit_rt_leave(frame, 0), 0);
-  assert_true(done == 0 || done == 1);
-  return done;
+  assert_true(packed.done == 0 || packed.done == 1);
+  return packed.done;
 }
 
 /// Which builds pack, and by which kernels.

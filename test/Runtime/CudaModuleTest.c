@@ -46,7 +46,8 @@ static void test_sha256(void **state) {
 static int32_t launch_image(cuda_fixture *f, const pit_image *image,
                             const char *kernel) {
   pit_frame *frame = cuda_enter(f, NULL);
-  int32_t status = pit_rt_launch(frame, image, kernel, 1, 1, 32, 0, NULL);
+  int32_t status = pit_rt_launch(
+      frame, &(pit_kernel){image, kernel, 32, 0, 0, 0}, 1, 1, NULL);
   return pit_rt_leave(frame, status);
 }
 
@@ -62,7 +63,8 @@ static void test_launch(void **state) {
   const pit_image image = {" one two ", 10};
   pit_frame *frame = cuda_enter(f, stream);
 #define LAUNCH(kernel, blocks, threads, shared)                                \
-  pit_rt_launch(frame, &image, kernel, blocks, 1, threads, shared, params)
+  pit_rt_launch(frame, &(pit_kernel){&image, kernel, threads, shared, 0, 0},   \
+                blocks, 1, params)
   assert_ok(f->context, LAUNCH("one", 7, 128, 200000));
   const fake_launch *last = &f->fake->last;
   assert_string_equal(last->kernel, "one");
@@ -76,22 +78,30 @@ static void test_launch(void **state) {
   assert_int_equal(last->blocks, INT32_MAX);
   assert_int_equal(last->split, 1);
   assert_ok(f->context,
-            pit_rt_launch(frame, &image, "one", 7, 65535, 32, 0, params));
+            pit_rt_launch(frame, &(pit_kernel){&image, "one", 32, 0, 0, 0}, 7,
+                          65535, params));
   assert_int_equal(last->blocks, 7);
   assert_int_equal(last->split, 65535);
   assert_ok(f->context,
-            pit_rt_launch(frame, &image, "one", 7, INT64_MAX, 32, 0, params));
+            pit_rt_launch(frame, &(pit_kernel){&image, "one", 32, 0, 0, 0}, 7,
+                          INT64_MAX, params));
   assert_int_equal(last->split, 65535);
+  assert_false(last->is_pdl);
+  const pit_kernel pdl = {&image, "one", 32, 0, PIT_KERNEL_PDL, 0};
+  assert_ok(f->context, pit_rt_launch(frame, &pdl, 7, 1, params));
+  assert_true(last->is_pdl);
   assert_ok(f->context,
-            pit_rt_launch(frame, &image, "one", 0, 0, 32, 0, params));
+            pit_rt_launch(frame, &(pit_kernel){&image, "one", 32, 0, 0, 0}, 0,
+                          0, params));
   check_error(f->context,
-              pit_rt_launch(frame, &image, "one", 1, 0, 32, 0, params),
+              pit_rt_launch(frame, &(pit_kernel){&image, "one", 32, 0, 0, 0}, 1,
+                            0, params),
               PIT_ERROR_INVALID_ARGUMENT,
               "cuda: kernel 'one' is to run with 0 blocks along y; there must "
               "be at least 1");
   assert_ok(f->context, LAUNCH("none", 0, 0, -1));
   assert_ok(f->context, LAUNCH("none", -3, 0, -1));
-  assert_int_equal(f->fake->launches, 4);
+  assert_int_equal(f->fake->launches, 5);
   check_error(f->context, LAUNCH("three", 1, 32, 0), PIT_ERROR_LOAD,
               "cuda: the program's device code has no kernel 'three'");
   check_error(f->context, LAUNCH("one", 1, 0, 0), PIT_ERROR_INVALID_ARGUMENT,
@@ -110,10 +120,14 @@ static void test_launch(void **state) {
       "cuda: starting kernel 'one' with 5 x 1 blocks of 64 threads and 16 "
       "bytes of shared memory failed on device 0 (Fake 0): fake error "
       "(error 701)");
-  check_error(
-      f->context, pit_rt_launch(frame, NULL, "one", 1, 1, 32, 0, params),
-      PIT_ERROR_INVALID_ARGUMENT, "cuda: a kernel's image or name is missing");
-  assert_int_equal(pit_rt_launch(NULL, &image, "one", 1, 1, 32, 0, NULL),
+  check_error(f->context,
+              pit_rt_launch(frame, &(pit_kernel){NULL, "one", 32, 0, 0, 0}, 1,
+                            1, params),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "cuda: a kernel's image or name is missing");
+  assert_int_equal(pit_rt_launch(NULL,
+                                 &(pit_kernel){&image, "one", 32, 0, 0, 0}, 1,
+                                 1, NULL),
                    PIT_ERROR_INVALID_ARGUMENT);
   assert_int_equal(f->fake->loads, 1);
   assert_int_equal(f->fake->attributes_set, 2);
@@ -172,10 +186,16 @@ static void test_identity_in_a_call(void **state) {
   assert_ok(f->context, launch(f, place, "a"));
   place[3] = 'b';
   pit_frame *frame = cuda_enter(f, NULL);
-  assert_ok(f->context, pit_rt_launch(frame, &image, "k", 1, 1, 32, 0, NULL));
-  check_error(f->context, pit_rt_launch(frame, &image, "a", 1, 1, 32, 0, NULL),
-              PIT_ERROR_LOAD, "has no kernel 'a'");
-  assert_ok(f->context, pit_rt_launch(frame, &image, "b", 1, 1, 32, 0, NULL));
+  assert_ok(f->context,
+            pit_rt_launch(frame, &(pit_kernel){&image, "k", 32, 0, 0, 0}, 1, 1,
+                          NULL));
+  check_error(
+      f->context,
+      pit_rt_launch(frame, &(pit_kernel){&image, "a", 32, 0, 0, 0}, 1, 1, NULL),
+      PIT_ERROR_LOAD, "has no kernel 'a'");
+  assert_ok(f->context,
+            pit_rt_launch(frame, &(pit_kernel){&image, "b", 32, 0, 0, 0}, 1, 1,
+                          NULL));
   pit_rt_leave(frame, 0);
   assert_int_equal(f->fake->loads, 2);
 }
@@ -187,7 +207,9 @@ static void test_capture(void **state) {
   void *graph = f->capture(stream);
   pit_frame *frame = cuda_enter(f, stream);
   const pit_image image = {" k ", 4};
-  assert_ok(f->context, pit_rt_launch(frame, &image, "k", 1, 1, 32, 0, NULL));
+  assert_ok(f->context,
+            pit_rt_launch(frame, &(pit_kernel){&image, "k", 32, 0, 0, 0}, 1, 1,
+                          NULL));
   pit_rt_leave(frame, 0);
   assert_ok(f->context, launch(f, " other ", "other"));
   pit_context_destroy(f->context);
@@ -255,10 +277,12 @@ static void test_bad_code(void **state) {
               "assembler (for older ones: pit-compile --device-code=ptx)");
   pit_frame *frame = cuda_enter(f, NULL);
   const pit_image cut = {" k ", 3};
-  check_error(f->context, pit_rt_launch(frame, &cut, "k", 1, 1, 32, 0, NULL),
-              PIT_ERROR_LOAD,
-              "cuda: the program's device code is neither a cubin nor PTX that "
-              "ends in a NUL");
+  check_error(
+      f->context,
+      pit_rt_launch(frame, &(pit_kernel){&cut, "k", 32, 0, 0, 0}, 1, 1, NULL),
+      PIT_ERROR_LOAD,
+      "cuda: the program's device code is neither a cubin nor PTX that "
+      "ends in a NUL");
   pit_rt_leave(frame, 0);
   static const struct {
     const char *function, *part;

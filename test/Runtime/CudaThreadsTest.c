@@ -36,7 +36,8 @@ static void *work(void *argument) {
     char name[3] = {'k', (char)('0' + (w->number + round) % KERNELS), 0};
     void *params[] = {&memory};
     w->failures +=
-        pit_rt_launch(frame, &image, name, 10, 1, 64, 0, params) != PIT_OK;
+        pit_rt_launch(frame, &(pit_kernel){&image, name, 64, 0, 0, 0}, 10, 1,
+                      params) != PIT_OK;
     for (int i = 0; i < 4096; ++i)
       w->failures += ((char *)memory)[i] != w->number + 1;
     w->failures += pit_rt_leave(frame, 0) != 0;

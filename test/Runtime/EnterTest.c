@@ -270,7 +270,7 @@ static void test_scalar_size(void **state) {
   int32_t i32 = 3;
   int64_t i64 = 3;
   void *values[] = {&i8, &i16, &i32, &i64};
-  const pit_shape_program size = PIT_SHAPE_PROGRAM(PIT_SHAPE_SCALAR, 0);
+  const pit_shape_program size = PIT_SHAPE_PROGRAM({PIT_SHAPE_SCALAR, 0, 0});
   for (int i = 0; i < 4; ++i) {
     const pit_arg_info infos[] = {
         {.kind = PIT_KIND_SCALAR,
@@ -304,40 +304,71 @@ static void test_scalar_size(void **state) {
 static void test_programs(void **state) {
   fixture *f = *state;
   struct {
-    int64_t count, words[16];
+    int64_t count;
+    pit_shape_op ops[5];
     int64_t size; ///< of the result that is right, or a status if it is refused
     const char *part;
   } cases[] = {
-      {1, {PIT_SHAPE_UNKNOWN}, 3, NULL},
-      {5,
-       {PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 2, PIT_SHAPE_FLOORDIV},
+      {1, {{PIT_SHAPE_UNKNOWN, 0, 0}}, 3, NULL},
+      {3,
+       {{PIT_SHAPE_CONST, 0, 7},
+        {PIT_SHAPE_CONST, 0, 2},
+        {PIT_SHAPE_FLOORDIV, 0, 0}},
        3,
        NULL},
-      {5, {PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 2, PIT_SHAPE_CEILDIV}, 4, NULL},
-      {5, {PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 4, PIT_SHAPE_MOD}, 3, NULL},
-      {6, {PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, 1, PIT_SHAPE_ADD}, 6, NULL},
-      {5, {PIT_SHAPE_CONST, -7, PIT_SHAPE_CONST, 4, PIT_SHAPE_MOD}, 1, NULL},
-      {8,
-       {PIT_SHAPE_CONST, -7, PIT_SHAPE_CONST, 2, PIT_SHAPE_FLOORDIV,
-        PIT_SHAPE_CONST, 9, PIT_SHAPE_ADD},
-       5,
+      {3,
+       {{PIT_SHAPE_CONST, 0, 7},
+        {PIT_SHAPE_CONST, 0, 2},
+        {PIT_SHAPE_CEILDIV, 0, 0}},
+       4,
        NULL},
-      {8,
-       {PIT_SHAPE_CONST, -7, PIT_SHAPE_CONST, 2, PIT_SHAPE_CEILDIV,
-        PIT_SHAPE_CONST, 9, PIT_SHAPE_ADD},
+      {3,
+       {{PIT_SHAPE_CONST, 0, 7},
+        {PIT_SHAPE_CONST, 0, 4},
+        {PIT_SHAPE_MOD, 0, 0}},
+       3,
+       NULL},
+      {3,
+       {{PIT_SHAPE_DIM, 0, 0}, {PIT_SHAPE_CONST, 0, 1}, {PIT_SHAPE_ADD, 0, 0}},
        6,
        NULL},
+      {3,
+       {{PIT_SHAPE_CONST, 0, -7},
+        {PIT_SHAPE_CONST, 0, 4},
+        {PIT_SHAPE_MOD, 0, 0}},
+       1,
+       NULL},
       {5,
-       {PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 0, PIT_SHAPE_MOD},
+       {{PIT_SHAPE_CONST, 0, -7},
+        {PIT_SHAPE_CONST, 0, 2},
+        {PIT_SHAPE_FLOORDIV, 0, 0},
+        {PIT_SHAPE_CONST, 0, 9},
+        {PIT_SHAPE_ADD, 0, 0}},
+       5,
+       NULL},
+      {5,
+       {{PIT_SHAPE_CONST, 0, -7},
+        {PIT_SHAPE_CONST, 0, 2},
+        {PIT_SHAPE_CEILDIV, 0, 0},
+        {PIT_SHAPE_CONST, 0, 9},
+        {PIT_SHAPE_ADD, 0, 0}},
+       6,
+       NULL},
+      {3,
+       {{PIT_SHAPE_CONST, 0, 7},
+        {PIT_SHAPE_CONST, 0, 0},
+        {PIT_SHAPE_MOD, 0, 0}},
        PIT_ERROR_LOAD,
        "divides by a number that is not positive"},
-      {5,
-       {PIT_SHAPE_CONST, INT64_MAX, PIT_SHAPE_CONST, 2, PIT_SHAPE_MUL},
+      {3,
+       {{PIT_SHAPE_CONST, 0, INT64_MAX},
+        {PIT_SHAPE_CONST, 0, 2},
+        {PIT_SHAPE_MUL, 0, 0}},
        PIT_ERROR_SHAPE,
        "the arguments are too large: a size computed from their shapes "
        "(9223372036854775807 * 2) does not fit in 64 bits"},
-      {6,
-       {PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, -9, PIT_SHAPE_ADD},
+      {3,
+       {{PIT_SHAPE_DIM, 0, 0}, {PIT_SHAPE_CONST, 0, -9}, {PIT_SHAPE_ADD, 0, 0}},
        PIT_ERROR_SHAPE,
        "result 0: dimension 0 would be -4 (dimension 0 of argument 0 + -9); "
        "the arguments are too small"},
@@ -346,7 +377,7 @@ static void test_programs(void **state) {
       {.dtype = F32_TYPE, .rank = 2, .dims = {-1, 4}},
       {.dtype = F32_TYPE, .rank = 1, .dims = {-1}}};
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
-    const pit_shape_program size = {cases[i].words, cases[i].count};
+    const pit_shape_program size = {cases[i].ops, cases[i].count};
     const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
                                    .num_args = 1,
                                    .num_results = 1,
@@ -367,7 +398,7 @@ static void test_programs(void **state) {
     f->r1_shape[0] += 1;
     status = pit_rt_enter(f->context, &manifest, f->ins, outs, NULL, f->views,
                           &f->frame);
-    if (cases[i].words[0] == PIT_SHAPE_UNKNOWN)
+    if (cases[i].ops[0].op == PIT_SHAPE_UNKNOWN)
       pit_rt_leave(f->frame, status);
     else
       check_error(f->context, status, PIT_ERROR_SHAPE, "result 0: dimension 0");
@@ -382,34 +413,34 @@ static void test_requirements(void **state) {
     const char *part; ///< NULL: it is met
   } cases[] = {
       {{PIT_REQUIRE_EQUAL,
-        {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
-         PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 5)}},
+        {PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 0, 0}),
+         PIT_SHAPE_PROGRAM({PIT_SHAPE_CONST, 0, 5})}},
        NULL},
       {{PIT_REQUIRE_AT_LEAST,
-        {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
-         PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 5)}},
+        {PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 0, 0}),
+         PIT_SHAPE_PROGRAM({PIT_SHAPE_CONST, 0, 5})}},
        NULL},
       {{PIT_REQUIRE_AT_LEAST,
-        {PIT_SHAPE_PROGRAM(PIT_SHAPE_UNKNOWN),
-         PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 5)}},
+        {PIT_SHAPE_PROGRAM({PIT_SHAPE_UNKNOWN, 0, 0}),
+         PIT_SHAPE_PROGRAM({PIT_SHAPE_CONST, 0, 5})}},
        NULL},
       {{PIT_REQUIRE_EQUAL,
-        {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
-         PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 6)}},
+        {PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 0, 0}),
+         PIT_SHAPE_PROGRAM({PIT_SHAPE_CONST, 0, 6})}},
        "dimension 0 of argument 0 is 5; it must be 6"},
       {{PIT_REQUIRE_AT_LEAST,
-        {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
-         PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 6)}},
+        {PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 0, 0}),
+         PIT_SHAPE_PROGRAM({PIT_SHAPE_CONST, 0, 6})}},
        "dimension 0 of argument 0 is 5; it must be at least 6"},
       {{PIT_REQUIRE_EQUAL,
-        {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
-         PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 1, 0)}},
+        {PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 0, 0}),
+         PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 1, 0})}},
        "dimension 0 of argument 0 is 5 but dimension 0 of argument 1 is 6; the "
        "first must be equal to the second"},
       {{PIT_REQUIRE_AT_LEAST,
-        {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
-         PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 1, 0, PIT_SHAPE_CONST, 2,
-                           PIT_SHAPE_MUL)}},
+        {PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 0, 0}),
+         PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 1, 0}, {PIT_SHAPE_CONST, 0, 2},
+                           {PIT_SHAPE_MUL, 0, 0})}},
        "dimension 0 of argument 0 is 5 but dimension 0 of argument 1 * 2 is "
        "12; the first must be at least the second"},
   };
@@ -441,14 +472,12 @@ static void test_requirements(void **state) {
 static void test_long_formula(void **state) {
   fixture *f = *state;
   enum { TERMS = 30 };
-  int64_t words[4 * TERMS - 1];
-  for (int i = 0; i < TERMS; ++i)
-    memcpy(&words[3 * i], (int64_t[]){PIT_SHAPE_DIM, 0, 0}, 3 * sizeof(*words));
-  for (int i = 0; i < TERMS - 1; ++i)
-    words[3 * TERMS + i] = PIT_SHAPE_ADD;
+  pit_shape_op ops[2 * TERMS - 1];
+  for (int i = 0; i < 2 * TERMS - 1; ++i)
+    ops[i] = (pit_shape_op){i < TERMS ? PIT_SHAPE_DIM : PIT_SHAPE_ADD, 0, 0};
   const pit_requirement requirement = {
       PIT_REQUIRE_AT_LEAST,
-      {{words, 4 * TERMS - 1}, PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 1000)}};
+      {{ops, 2 * TERMS - 1}, PIT_SHAPE_PROGRAM({PIT_SHAPE_CONST, 0, 1000})}};
   const pit_arg_info info = {.dtype = F32_TYPE, .rank = 2, .dims = {-1, 4}};
   const pit_manifest manifest = {.version = PIT_MANIFEST_WORD0,
                                  .num_args = 1,
@@ -472,7 +501,7 @@ static void test_version(void **state) {
       {7, "not a manifest: it starts with 0x7"},
       {PIT_MANIFEST_MAGIC | INT64_C(3) << 32,
        "the program has a manifest of version 3; this runtime takes version "
-       "5: compile the program anew"},
+       "6: compile the program anew"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
     const pit_manifest manifest = {.version = cases[i].version};
@@ -546,9 +575,9 @@ static void test_malformed(void **state) {
 /// requirement.
 static void test_malformed_programs(void **state) {
   fixture *f = *state;
-  int64_t deep[PIT_SHAPE_MAX_DEPTH + 1];
+  pit_shape_op deep[PIT_SHAPE_MAX_DEPTH + 1];
   for (int i = 0; i <= PIT_SHAPE_MAX_DEPTH; ++i)
-    deep[i] = PIT_SHAPE_UNKNOWN;
+    deep[i] = (pit_shape_op){PIT_SHAPE_UNKNOWN, 0, 0};
   const struct {
     pit_shape_program program;
     const char *part;
@@ -557,17 +586,15 @@ static void test_malformed_programs(void **state) {
       {{deep, 0}, "has no length in [1, 256]"},
       {{deep, 257}, "has no length in [1, 256]"},
       {{deep, PIT_SHAPE_MAX_DEPTH + 1}, "needs a deeper stack than there is"},
-      {PIT_SHAPE_PROGRAM(PIT_SHAPE_ADD), "takes more from its stack"},
-      {PIT_SHAPE_PROGRAM(9), "has an unknown operation"},
-      {PIT_SHAPE_PROGRAM(-1), "has an unknown operation"},
-      {PIT_SHAPE_PROGRAM(PIT_SHAPE_SCALAR, 1), "reads an argument that"},
-      {PIT_SHAPE_PROGRAM(PIT_SHAPE_SCALAR, 0), "what is no signed scalar"},
-      {PIT_SHAPE_PROGRAM(PIT_SHAPE_SCALAR), "ends within an operation"},
-      {PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST), "ends within an operation"},
-      {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0), "ends within an operation"},
-      {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 1, 0), "reads an argument that"},
-      {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 2), "reads a dimension that"},
-      {PIT_SHAPE_PROGRAM(PIT_SHAPE_UNKNOWN, PIT_SHAPE_UNKNOWN),
+      {PIT_SHAPE_PROGRAM({PIT_SHAPE_ADD, 0, 0}), "takes more from its stack"},
+      {PIT_SHAPE_PROGRAM({9, 0, 0}), "has an unknown operation"},
+      {PIT_SHAPE_PROGRAM({-1, 0, 0}), "has an unknown operation"},
+      {PIT_SHAPE_PROGRAM({PIT_SHAPE_SCALAR, 1, 0}), "reads an argument that"},
+      {PIT_SHAPE_PROGRAM({PIT_SHAPE_SCALAR, 0, 0}), "what is no signed scalar"},
+      {PIT_SHAPE_PROGRAM({PIT_SHAPE_SCALAR, -1, 0}), "reads an argument that"},
+      {PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 1, 0}), "reads an argument that"},
+      {PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 0, 2}), "reads a dimension that"},
+      {PIT_SHAPE_PROGRAM({PIT_SHAPE_UNKNOWN, 0, 0}, {PIT_SHAPE_UNKNOWN, 0, 0}),
        "does not leave one value"},
   };
   static const pit_arg_info infos[] = {
@@ -576,7 +603,7 @@ static void test_malformed_programs(void **state) {
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
     pit_requirement requirement = {
         PIT_REQUIRE_EQUAL,
-        {PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 1), cases[i].program}};
+        {PIT_SHAPE_PROGRAM({PIT_SHAPE_CONST, 0, 1}), cases[i].program}};
     const pit_manifest sizes = {.version = PIT_MANIFEST_WORD0,
                                 .num_args = 1,
                                 .num_results = 1,

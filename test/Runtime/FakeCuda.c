@@ -453,7 +453,7 @@ CUresult cuLinkDestroy(CUlinkState link) {
 
 static CUresult launch(CUfunction function, unsigned blocks, unsigned split,
                        unsigned threads, unsigned shared, unsigned cluster,
-                       CUstream stream, void **params) {
+                       int is_pdl, CUstream stream, void **params) {
   pthread_mutex_lock(&fake_lock);
   ++fake_shared.launches;
   fake_shared.last = (fake_launch){.blocks = blocks,
@@ -461,6 +461,7 @@ static CUresult launch(CUfunction function, unsigned blocks, unsigned split,
                                    .threads = threads,
                                    .shared = shared,
                                    .cluster = cluster,
+                                   .is_pdl = is_pdl,
                                    .stream = stream};
   memcpy(fake_shared.last.kernel, function->name,
          sizeof(fake_shared.last.kernel));
@@ -479,7 +480,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
   BEGIN(true, false);
   if (gridZ * blockY * blockZ != 1 || gridY > 65535 || extra)
     return INVALID_VALUE;
-  return launch(function, gridX, gridY, blockX, shared, 1, stream, params);
+  return launch(function, gridX, gridY, blockX, shared, 1, 0, stream, params);
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
@@ -487,11 +488,16 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
   (void)extra;
   BEGIN(true, false);
   unsigned cluster = 1;
+  int is_pdl = 0;
   for (unsigned i = 0; i < config->numAttrs; ++i)
     if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
       cluster = config->attrs[i].value.clusterDim.x;
+    else if (config->attrs[i].id ==
+             CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+      is_pdl = config->attrs[i].value.programmaticStreamSerializationAllowed;
   return launch(function, config->gridDimX, config->gridDimY, config->blockDimX,
-                config->sharedMemBytes, cluster, config->hStream, params);
+                config->sharedMemBytes, cluster, is_pdl, config->hStream,
+                params);
 }
 
 CUresult cuTensorMapEncodeTiled(void *map, int type, uint32_t rank,

@@ -21,6 +21,7 @@
 typedef struct fake_launch {
   char kernel[64];
   unsigned blocks, split, threads, shared, cluster;
+  int is_pdl;
   void *stream;
   void *first; ///< what the first parameter points to, as a pointer
 } fake_launch;

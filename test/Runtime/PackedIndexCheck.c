@@ -177,7 +177,7 @@ static bool check(int number, int *count_done) {
   pit_frame *frame;
   pit_place place = {0};
   const pit_index *index = NULL;
-  int32_t done = -1;
+  pit_packed rows = {(void *)(uintptr_t)to, room - is_short, -1};
   int32_t status = pit_rt_enter(device.context, &device_no_args, NULL, NULL,
                                 NULL, NULL, &frame);
   if (status != PIT_OK) {
@@ -185,25 +185,24 @@ static bool check(int number, int *count_done) {
     return false;
   }
   for (int64_t times = 1 + below(2); times > 0 && status == PIT_OK; --times)
-    status = pit_rt_build_packed(frame, &build, &view, (void *)(uintptr_t)to,
-                                 room - is_short, &place, &index, &done);
+    status = pit_rt_build_packed(frame, &build, &view, &rows, &place, &index);
   const char *wrong = status == PIT_OK ? NULL : "status";
-  if (!wrong && done != (can_be_done(&m) && !is_short))
+  if (!wrong && rows.done != (can_be_done(&m) && !is_short))
     wrong = "done";
   read_back(packed, (const void *)(uintptr_t)to, MAX_PACKED * sizeof(*packed));
   if (!wrong)
-    wrong = compare(&m, index, done != 0);
+    wrong = compare(&m, index, rows.done != 0);
   char message[512] = "";
   if (pit_rt_leave(frame, status) != PIT_OK)
     pit_context_message(device.context, message, sizeof(message));
-  *count_done += done == 1;
+  *count_done += rows.done == 1;
   if (!wrong)
     return true;
   printf("FAIL case %d: %s; %lld x %lld, stride %lld, micro-tiles of %lld, "
          "background %#x, %lld %% live, done %d; %s\n",
          number, wrong, (long long)m.rows, (long long)m.columns,
          (long long)m.stride, (long long)m.width, m.background,
-         (long long)m.lives, done, message);
+         (long long)m.lives, (int)rows.done, message);
   return false;
 }
 

@@ -34,9 +34,9 @@ static const pit_manifest sample_manifest = {
                                       .rank = 1,
                                       .dims = {-1}}},
     .sizes = (const pit_shape_program[]){
-        PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
-        PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 1, 0, PIT_SHAPE_CONST, 3,
-                          PIT_SHAPE_CEILDIV, PIT_SHAPE_CONST, 2,
-                          PIT_SHAPE_MUL)}};
+        PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 0, 0}),
+        PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 1, 0}, {PIT_SHAPE_CONST, 0, 3},
+                          {PIT_SHAPE_CEILDIV, 0, 0}, {PIT_SHAPE_CONST, 0, 2},
+                          {PIT_SHAPE_MUL, 0, 0})}};
 
 #endif // PIT_TEST_RUNTIME_SAMPLEMANIFEST_H

@@ -34,12 +34,13 @@ const pit_manifest pit_scale_manifest = {
                                       .rank = 2,
                                       .dims = {-1, -1}}},
     .requirements =
-        (const pit_requirement[]){{PIT_REQUIRE_AT_LEAST,
-                                   {PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 1),
-                                    PIT_SHAPE_PROGRAM(PIT_SHAPE_CONST, 2)}}},
+        (const pit_requirement[]){
+            {PIT_REQUIRE_AT_LEAST,
+             {PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 0, 1}),
+              PIT_SHAPE_PROGRAM({PIT_SHAPE_CONST, 0, 2})}}},
     .sizes =
-        (const pit_shape_program[]){PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 0),
-                                    PIT_SHAPE_PROGRAM(PIT_SHAPE_DIM, 0, 1)}};
+        (const pit_shape_program[]){PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 0, 0}),
+                                    PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 0, 1})}};
 
 EXPORT int32_t pit_scale(pit_context *context, const pit_value *ins,
                          DLTensor *const *outs, pit_stream stream);
@@ -73,8 +74,9 @@ const pit_manifest pit_count_manifest = {
                                       .dtype = {PIT_DTYPE_INT, 32, 1},
                                       .rank = 1,
                                       .dims = {-1}}},
-    .sizes = (const pit_shape_program[]){PIT_SHAPE_PROGRAM(
-        PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, 2, PIT_SHAPE_CEILDIV)}};
+    .sizes = (const pit_shape_program[]){
+        PIT_SHAPE_PROGRAM({PIT_SHAPE_DIM, 0, 0}, {PIT_SHAPE_CONST, 0, 2},
+                          {PIT_SHAPE_CEILDIV, 0, 0})}};
 
 EXPORT int32_t pit_count(pit_context *context, const pit_value *ins,
                          DLTensor *const *outs, pit_stream stream);

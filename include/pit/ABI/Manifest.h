@@ -10,15 +10,19 @@
 //     PIT_KIND_INDEX, rank, axis, micro_tile[rank], step[rank]
 //     PIT_KIND_SCALAR, dtype
 //   the number of requirements, and for each
-//     PIT_REQUIRE_*, and twice: n, and n words of a program (PIT_SHAPE_*)
+//     PIT_REQUIRE_*, and twice a program
 //   for each result
-//     dtype, rank, then for each dim: n, and n words of the dim's program
+//     dtype, rank, then for each dim a program
+//
+// A program is n, and n words: of each operation PIT_SHAPE_*, then what it has
+// of arg and value.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PIT_ABI_MANIFEST_H
 #define PIT_ABI_MANIFEST_H
 
+#include "pit-runtime/Abi.h"
 #include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
 
 #include "mlir/IR/Types.h"
@@ -29,8 +33,11 @@
 
 namespace mlir::pit {
 
-/// A postfix program (PIT_SHAPE_*) for one size.
-using ShapeProgram = SmallVector<int64_t>;
+/// A postfix program for one size.
+using ShapeProgram = SmallVector<pit_shape_op, 2>;
+
+/// The size that a program always leaves; -1 if calls differ in it.
+int64_t getStaticSize(const ShapeProgram &program);
 
 struct Manifest {
   struct Arg {

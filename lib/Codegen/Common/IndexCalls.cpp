@@ -53,6 +53,11 @@ static Value constantI32(OpBuilder &builder, Location loc, int64_t value) {
                                    builder.getI32IntegerAttr(value));
 }
 
+static Value constantI64(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getI64IntegerAttr(value));
+}
+
 static Value firstElement(OpBuilder &builder, Location loc, Value memref) {
   return LLVM::IntToPtrOp::create(
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
@@ -182,19 +187,21 @@ std::pair<Value, Value> mlir::pit::buildPackedIndex(OpBuilder &builder,
   const int64_t strides[] = {type.getMicroTile()[0], 1};
   for (auto [stride, wanted] : llvm::zip(layout.getStrides(), strides))
     rows = e.select(e.equal(stride, e.index(wanted)), rows, none);
-  rows = e.toI64(rows);
+  // A pit_packed.
+  Value nothing = constantI64(builder, loc, 0);
+  Value packed = storeWords(builder, loc, function,
+                            {firstElementAddress(builder, loc, op.getDest()),
+                             e.toI64(rows), nothing});
   Value slot = entryAlloca(builder, loc, function, pointerType);
-  Value done = entryAlloca(builder, loc, function, builder.getI32Type());
   callRuntime(builder, loc, "pit_rt_build_packed", builder.getI32Type(),
               {getFrame(function),
-               constantStruct(builder, loc, "pit_build", build), data,
-               firstElement(builder, loc, op.getDest()), rows,
-               placeOf(builder, op, function), slot, done},
+               constantStruct(builder, loc, "pit_build", build), data, packed,
+               placeOf(builder, op, function), slot},
               /*status=*/true);
-  Value isDone =
-      e.compare(arith::CmpIPredicate::ne,
-                LLVM::LoadOp::create(builder, loc, builder.getI32Type(), done),
-                constantI32(builder, loc, 0));
+  Value done = addressAt(builder, loc, packed, offsetof(pit_packed, done));
+  Value isDone = e.compare(
+      arith::CmpIPredicate::ne,
+      LLVM::LoadOp::create(builder, loc, builder.getI64Type(), done), nothing);
   return {LLVM::LoadOp::create(builder, loc, pointerType, slot), isDone};
 }
 
@@ -242,6 +249,21 @@ static pit_variants describeVariants(ChooseOp op, int64_t mark, int64_t flags) {
   return variants;
 }
 
+/// A pit_choice_facts of pointers, each of which may be null; null if all are.
+static Value storeFacts(OpBuilder &builder, Location loc, func::FuncOp function,
+                        Value after, Value seen, Value bitmap) {
+  static_assert(offsetof(pit_choice_facts, after) == 0 &&
+                offsetof(pit_choice_facts, seen) == 8 &&
+                offsetof(pit_choice_facts, bitmap) == 16);
+  Value none = LLVM::ZeroOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()));
+  if (!after && !seen && !bitmap)
+    return none;
+  return storeWords(
+      builder, loc, function,
+      {after ? after : none, seen ? seen : none, bitmap ? bitmap : none});
+}
+
 std::pair<Value, Value> mlir::pit::lowerChoose(OpBuilder &builder, ChooseOp op,
                                                Value after, Value earlier,
                                                int64_t mark,
@@ -259,13 +281,13 @@ std::pair<Value, Value> mlir::pit::lowerChoose(OpBuilder &builder, ChooseOp op,
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   Value found = entryAlloca(builder, loc, function, pointerType);
   int64_t flags = op.getDeterministic() ? PIT_CHOOSE_DETERMINISTIC : 0;
-  Value none = LLVM::ZeroOp::create(builder, loc, pointerType);
-  Value seen = op.getWritten() ? describeBitmap(builder, loc, function,
-                                                op.getWritten(), op.getInput())
-                               : none;
+  Value seen;
+  if (op.getWritten())
+    seen =
+        describeBitmap(builder, loc, function, op.getWritten(), op.getInput());
   if (op.getSeen() && !op.getOnDevice())
     seen = earlier;
-  if (seen != none && !op.getOnDevice()) {
+  if (seen && !op.getOnDevice()) {
     flags |= PIT_CHOOSE_SEEN;
     LLVM::StoreOp::create(builder, loc, seen, found);
   }
@@ -276,7 +298,7 @@ std::pair<Value, Value> mlir::pit::lowerChoose(OpBuilder &builder, ChooseOp op,
       viewAndShape(builder, loc, function, op.getInput()).first,
       storeWords(builder, loc, function, costs)};
   if (op.getOnDevice()) {
-    operands.append({after ? after : none, earlier ? earlier : none, seen,
+    operands.append({storeFacts(builder, loc, function, after, earlier, seen),
                      placeOf(builder, op, function), found});
     callRuntime(builder, loc, "pit_rt_choose_on_device", builder.getI32Type(),
                 operands, /*status=*/true);

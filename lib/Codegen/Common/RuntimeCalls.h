@@ -30,7 +30,7 @@ func::CallOp callRuntime(OpBuilder &builder, Location loc, StringRef name,
 Value entryAlloca(OpBuilder &builder, Location loc, func::FuncOp function,
                   Type type, int64_t count = 1, unsigned alignment = 0);
 
-/// Values of i64 one after another on the stack; returns where.
+/// Values of 8 bytes one after another on the stack; returns where.
 Value storeWords(OpBuilder &builder, Location loc, func::FuncOp function,
                  ValueRange words);
 

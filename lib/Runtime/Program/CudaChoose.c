@@ -397,9 +397,7 @@ static pit_status take_bitmap(pit_context *context, const pit_bitmap *bitmap,
 
 int32_t pit_rt_choose_on_device(pit_frame *frame, const pit_variants *variants,
                                 const pit_view *data, const pit_cost *costs,
-                                const pit_device_choice *after,
-                                const pit_device_choice *seen,
-                                const pit_bitmap *bitmap, pit_place *place,
+                                const pit_choice_facts *facts, pit_place *place,
                                 const pit_device_choice **result) {
   if (!frame || !result)
     return PIT_ERROR_INVALID_ARGUMENT;
@@ -422,8 +420,10 @@ int32_t pit_rt_choose_on_device(pit_frame *frame, const pit_variants *variants,
                       "choice: source %d; a device chooses by values (%d) or "
                       "by a mask (%d)",
                       (int)source, PIT_SOURCE_VALUES, PIT_SOURCE_MASK);
-  if (status == PIT_OK && bitmap)
-    status = take_bitmap(context, bitmap, &choice->selection);
+  const pit_choice_facts none = {0};
+  facts = facts ? facts : &none;
+  if (status == PIT_OK && facts->bitmap)
+    status = take_bitmap(context, facts->bitmap, &choice->selection);
   if (status == PIT_OK)
     status = check_costs(context, variants, costs);
   if (status != PIT_OK)
@@ -432,7 +432,8 @@ int32_t pit_rt_choose_on_device(pit_frame *frame, const pit_variants *variants,
   status = pit_frame_place_begin(frame, place);
   if (status != PIT_OK)
     return status;
-  const others others = {after, seen ? find_choice(frame, seen) : NULL};
+  const others others = {facts->after,
+                         facts->seen ? find_choice(frame, facts->seen) : NULL};
   bool deterministic = context->deterministic ||
                        (variants->flags & PIT_CHOOSE_DETERMINISTIC) != 0;
   status = choose(frame, &key, choice, others, costs, deterministic);

@@ -94,53 +94,38 @@ static pit_status need_device(pit_frame *frame, const char *what) {
                                 what);
 }
 
-static int32_t launch_for(pit_frame *frame, const pit_image *image,
-                          const char *kernel, const pit_cuda_grid *grid,
-                          void **params) {
-  if (!frame)
+int32_t pit_rt_launch(pit_frame *frame, const pit_kernel *kernel,
+                      int64_t blocks, int64_t split, void **params) {
+  if (!frame || !kernel)
     return PIT_ERROR_INVALID_ARGUMENT;
   pit_status status = need_device(frame, "a kernel");
   if (status != PIT_OK)
     return status;
-  if (grid->blocks > 0 && grid->split < 1)
+  if (blocks > 0 && split < 1)
     return pit_fail(frame->context, PIT_ERROR_INVALID_ARGUMENT,
                     "cuda: kernel '%s' is to run with %lld blocks along y; "
                     "there must be at least 1",
-                    kernel ? kernel : "", (long long)grid->split);
+                    kernel->name ? kernel->name : "", (long long)split);
+  bool is_pdl = (kernel->flags & PIT_KERNEL_PDL) &&
+                pit_cuda_device(frame->context)->capability >= 90;
+  const pit_cuda_grid grid = {.blocks = blocks,
+                              .split = split,
+                              .threads = kernel->threads,
+                              .shared_bytes = kernel->shared_bytes,
+                              .overlap = is_pdl};
   pit_cuda_frame *cuda = frame->cuda;
+  const pit_image *image = kernel->image;
   // Within one call a program cannot be unloaded.
   bool verified = image && image->data && image->data == cuda->verified;
   const pit_cuda_trust trust = {.module = verified ? cuda->module : NULL};
   const struct pit_cuda_module *module = NULL;
-  status = launch(&cuda->work, image, kernel, &trust, grid, params, &module);
+  status =
+      launch(&cuda->work, image, kernel->name, &trust, &grid, params, &module);
   if (status == PIT_OK && module) {
     cuda->verified = image->data;
     cuda->module = module;
   }
   return status;
-}
-
-int32_t pit_rt_launch(pit_frame *frame, const pit_image *image,
-                      const char *kernel, int64_t blocks, int64_t split,
-                      int32_t threads, int32_t shared_bytes, void **params) {
-  pit_cuda_grid grid = {.blocks = blocks,
-                        .split = split,
-                        .threads = threads,
-                        .shared_bytes = shared_bytes};
-  return launch_for(frame, image, kernel, &grid, params);
-}
-
-int32_t pit_rt_launch_pdl(pit_frame *frame, const pit_image *image,
-                          const char *kernel, int64_t blocks, int64_t split,
-                          int32_t threads, int32_t shared_bytes,
-                          void **params) {
-  pit_cuda_grid grid = {.blocks = blocks,
-                        .split = split,
-                        .threads = threads,
-                        .shared_bytes = shared_bytes};
-  grid.overlap =
-      frame && frame->cuda && pit_cuda_device(frame->context)->capability >= 90;
-  return launch_for(frame, image, kernel, &grid, params);
 }
 
 int32_t pit_rt_copy(pit_frame *frame, void *to, const void *from,

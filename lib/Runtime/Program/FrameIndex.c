@@ -249,16 +249,16 @@ int32_t pit_rt_build(pit_frame *frame, const pit_build *build,
 }
 
 int32_t pit_rt_build_packed(pit_frame *frame, const pit_build *build,
-                            const pit_view *data, void *packed, int64_t rows,
-                            pit_place *place, const pit_index **index,
-                            int32_t *done) {
-  if (!frame || !index || !done)
+                            const pit_view *data, pit_packed *packed,
+                            pit_place *place, const pit_index **index) {
+  if (!frame || !packed || !index)
     return PIT_ERROR_INVALID_ARGUMENT;
-  pit_packing packing = {
-      .memory = packed, .rows = rows, .width = build->micro_tile[0]};
+  pit_packing packing = {.memory = packed->memory,
+                         .rows = packed->rows,
+                         .width = build->micro_tile[0]};
   int32_t status = build_index(frame, build, data, data->shape, NULL, place,
                                &packing, index);
-  *done = packing.done;
+  packed->done = packing.done;
   return status;
 }
 

@@ -152,7 +152,7 @@ static pit_status refuse(pit_context *context,
   bool equal = requirement->relation == PIT_REQUIRE_EQUAL;
   char names[2][PIT_SHAPE_NAME_SIZE];
   pit_shape_name(&sides[0], names[0]);
-  if (sides[1].words[0] == PIT_SHAPE_CONST && sides[1].count == 2)
+  if (sides[1].ops[0].op == PIT_SHAPE_CONST && sides[1].count == 1)
     return pit_fail(context, PIT_ERROR_SHAPE, "%s is %lld; it must be %s%lld",
                     names[0], (long long)left, equal ? "" : "at least ",
                     (long long)right);

@@ -21,12 +21,12 @@ static pit_status malformed(const pit_shape_scope *s, const char *why) {
 //===----------------------------------------------------------------------===//
 
 /// Checks an operation that reads an argument.
-static pit_status check_read(const pit_shape_scope *s, const int64_t *words) {
-  if (words[1] < 0 || words[1] >= s->manifest->num_args)
+static pit_status check_read(const pit_shape_scope *s, pit_shape_op op) {
+  if (op.arg < 0 || op.arg >= s->manifest->num_args)
     return malformed(s, "reads an argument that does not exist");
-  const pit_arg_info *info = &s->manifest->values[words[1]];
-  if (words[0] == PIT_SHAPE_DIM)
-    return words[2] >= 0 && words[2] < info->rank
+  const pit_arg_info *info = &s->manifest->values[op.arg];
+  if (op.op == PIT_SHAPE_DIM)
+    return op.value >= 0 && op.value < info->rank
                ? PIT_OK
                : malformed(s, "reads a dimension that does not exist");
   return info->kind == PIT_KIND_SCALAR && info->dtype.code == PIT_DTYPE_INT
@@ -35,31 +35,25 @@ static pit_status check_read(const pit_shape_scope *s, const int64_t *words) {
 }
 
 /// Takes two values off the stack: those are ADD to MOD.
-static bool is_binary(int64_t op) {
+static bool is_binary(int32_t op) {
   return op >= PIT_SHAPE_ADD && op <= PIT_SHAPE_MOD;
 }
 
 pit_status pit_shape_check(const pit_shape_scope *s,
                            const pit_shape_program *program) {
-  static const int8_t operands[] = {
-      [PIT_SHAPE_CONST] = 1, [PIT_SHAPE_DIM] = 2, [PIT_SHAPE_SCALAR] = 1};
-  if (!program->words || program->count < 1 ||
-      program->count > PIT_SHAPE_MAX_WORDS)
+  if (!program->ops || program->count < 1 || program->count > PIT_SHAPE_MAX_OPS)
     return malformed(s, "has no length in [1, 256]");
   int depth = 0;
-  for (int64_t i = 0; i < program->count;) {
-    const int64_t *word = &program->words[i];
-    if (*word < 0 || *word > PIT_SHAPE_SCALAR)
+  for (int64_t i = 0; i < program->count; ++i) {
+    pit_shape_op op = program->ops[i];
+    if (op.op < 0 || op.op > PIT_SHAPE_SCALAR)
       return malformed(s, "has an unknown operation");
-    i += 1 + operands[*word];
-    if (i > program->count)
-      return malformed(s, "ends within an operation");
-    if (*word == PIT_SHAPE_DIM || *word == PIT_SHAPE_SCALAR) {
-      pit_status status = check_read(s, word);
+    if (op.op == PIT_SHAPE_DIM || op.op == PIT_SHAPE_SCALAR) {
+      pit_status status = check_read(s, op);
       if (status != PIT_OK)
         return status;
     }
-    depth += is_binary(*word) ? -1 : 1;
+    depth += is_binary(op.op) ? -1 : 1;
     if (depth < 1)
       return malformed(s, "takes more from its stack than there is");
     if (depth > PIT_SHAPE_MAX_DEPTH)
@@ -72,13 +66,13 @@ pit_status pit_shape_check(const pit_shape_scope *s,
 // Values
 //===----------------------------------------------------------------------===//
 
-static int64_t read_dim(const pit_shape_scope *s, int64_t arg, int64_t dim) {
-  return s->manifest->values[arg].kind == PIT_KIND_INDEX
-             ? s->ins[arg].index->shape[dim]
-             : s->ins[arg].tensor->shape[dim];
+static int64_t read_dim(const pit_shape_scope *s, pit_shape_op op) {
+  return s->manifest->values[op.arg].kind == PIT_KIND_INDEX
+             ? s->ins[op.arg].index->shape[op.value]
+             : s->ins[op.arg].tensor->shape[op.value];
 }
 
-static int64_t read_scalar(const pit_shape_scope *s, int64_t arg) {
+static int64_t read_scalar(const pit_shape_scope *s, int32_t arg) {
   const void *data = pit_tensor_data(s->ins[arg].tensor);
   switch (s->manifest->values[arg].dtype.bits) {
   case 64:
@@ -92,7 +86,7 @@ static int64_t read_scalar(const pit_shape_scope *s, int64_t arg) {
   }
 }
 
-static pit_status apply(const pit_shape_scope *s, int64_t op, pit_size a,
+static pit_status apply(const pit_shape_scope *s, int32_t op, pit_size a,
                         pit_size b, pit_size *result) {
   *result = (pit_size){0};
   if (op > PIT_SHAPE_MUL && b.known && b.value <= 0)
@@ -137,27 +131,24 @@ pit_status pit_shape_evaluate(const pit_shape_scope *s,
                               pit_size *size) {
   pit_size stack[PIT_SHAPE_MAX_DEPTH];
   int depth = 0;
-  const int64_t *word = program->words, *end = word + program->count;
-  while (word < end) {
-    int64_t op = *word++;
-    if (is_binary(op)) {
+  for (int64_t i = 0; i < program->count; ++i) {
+    pit_shape_op op = program->ops[i];
+    if (is_binary(op.op)) {
       --depth;
       pit_status status =
-          apply(s, op, stack[depth - 1], stack[depth], &stack[depth - 1]);
+          apply(s, op.op, stack[depth - 1], stack[depth], &stack[depth - 1]);
       if (status != PIT_OK)
         return status;
       continue;
     }
     pit_size *top = &stack[depth++];
-    *top = (pit_size){.known = op != PIT_SHAPE_UNKNOWN};
-    if (op == PIT_SHAPE_CONST) {
-      top->value = *word++;
-    } else if (op == PIT_SHAPE_DIM) {
-      top->value = read_dim(s, word[0], word[1]);
-      word += 2;
-    } else if (op == PIT_SHAPE_SCALAR) {
-      top->value = read_scalar(s, *word++);
-    }
+    *top = (pit_size){.known = op.op != PIT_SHAPE_UNKNOWN};
+    if (op.op == PIT_SHAPE_CONST)
+      top->value = op.value;
+    else if (op.op == PIT_SHAPE_DIM)
+      top->value = read_dim(s, op);
+    else if (op.op == PIT_SHAPE_SCALAR)
+      top->value = read_scalar(s, op.arg);
   }
   *size = stack[0];
   return PIT_OK;
@@ -177,32 +168,30 @@ const char *pit_shape_name(const pit_shape_program *program,
     text[i] = buffer;
   int depth = 0;
   char *end = buffer, *limit = buffer + PIT_SHAPE_NAME_SIZE;
-  const int64_t *words = program->words, n = program->count;
-  for (int64_t i = 0; i < n;) {
-    int64_t op = words[i++];
+  for (int64_t i = 0; i < program->count; ++i) {
+    pit_shape_op op = program->ops[i];
     char item[96];
-    if (is_binary(op)) {
+    if (is_binary(op.op)) {
       char *lhs = text[depth - 2], *rhs = text[depth - 1];
       char formula[2 * PIT_SHAPE_NAME_SIZE];
-      snprintf(formula, sizeof(formula), i < n ? "(%s %s %s)" : "%s %s %s", lhs,
-               signs[op], rhs);
+      bool is_last = i + 1 == program->count;
+      snprintf(formula, sizeof(formula), is_last ? "%s %s %s" : "(%s %s %s)",
+               lhs, signs[op.op], rhs);
       --depth;
       end = lhs + snprintf(lhs, (size_t)(limit - lhs), "%s", formula) + 1;
       if (end > limit)
         break; // it was cut
       continue;
     }
-    if (op == PIT_SHAPE_DIM) {
-      snprintf(item, sizeof(item), "dimension %lld of argument %lld",
-               (long long)words[i + 1], (long long)words[i]);
-      i += 2;
-    } else if (op == PIT_SHAPE_SCALAR) {
-      snprintf(item, sizeof(item), "argument %lld", (long long)words[i++]);
-    } else if (op == PIT_SHAPE_CONST) {
-      snprintf(item, sizeof(item), "%lld", (long long)words[i++]);
-    } else {
+    if (op.op == PIT_SHAPE_DIM)
+      snprintf(item, sizeof(item), "dimension %lld of argument %d",
+               (long long)op.value, op.arg);
+    else if (op.op == PIT_SHAPE_SCALAR)
+      snprintf(item, sizeof(item), "argument %d", op.arg);
+    else if (op.op == PIT_SHAPE_CONST)
+      snprintf(item, sizeof(item), "%lld", (long long)op.value);
+    else
       snprintf(item, sizeof(item), "?");
-    }
     text[depth++] = end;
     end += snprintf(end, (size_t)(limit - end), "%s", item) + 1;
     if (end >= limit)

@@ -6,13 +6,14 @@
 // CHECK: constant @[[$BUILD:pit_build_[0-9a-f]+]](dense<[0, 69634, 0, 0, 0, 2, 2, 1, 32, 0, 1, 0, {{.*}}> : tensor<40xi32>)
 // CHECK-LABEL: func.func @f(
 // CHECK-SAME: %[[FRAME:.*]]: !llvm.ptr {pit.frame}, %[[A:.*]]: memref<?x?xf16>
-// CHECK-DAG: %[[NO:.*]] = arith.constant 0 : i32
+// CHECK-DAG: %[[NO:.*]] = arith.constant 0 : i64
 // CHECK-DAG: %[[NONE:.*]] = llvm.mlir.zero : !llvm.ptr
-// CHECK: %[[INDEX:.*]] = llvm.mlir.addressof @[[$BUILD]] :
-// CHECK: call @pit_rt_build_packed(%[[FRAME]], %[[INDEX]], %{{.*}}, %{{.*}}, %{{.*}}, %[[NONE]], %[[SLOT:[^,]*]], %[[DONE:[^)]*]])
+// CHECK-DAG: %[[INDEX:.*]] = llvm.mlir.addressof @[[$BUILD]] :
+// CHECK: llvm.store %[[NO]], %[[DONE:.*]] :
+// CHECK: call @pit_rt_build_packed(%[[FRAME]], %[[INDEX]], %{{.*}}, %{{.*}}, %[[NONE]], %[[SLOT:[^)]*]])
 // CHECK-NEXT: pit.check_status
-// CHECK: %[[WORD:.*]] = llvm.load %[[DONE]] : !llvm.ptr -> i32
-// CHECK: %[[IS_DONE:.*]] = arith.cmpi {{eq|ne}}, %[[WORD]], %[[NO]] : i32
+// CHECK: %[[WORD:.*]] = llvm.load %[[DONE]] : !llvm.ptr -> i64
+// CHECK: %[[IS_DONE:.*]] = arith.cmpi {{eq|ne}}, %[[WORD]], %[[NO]] : i64
 // CHECK: llvm.load %[[SLOT]] : !llvm.ptr -> !llvm.ptr
 // CHECK: scf.if %[[IS_DONE]]
 func.func @f(%a: tensor<?x?xf16>, %n: index) -> tensor<?x32xf16> {

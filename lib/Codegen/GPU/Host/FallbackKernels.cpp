@@ -2,6 +2,7 @@
 
 #include "FallbackKernels.h"
 #include "Images.h"
+#include "StartKernel.h"
 
 #include "pit/Dialect/Pit/IR/LaunchInfo.h"
 
@@ -32,14 +33,17 @@ static Attribute withLevel(Attribute target, int level) {
 }
 
 void mlir::pit::cuda::separateFallbackKernels(gpu::GPUModuleOp from,
-                                              KernelStarts &starts) {
+                                              const NeededKernels &needed) {
+  auto module = from->getParentOfType<ModuleOp>();
   SmallVector<gpu::GPUFuncOp> fallbacks;
-  for (auto &[kernel, images] : starts.images)
-    if (LaunchInfo::of(kernel)->preferred && !starts.needed.contains(kernel))
+  for (auto kernel : from.getOps<gpu::GPUFuncOp>())
+    if (std::optional<LaunchInfo> info = LaunchInfo::of(kernel);
+        info && info->preferred && !needed.contains(kernel) &&
+        findConstant(module, kernel))
       fallbacks.push_back(kernel);
   if (fallbacks.empty())
     return;
-  createImage(from->getParentOfType<ModuleOp>(), kFallbackImage);
+  createImage(module, kFallbackImage);
   OpBuilder builder(from.getContext());
   builder.setInsertionPointAfter(from);
   ArrayAttr targets = from.getTargetsAttr();
@@ -71,7 +75,9 @@ void mlir::pit::cuda::separateFallbackKernels(gpu::GPUModuleOp from,
     info.preferred = {}; // is in another module now
     info.setOn(kernel);
     kernel->moveBefore(to.getBody(), to.getBody()->end());
-    for (LLVM::AddressOfOp image : starts.images[kernel])
-      image.setGlobalName(kFallbackImage);
+    findConstant(module, kernel).walk([](LLVM::AddressOfOp address) {
+      if (address.getGlobalName() == kImage)
+        address.setGlobalName(kFallbackImage);
+    });
   }
 }

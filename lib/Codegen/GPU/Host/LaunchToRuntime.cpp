@@ -3,6 +3,7 @@
 #include "Codegen/Common/RuntimeCalls.h"
 #include "FallbackKernels.h"
 #include "Images.h"
+#include "StartKernel.h"
 #include "TensorMaps.h"
 
 #include "pit/Codegen/GPU/Host/Passes.h"
@@ -44,8 +45,8 @@ namespace {
 /// Lowers the launches of one host function.
 class LaunchLowering {
 public:
-  LaunchLowering(func::FuncOp function, ModuleOp module, KernelStarts &starts)
-      : function(function), module(module), starts(starts), builder(function) {}
+  LaunchLowering(func::FuncOp function, ModuleOp module, NeededKernels &needed)
+      : function(function), module(module), needed(needed), builder(function) {}
 
   LogicalResult lower(LaunchOp launch);
   /// Makes the kernels that the launch may start ask whether it is their turn.
@@ -74,8 +75,9 @@ private:
   gpu::GPUFuncOp findKernel(LaunchOp launch, SymbolRefAttr name,
                             ValueRange operands);
   gpu::GPUFuncOp findKernel(LaunchOp launch, SymbolRefAttr name);
-  void addParameters(Value value, SmallVectorImpl<Value> &parameters);
-  SmallVector<Value> parametersOf(ValueRange operands);
+  SmallVector<Value> parametersOf(ValueRange operands) {
+    return makeParameters(builder, loc, function, operands);
+  }
   Value multiprocessors();
   LogicalResult lowerPortable(LaunchOp launch, gpu::GPUFuncOp kernel,
                               ArrayRef<Value> parameters);
@@ -95,7 +97,7 @@ private:
 
   func::FuncOp function;
   ModuleOp module;
-  KernelStarts &starts;
+  NeededKernels &needed;
   bool isFallback = false; ///< of a kernel that is started if it can be
   OpBuilder builder;
   Location loc = UnknownLoc::get(function.getContext());
@@ -104,47 +106,6 @@ private:
 };
 
 } // namespace
-
-/// A kernel takes a memref as its descriptor's fields, an index as its address
-/// on the device, anything else as it is.
-void LaunchLowering::addParameters(Value value,
-                                   SmallVectorImpl<Value> &parameters) {
-  Type i64 = builder.getI64Type();
-  if (isa<MemRefType>(value.getType())) {
-    auto metadata =
-        memref::ExtractStridedMetadataOp::create(builder, loc, value);
-    Value pointer = toI64(
-        memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, value));
-    parameters.append({pointer, pointer, toI64(metadata.getOffset())});
-    for (Value size : metadata.getSizes())
-      parameters.push_back(toI64(size));
-    for (Value stride : metadata.getStrides())
-      parameters.push_back(toI64(stride));
-    return;
-  }
-  if (isa<LLVM::LLVMPointerType>(value.getType())) {
-    // An index on the host; kernels read its copy on the device.
-    auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-    Value slot = entryAlloca(builder, loc, function, pointer);
-    callRuntime(builder, loc, "pit_rt_device_index", builder.getI32Type(),
-                {getFrame(function), value, slot}, /*status=*/true);
-    parameters.push_back(LLVM::LoadOp::create(builder, loc, pointer, slot));
-    return;
-  }
-  if (value.getType().isIndex())
-    value = toI64(value);
-  else if (value.getType().isInteger(1))
-    value = arith::ExtUIOp::create(builder, loc, i64, value);
-  parameters.push_back(value);
-}
-
-/// Parameters as they lie in memory: i64, pointer, ...
-SmallVector<Value> LaunchLowering::parametersOf(ValueRange operands) {
-  SmallVector<Value> parameters;
-  for (Value value : operands)
-    addParameters(value, parameters);
-  return parameters;
-}
 
 /// The operands that are arguments of the launch's kernel.
 static SmallVector<Value> argumentsOf(LaunchOp launch) {
@@ -158,44 +119,6 @@ Value LaunchLowering::multiprocessors() {
                             builder.getI32Type(), getFrame(function))
                     .getResult(0);
   return arith::ExtSIOp::create(builder, loc, builder.getI64Type(), count);
-}
-
-/// Can a kernel that takes a memref of type `to` be given one of type `from`?
-static bool takes(MemRefType to, MemRefType from) {
-  SmallVector<int64_t> wanted, given;
-  int64_t wantedOffset, givenOffset;
-  if (failed(to.getStridesAndOffset(wanted, wantedOffset)) ||
-      failed(from.getStridesAndOffset(given, givenOffset)) ||
-      wanted.size() != given.size())
-    return false;
-  wanted.push_back(wantedOffset);
-  given.push_back(givenOffset);
-  // Strides of an identity layout follow from the extents, which agree.
-  bool identity = to.getLayout().isIdentity() && from.getLayout().isIdentity();
-  return identity ||
-         llvm::all_of(llvm::zip_equal(wanted, given), [](auto pair) {
-           auto [to, from] = pair;
-           return ShapedType::isDynamic(to) || to == from;
-         });
-}
-
-/// A kernel reads no strides or offset that its argument's type does not leave
-/// open.
-static LogicalResult checkLayouts(LaunchOp launch, gpu::GPUFuncOp kernel,
-                                  ValueRange operands) {
-  for (auto [i, operand] : llvm::enumerate(operands)) {
-    auto from = dyn_cast<MemRefType>(operand.getType());
-    auto to = i < kernel.getNumArguments()
-                  ? dyn_cast<MemRefType>(kernel.getArgument(i).getType())
-                  : MemRefType();
-    if (from && (!to || !takes(to, from)))
-      return launch.emitOpError()
-             << "hands " << from << " to argument " << i << " of @"
-             << kernel.getName() << ", which takes "
-             << (to ? Type(to) : Type(NoneType::get(from.getContext())))
-             << ": run pit-kernel-layouts before convert-pit-to-gpu";
-  }
-  return success();
 }
 
 /// The kernel of that name; null, and reported, if it is none.
@@ -225,37 +148,10 @@ gpu::GPUFuncOp LaunchLowering::findKernel(LaunchOp launch, SymbolRefAttr name) {
 /// those addresses.
 void LaunchLowering::start(gpu::GPUFuncOp kernel, Value blocks, Value split,
                            ArrayRef<Value> words, ArrayRef<Value> maps) {
-  Type i32 = builder.getI32Type();
-  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  // Each word in a slot of its own, and the addresses of slots and maps.
-  SmallVector<Value> all(words);
-  LaunchInfo info = *LaunchInfo::of(kernel);
-  if (info.predicated)
-    llvm::append_range(all, condition);
-  Value slots = storeWords(builder, loc, function, all);
-  SmallVector<Value> parameters;
-  for (int64_t i = 0, n = all.size(); i < n; ++i)
-    parameters.push_back(addressAt(builder, loc, slots, 8 * i));
-  parameters.insert(parameters.begin() + words.size(), maps.begin(),
-                    maps.end());
-  Value addresses = entryAlloca(builder, loc, function, pointer,
-                                std::max<size_t>(1, parameters.size()));
-  for (auto [i, parameter] : llvm::enumerate(parameters))
-    LLVM::StoreOp::create(builder, loc, parameter,
-                          addressAt(builder, loc, addresses, 8 * i));
-  auto image = LLVM::AddressOfOp::create(
-      builder, loc, module.lookupSymbol<LLVM::GlobalOp>(kImage));
-  starts.images[kernel].push_back(image);
   if (!isFallback)
-    starts.needed.insert(kernel);
-  StringRef name = kernel.getName();
-  Value kernelName =
-      constantText(builder, loc, ("pit_kernel_name_" + name).str(), name);
-  callRuntime(
-      builder, loc, info.pdl ? "pit_rt_launch_pdl" : "pit_rt_launch", i32,
-      {getFrame(function), image, kernelName, blocks, split,
-       constant(i32, info.threads), constant(i32, info.sharedBytes), addresses},
-      /*status=*/true);
+    needed.insert(kernel);
+  startKernel(builder, loc, function,
+              {kernel, blocks, split, words, maps, condition});
 }
 
 /// Starts the kernel that fills an output before.
@@ -583,12 +479,12 @@ struct ConvertPitLaunchPass
     auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernels);
     if (kernels && !module.lookupSymbol(kImage))
       createImage(module, kImage);
-    KernelStarts starts;
+    NeededKernels needed;
     WalkResult predicated = module.walk([&](LaunchOp launch) {
       auto function = launch->getParentOfType<func::FuncOp>();
       if (!launch.getChoice() || !getFrame(function))
         return WalkResult::advance();
-      LaunchLowering lowering(function, module, starts);
+      LaunchLowering lowering(function, module, needed);
       return WalkResult(lowering.predicateKernels(launch));
     });
     if (predicated.wasInterrupted())
@@ -598,7 +494,7 @@ struct ConvertPitLaunchPass
         continue;
       SmallVector<LaunchOp> launches;
       function.walk([&](LaunchOp launch) { launches.push_back(launch); });
-      LaunchLowering lowering(function, module, starts);
+      LaunchLowering lowering(function, module, needed);
       for (LaunchOp launch : launches)
         if (failed(lowering.lower(launch)))
           return signalPassFailure();
@@ -606,7 +502,7 @@ struct ConvertPitLaunchPass
         return signalPassFailure();
     }
     if (separateFallbacks && kernels)
-      separateFallbackKernels(kernels, starts);
+      separateFallbackKernels(kernels, needed);
   }
 };
 } // namespace

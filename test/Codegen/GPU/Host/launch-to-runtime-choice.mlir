@@ -17,13 +17,13 @@
 // CHECK: scf.if %[[MAY]] {
 // CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint %[[WORD]] : !llvm.ptr to i64
 // CHECK: llvm.store %[[ADDRESS]]
-// CHECK: call @pit_rt_launch_pdl
+// CHECK: call @pit_rt_launch
 // CHECK: }
 // A launch of the same kernel for all variants hands over no word.
 // CHECK-LABEL: func.func @always
 // CHECK-NOT: scf.if
 // CHECK: llvm.mlir.constant(0 : i64)
-// CHECK: call @pit_rt_launch_pdl
+// CHECK: call @pit_rt_launch
 gpu.module @pit_kernels [#nvvm.target<chip = "sm_90a">] {
   gpu.func @k(%o: memref<8xf32>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 128>} {
     gpu.return
@@ -44,11 +44,11 @@ func.func @always(%frame: !llvm.ptr {pit.frame}, %o: memref<8xf32>, %n: index) {
 // CHECK: scf.if
 // CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint %{{.*}} : !llvm.ptr to i64
 // CHECK: llvm.store %[[ADDRESS]]
-// CHECK: %[[ZEROS:.*]] = llvm.mlir.addressof @pit_kernel_name_zeros_{{[0-9a-f]+}} :
-// CHECK: call @pit_rt_launch_pdl(%{{.*}}, %{{.*}}, %[[ZEROS]],
+// CHECK: %[[ZEROS:.*]] = llvm.mlir.addressof @pit_kernel.zeros :
+// CHECK: call @pit_rt_launch(%{{.*}}, %[[ZEROS]],
 // CHECK: llvm.store %[[ADDRESS]]
-// CHECK: %[[K:.*]] = llvm.mlir.addressof @pit_kernel_name_k_{{[0-9a-f]+}} :
-// CHECK: call @pit_rt_launch_pdl(%{{.*}}, %{{.*}}, %[[K]],
+// CHECK: %[[K:.*]] = llvm.mlir.addressof @pit_kernel.k :
+// CHECK: call @pit_rt_launch(%{{.*}}, %[[K]],
 func.func @filled(%frame: !llvm.ptr {pit.frame}, %o: memref<8xf32>, %n: index, %choice: !llvm.ptr) {
   pit.launch @pit_kernels::@k if(%choice : !llvm.ptr is 2) iterations(%n)
     fill(%o : memref<8xf32> by @pit_kernels::@zeros elements(%n)) outs(%o : memref<8xf32>)

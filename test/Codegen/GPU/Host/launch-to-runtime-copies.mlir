@@ -47,7 +47,7 @@ gpu.module @pit_kernels {
 // CHECK: llvm.store %[[PLACE]]#1
 // CHECK: llvm.store %[[COLUMNS]]
 // CHECK: func.call @pit_rt_tensor_map(
-// CHECK: func.call @pit_rt_launch_pdl(
+// CHECK: func.call @pit_rt_launch(
 // CHECK: else
 // CHECK-NOT: call @pit_rt_pack_rows
 func.func @dynamic(%frame: !llvm.ptr {pit.frame}, %x: memref<?x?xf16>, %o: memref<?x?xf16>, %n: index) -> i32 {

@@ -62,7 +62,7 @@ gpu.module @pit_kernels {
 // CHECK: llvm.store %[[FIRST]], %[[AT14]]
 // CHECK: %[[AT15:.*]] = llvm.getelementptr %[[PARAMETERS]][120]
 // CHECK: llvm.store %[[SECOND]], %[[AT15]]
-// CHECK: func.call @pit_rt_launch(%[[FRAME]], %{{.*}}, %{{.*}}, %[[BLOCKS]], %[[ONE]], %{{.*}}, %{{.*}}, %[[PARAMETERS]])
+// CHECK: func.call @pit_rt_launch(%[[FRAME]], %{{.*}}, %[[BLOCKS]], %[[ONE]], %[[PARAMETERS]])
 // CHECK-NEXT: pit.check_status
 // CHECK: else
 // CHECK-NOT: pit_rt_tensor_map
@@ -108,7 +108,7 @@ gpu.module @pit_kernels {
 // CHECK: llvm.store %c512_i64
 // CHECK: func.call @pit_rt_tensor_map(
 // CHECK-NOT: pit_rt_multiprocessors
-// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %{{.*}}, %c4_i64,
+// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %c4_i64,
 // CHECK: else
 // CHECK: func.call @pit_rt_launch(
 func.func @static(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf32>) -> i32 {
@@ -145,7 +145,7 @@ gpu.module @pit_kernels {
 // CHECK: llvm.ptrtoint %[[COUNTERS]]
 // CHECK: %[[COUNT:.*]] = func.call @pit_rt_multiprocessors(
 // CHECK: %[[BLOCKS:.*]] = arith.extsi %[[COUNT]]
-// CHECK: func.call @pit_rt_launch_pdl(%{{.*}}, %{{.*}}, %{{.*}}, %[[BLOCKS]],
+// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %[[BLOCKS]],
 // CHECK: else
 func.func @shared(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf32>) -> i32 {
   %n = arith.constant 4 : index
@@ -176,7 +176,7 @@ gpu.module @pit_kernels {
 // CHECK: %[[MOST:.*]] = arith.extsi %[[COUNT]]
 // CHECK: %[[BLOCKS:.*]] = arith.minsi %[[MOST]], %c4_i64
 // CHECK: llvm.store %[[WORD]]
-// CHECK: func.call @pit_rt_launch_pdl(%{{.*}}, %{{.*}}, %{{.*}}, %[[BLOCKS]],
+// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %[[BLOCKS]],
 // CHECK: else
 func.func @taken(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf32>) -> i32 {
   %n = arith.constant 4 : index
@@ -191,7 +191,7 @@ func.func @taken(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf32>) -> i32 
 // CHECK-LABEL: func.func @never
 // CHECK-NOT: scf.if
 // CHECK-NOT: pit_rt_tensor_map
-// CHECK: addressof @pit_kernel_name_k_{{[0-9a-f]+}} :
+// CHECK: addressof @pit_kernel.k :
 // CHECK: call @pit_rt_launch
 gpu.module @pit_kernels {
   gpu.func @k(%x: memref<?x2004xf16>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
@@ -226,8 +226,8 @@ gpu.module @pit_kernels {
 // Its blocks, one for each multiprocessor, can fill so many elements.
 // CHECK-LABEL: func.func @filled_in_part
 // CHECK-SAME: %[[B:[a-z0-9]+]]: index, %[[S:[a-z0-9]+]]: index
-// CHECK-DAG: %[[FILL:.*]] = llvm.mlir.addressof @pit_kernel_name_fill_{{[0-9a-f]+}} :
-// CHECK-DAG: %[[HOPPER:.*]] = llvm.mlir.addressof @pit_kernel_name_k_hopper_{{[0-9a-f]+}} :
+// CHECK-DAG: %[[FILL:.*]] = llvm.mlir.addressof @pit_kernel.fill :
+// CHECK-DAG: %[[HOPPER:.*]] = llvm.mlir.addressof @pit_kernel.k_hopper :
 // CHECK-DAG: %[[OF_BLOCK:.*]] = llvm.mlir.constant(1048576 : i64)
 // CHECK: %[[SMS:.*]] = call @pit_rt_multiprocessors
 // CHECK: %[[BLOCKS:.*]] = arith.extsi %[[SMS]]
@@ -237,9 +237,9 @@ gpu.module @pit_kernels {
 // CHECK: %[[CAN:.*]] = arith.cmpi ule, %[[ELEMENTS]], %[[MOST]]
 // CHECK: %[[FITS:.*]] = arith.andi %{{.*}}, %[[CAN]]
 // CHECK: scf.if %[[FITS]]
-// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %[[HOPPER]],
+// CHECK: func.call @pit_rt_launch(%{{.*}}, %[[HOPPER]],
 // CHECK: else
-// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %[[FILL]],
+// CHECK: func.call @pit_rt_launch(%{{.*}}, %[[FILL]],
 func.func @filled_in_part(%b: index, %s: index, %frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf16>, %o: memref<?x?x64xf16>) -> i32 {
   %n = arith.constant 4 : index
   pit.launch @pit_kernels::@k iterations(%n) fill(%o : memref<?x?x64xf16> by @pit_kernels::@fill elements(%n)) ins(%x : memref<256x512xf16>) outs(%o : memref<?x?x64xf16>)
@@ -265,16 +265,16 @@ gpu.module @pit_kernels {
 // The second kernel does what the first one is for, if it is Hopper's: then the
 // output has to begin at a multiple of 16 bytes, too.
 // CHECK-LABEL: func.func @filled
-// CHECK-DAG: %[[FILL:.*]] = llvm.mlir.addressof @pit_kernel_name_fill_{{[0-9a-f]+}} :
-// CHECK-DAG: %[[K:.*]] = llvm.mlir.addressof @pit_kernel_name_k_{{[0-9a-f]+}} :
-// CHECK-DAG: %[[HOPPER:.*]] = llvm.mlir.addressof @pit_kernel_name_k_hopper_{{[0-9a-f]+}} :
+// CHECK-DAG: %[[FILL:.*]] = llvm.mlir.addressof @pit_kernel.fill :
+// CHECK-DAG: %[[K:.*]] = llvm.mlir.addressof @pit_kernel.k :
+// CHECK-DAG: %[[HOPPER:.*]] = llvm.mlir.addressof @pit_kernel.k_hopper :
 // CHECK-COUNT-2: arith.remui %{{.*}}, %c16_i64
 // CHECK: scf.if
-// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %[[HOPPER]],
+// CHECK: func.call @pit_rt_launch(%{{.*}}, %[[HOPPER]],
 // CHECK-NOT: func.call @pit_rt_launch(
 // CHECK: else
-// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %[[FILL]],
-// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %[[K]],
+// CHECK: func.call @pit_rt_launch(%{{.*}}, %[[FILL]],
+// CHECK: func.call @pit_rt_launch(%{{.*}}, %[[K]],
 // CHECK-NOT: pit_rt_launch
 func.func @filled(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf16>, %o: memref<256x512xf16>) -> i32 {
   %n = arith.constant 4 : index

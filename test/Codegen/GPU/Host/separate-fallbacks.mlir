@@ -2,8 +2,13 @@
 
 // A kernel that is started only where Hopper's cannot be has a module and an image of
 // its own, with what it refers to. Kernels that are started in any case stay.
-// CHECK-DAG: llvm.mlir.global internal constant @pit_image()
-// CHECK-DAG: llvm.mlir.global internal constant @pit_fallback_image()
+// CHECK: llvm.mlir.global internal constant @pit_fallback_image()
+// CHECK: llvm.mlir.global internal constant @pit_kernel.other()
+// CHECK: llvm.mlir.addressof @pit_image
+// CHECK: llvm.mlir.global internal constant @pit_kernel.k()
+// CHECK: llvm.mlir.addressof @pit_fallback_image
+// CHECK: llvm.mlir.global internal constant @pit_kernel.k_hopper()
+// CHECK: llvm.mlir.addressof @pit_image
 // CHECK: gpu.module @pit_kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">]
 // CHECK-NOT: gpu.func @k(
 // CHECK: gpu.func @k_hopper
@@ -16,16 +21,13 @@
 // CHECK: memref.get_global @table
 // CHECK: func.func @f
 // CHECK: scf.if
-// CHECK: %[[IMAGE:.*]] = llvm.mlir.addressof @pit_image
-// CHECK: %[[NAME:.*]] = llvm.mlir.addressof @pit_kernel_name_k_hopper_{{[0-9a-f]+}}
-// CHECK: call @pit_rt_launch(%{{.*}}, %[[IMAGE]], %[[NAME]]
+// CHECK: %[[KERNEL:.*]] = llvm.mlir.addressof @pit_kernel.k_hopper :
+// CHECK: call @pit_rt_launch(%{{.*}}, %[[KERNEL]],
 // CHECK: else
-// CHECK: %[[IMAGE:.*]] = llvm.mlir.addressof @pit_fallback_image
-// CHECK: %[[NAME:.*]] = llvm.mlir.addressof @pit_kernel_name_k_{{[0-9a-f]+}} :
-// CHECK: call @pit_rt_launch(%{{.*}}, %[[IMAGE]], %[[NAME]]
-// CHECK: %[[IMAGE:.*]] = llvm.mlir.addressof @pit_image
-// CHECK: %[[NAME:.*]] = llvm.mlir.addressof @pit_kernel_name_other_{{[0-9a-f]+}}
-// CHECK: call @pit_rt_launch(%{{.*}}, %[[IMAGE]], %[[NAME]]
+// CHECK: %[[KERNEL:.*]] = llvm.mlir.addressof @pit_kernel.k :
+// CHECK: call @pit_rt_launch(%{{.*}}, %[[KERNEL]],
+// CHECK: %[[KERNEL:.*]] = llvm.mlir.addressof @pit_kernel.other :
+// CHECK: call @pit_rt_launch(%{{.*}}, %[[KERNEL]],
 gpu.module @pit_kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] {
   gpu.func @k(%o: memref<?x?xf16>) kernel attributes {pit.launch_info = #pit.launch_info<threads = 256, preferred = @k_hopper>} {
     %t = memref.get_global @table : memref<2xf16>

@@ -53,7 +53,7 @@
 // HOST: %[[BYTES:.*]] = arith.select %[[IS_SHARED]],
 // HOST: call @pit_rt_alloc(
 // HOST: call @pit_rt_counters(
-// HOST: call @pit_rt_launch(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[PARTS]],
+// HOST: call @pit_rt_launch(%{{.*}}, %{{.*}}, %{{.*}}, %[[PARTS]],
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>

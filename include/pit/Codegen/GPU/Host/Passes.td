@@ -71,7 +71,7 @@ def PitAwaitLaunches : Pass<"pit-await-launches", "::mlir::ModuleOp"> {
 def PitPlaceResults : Pass<"pit-place-results", "::mlir::ModuleOp"> {
   let summary = "allocates what functions on a device return by gpu.alloc";
   let description = [{
-    What is left of `memref.alloc` in a function with `pit.device` after
+    A `memref.alloc` that is left in a function with `pit.device` after
     `pit-place-buffers` is memory that the function returns. It becomes `gpu.alloc`,
     and `memref.dealloc`, there of memory that a called function returned,
     `gpu.dealloc`, before which the host waits for the kernels. A
@@ -106,9 +106,9 @@ def PitPlaceResults : Pass<"pit-place-results", "::mlir::ModuleOp"> {
 def PitForwardCopies : Pass<"pit-forward-copies", "::mlir::func::FuncOp"> {
   let summary = "has kernels write what would be copied to its place";
   let description = [{
-    Where an op has several results that go into parts of one tensor, as the
-    gradients of gates and ups that are one weight, bufferization does not see that
-    the parts are apart. So it copies one part onto itself, and computes the others in
+    Several results of an op may go into parts of one tensor, as the gradients of
+    gates and ups that are one weight. Bufferization does not see that the parts are
+    disjoint. So it copies one part onto itself, and computes the others in
     memory of their own, from where they are copied.
 
     A `memref.copy` of a view onto itself goes. So does the copy of memory that is
@@ -180,8 +180,9 @@ def PitPredicateVariants : Pass<"pit-predicate-variants", "::mlir::func::FuncOp"
 def ConvertPitLaunch : Pass<"convert-pit-launch", "::mlir::ModuleOp"> {
   let summary = "lowers pit.launch to calls of the runtime";
   let description = [{
-    A launch on memrefs becomes a call of `pit_rt_launch` with the kernel's
-    parameters: of a memref its descriptor's fields, of an index the address of
+    A launch on memrefs becomes a call of `pit_rt_launch`. The kernel is a
+    constant, a `pit_kernel`, with its name, image, threads and shared memory.
+    The parameters are, of a memref its descriptor's fields, of an index the address of
     its copy on the device. Runs after `convert-pit-to-gpu`, whose kernels say
     in their `#pit.launch_info` how to launch them. The device code is
     the constant `pit_image`, which `pit-embed-kernels` fills in. An op that
