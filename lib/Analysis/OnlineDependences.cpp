@@ -354,7 +354,7 @@ Refused mlir::pit::findDependences(OnlineChain &chain) {
       }
       if (!op.dependence.isNone() &&
           (!isa<arith::AddFOp>(combiner->ops.front()) || op.dependence.shift ||
-           isInnerContraction(op)))
+           isInnerContraction(op) || op.role == ChainRole::Added))
         return refuse(
             code(OnlineCondition::RescaledSum) +
             combiner->ops.front()->getName().getStringRef().str() +
@@ -429,7 +429,7 @@ findContribution(const OnlineChain &chain,
         evaluator.assume(input.number, it->second);
     evaluator.run();
     Known yielded = evaluator.lookup(getYielded(computed, 0));
-    if (op.role == ChainRole::Reduction) {
+    if (op.role == ChainRole::Reduction || op.role == ChainRole::Added) {
       if (!(yielded == Known(getAccumulator(computed, 0))) &&
           !combinesNothing(*matchCombiner(computed, 0), evaluator))
         return number;

@@ -20,9 +20,9 @@ public:
   /// Ops in `stored` are not computed in the loop.
   ChainFinder(FindSelection findSelection,
               const llvm::SmallDenseSet<Operation *> &stored,
-              bool storesFactors)
+              bool storesFactors, bool adds)
       : findSelection(findSelection), stored(stored),
-        storesFactors(storesFactors) {}
+        storesFactors(storesFactors), adds(adds) {}
 
   /// None if there is no chain; then `refused` says why, if there is a reason.
   std::optional<OnlineChain> run(linalg::LinalgOp last);
@@ -32,8 +32,10 @@ public:
   Operation *culprit = nullptr;
 
 private:
-  /// Adds an op whose result has these dims of the chain.
-  bool add(Operation *op, ChainRole role, ArrayRef<int64_t> resultDims);
+  /// Adds an op whose result has these dims of the chain, and whose loops have
+  /// those that are not -1.
+  bool add(Operation *op, ChainRole role, ArrayRef<int64_t> resultDims,
+           ArrayRef<int64_t> loops = {});
   /// Adds what computes inputs of the op number `number`, along the axis.
   bool addElements(unsigned number);
   /// Adds reductions, and what is computed of them, that ops of the chain read.
@@ -45,6 +47,8 @@ private:
   /// Adds ops that use what the chain computes.
   bool addUsers();
   bool addUser(OpOperand &use);
+  bool addsInSteps(linalg::LinalgOp op, ArrayRef<int64_t> loops,
+                   ArrayRef<int64_t> resultDims) const;
   bool note(Value value, ArrayRef<int64_t> dims);
   bool readsAxis(AffineMap map, ArrayRef<int64_t> loops) const;
   bool addFollowing();
@@ -60,7 +64,7 @@ private:
 
   FindSelection findSelection;
   const llvm::SmallDenseSet<Operation *> &stored;
-  bool storesFactors;
+  bool storesFactors, adds;
   OnlineChain chain;
   Block *block = nullptr;
 };
@@ -84,14 +88,15 @@ bool ChainFinder::readsAxis(AffineMap map, ArrayRef<int64_t> loops) const {
 }
 
 bool ChainFinder::add(Operation *op, ChainRole role,
-                      ArrayRef<int64_t> resultDims) {
+                      ArrayRef<int64_t> resultDims, ArrayRef<int64_t> loops) {
   ChainOp made;
   made.op = op;
   made.role = role;
   if (auto computed = dyn_cast<linalg::LinalgOp>(op)) {
     made.resultMap =
         computed.getMatchingIndexingMap(computed.getDpsInitOperand(0));
-    SmallVector<int64_t> dims(computed.getNumLoops(), -1);
+    SmallVector<int64_t> dims(loops);
+    dims.resize(computed.getNumLoops(), -1);
     for (auto [expr, dim] : llvm::zip(made.resultMap.getResults(), resultDims))
       if (auto loop = dyn_cast<AffineDimExpr>(expr))
         dims[loop.getPosition()] = dim;
@@ -288,6 +293,27 @@ bool ChainFinder::addRows(Value value) {
   return true;
 }
 
+static bool sumsProducts(linalg::LinalgOp op) {
+  FailureOr<Combiner> combiner = matchCombiner(op, 0);
+  return succeeded(combiner) && combiner->contributions.size() == 1 &&
+         isa<arith::AddFOp>(combiner->ops.front()) &&
+         combiner->contributions.front().getDefiningOp<arith::MulFOp>();
+}
+
+/// Does an op sum up products over a dim of the rows, from 0, and has its
+/// result the other dims of what it multiplies, the axis among them?
+bool ChainFinder::addsInSteps(linalg::LinalgOp op, ArrayRef<int64_t> loops,
+                              ArrayRef<int64_t> resultDims) const {
+  SmallVector<unsigned> summed;
+  op.getReductionDims(summed);
+  int64_t dim = summed.size() == 1 ? loops[summed.front()] : -1;
+  return adds && dim >= 0 && dim != int64_t(chain.axis) &&
+         !chain.isOuter(dim) && op.getNumDpsInputs() == 2 &&
+         llvm::is_contained(resultDims, int64_t(chain.axis)) &&
+         llvm::count(resultDims, -1) == 1 && sumsProducts(op) &&
+         isZero(getUniformConstant(op.getDpsInits()[0]));
+}
+
 bool ChainFinder::addUser(OpOperand &use) {
   Operation *user = use.getOwner();
   if (chain.numbers.contains(user) || user->getBlock() != block ||
@@ -320,6 +346,8 @@ bool ChainFinder::addUser(OpOperand &use) {
   if (elementwise)
     return add(user, ChainRole::Elements, resultDims) &&
            addElements(chain.ops.size() - 1);
+  if (addsInSteps(computed, loops, resultDims))
+    return add(user, ChainRole::Added, resultDims, loops);
   if (!reducesDims(computed) ||
       llvm::any_of(reducedLoops(computed), [&](const auto &reduced) {
         return loops[reduced.first] != reduced.second;
@@ -362,7 +390,8 @@ bool ChainFinder::dependsOnChain(Value value) {
 /// Element-wise ops on what the chain gives.
 bool ChainFinder::addFollowing() {
   for (unsigned i = 0; i < chain.ops.size(); ++i) {
-    if (chain.ops[i].role == ChainRole::Elements)
+    if (chain.ops[i].role == ChainRole::Elements ||
+        chain.ops[i].role == ChainRole::Added)
       continue;
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : chain.ops[i].result().getUses())
@@ -516,10 +545,10 @@ std::optional<OnlineChain> ChainFinder::run(linalg::LinalgOp last) {
 
 OrRefusal<std::optional<OnlineChain>>
 mlir::pit::findOnlineChain(linalg::LinalgOp op, FindSelection findSelection,
-                           bool storesFactors) {
+                           bool storesFactors, bool adds) {
   llvm::SmallDenseSet<Operation *> stored;
   while (true) {
-    ChainFinder finder(findSelection, stored, storesFactors);
+    ChainFinder finder(findSelection, stored, storesFactors, adds);
     std::optional<OnlineChain> chain = finder.run(op);
     if (chain || !finder.culprit || !stored.insert(finder.culprit).second)
       return finder.refused

@@ -41,6 +41,8 @@ enum class OnlineCondition : unsigned {
   Selection = 7,
   /// All dims have extents, and rows to share out.
   Rows = 8,
+  /// What is added in each step takes tensor cores of sm_90a.
+  Added = 9,
 };
 
 /// An input of an op, behind ops that only broadcast, transpose or reshape by
@@ -100,6 +102,7 @@ struct Dependence {
 enum class ChainRole {
   Elements,  ///< runs along the axis
   Reduction, ///< reduces the axis
+  Added,     ///< runs along the axis, and sums up products over rows
   Rows       ///< element-wise, of results of reductions
 };
 
@@ -173,10 +176,10 @@ struct OnlineChain {
 /// Finds the chain whose last reduction may be `op`: none if it reduces nothing
 /// that uses an earlier reduction. With `storesFactors` factors of products
 /// that are computed of nothing but what is read, along the axis, are none of
-/// its ops.
+/// its ops. With `adds` sums over rows, to which each step adds, are.
 OrRefusal<std::optional<OnlineChain>>
 findOnlineChain(linalg::LinalgOp op, FindSelection findSelection,
-                bool storesFactors = false);
+                bool storesFactors = false, bool adds = false);
 
 /// Goes from a value, read by `map`, to what it is moved from by ops that only
 /// broadcast, transpose or reshape by dims of one element.

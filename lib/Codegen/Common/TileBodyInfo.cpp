@@ -61,6 +61,19 @@ OrRefusal<ContractionDims> mlir::pit::findContractionDims(ContractOp op) {
   return dims;
 }
 
+StoreOp mlir::pit::storeOf(ContractOp op) {
+  Value result = op.getResult();
+  return result.hasOneUse() ? dyn_cast<StoreOp>(*result.user_begin())
+                            : StoreOp();
+}
+
+bool mlir::pit::isOfStore(PointwiseOp op) {
+  return !op->use_empty() && llvm::all_of(op->getUsers(), [&](Operation *user) {
+    auto contract = dyn_cast<ContractOp>(user);
+    return contract && contract.getAcc() == op.getResult() && storeOf(contract);
+  });
+}
+
 namespace {
 
 /// Hands roles on from tile to tile until all are known.
@@ -75,8 +88,9 @@ public:
       for (Operation &op : compute.without_terminator())
         if (auto contract = dyn_cast<ContractOp>(op))
           visit(contract);
-        else
-          visit(cast<PointwiseOp>(op));
+        else if (auto pointwise = dyn_cast<PointwiseOp>(op);
+                 pointwise && !isOfStore(pointwise))
+          visit(pointwise);
       auto carried = mainloop.getCarriedTiles();
       for (auto [tile, next] :
            llvm::zip(carried, compute.getTerminator()->getOperands()))
@@ -134,6 +148,13 @@ private:
     OrRefusal<ContractionDims> dims = findContractionDims(op);
     if (!dims) {
       refused = dims.refusal();
+      return;
+    }
+    if (storeOf(op)) {
+      if (op.getLhs().getDefiningOp()) {
+        merge(op.getLhs(), op.getMap(0), dims->k, TileRole::Row);
+        merge(op.getLhs(), op.getMap(0), dims->m, TileRole::Col);
+      }
       return;
     }
     for (Value sums : {op.getAcc(), op.getResult()}) {

@@ -16,7 +16,8 @@ namespace mlir::pit {
 enum class TileRole { None, Row, Col };
 
 /// The roles of the dimensions of what a tile body computes, carries, and reads
-/// element by element. An operand that only contractions read has none.
+/// element by element. An operand that only contractions read has none, nor has
+/// what a step adds to memory.
 struct TileBodyInfo {
   int64_t rows = 1; ///< extent
   llvm::MapVector<Value, SmallVector<TileRole>> roles;
@@ -38,6 +39,12 @@ struct ContractionDims {
 
 /// Refuses if one of them is missing or there are several of a kind.
 OrRefusal<ContractionDims> findContractionDims(ContractOp op);
+
+/// The store that alone takes what a contraction of a step gives, which sums up
+/// rows; null if there is none.
+StoreOp storeOf(ContractOp op);
+/// Is a tile what such a contraction begins with, and nothing else?
+bool isOfStore(PointwiseOp op);
 
 /// Finds the roles; refuses if a tile has none, or two for one dim.
 OrRefusal<TileBodyInfo> describeTileBody(MainloopOp mainloop);

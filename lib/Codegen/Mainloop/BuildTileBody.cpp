@@ -12,6 +12,7 @@
 // Reads become loads; each op on tiles becomes a pit.contract or a
 // pit.pointwise. The largest of several results is the mainloop's own, which
 // scalar code computes element by element. The others are tiles (`also`).
+// A step may add tiles to tensors that the loop carries, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,8 +40,8 @@ public:
       : MainloopBuilder(builder,
                         {write,
                          {loop},
-                         llvm::to_vector_of<Value>(loop.getResults()),
-                         llvm::to_vector_of<Value>(loop.getInitArgs())},
+                         tilesOf(loop, loop.getResults()),
+                         tilesOf(loop, loop.getInitArgs())},
                         output, mapping),
         loop(loop) {}
 
@@ -53,8 +54,13 @@ private:
   bool takeSum(Value sum, AffineMap map) override;
   Refused finish() override;
 
+  /// What adds to one of the tensors that the loop carries; null of a tile.
+  static SWriteOp addedTo(ForOp loop, unsigned number);
+  /// Those of the loop's values that are tiles.
+  static SmallVector<Value> tilesOf(ForOp loop, ValueRange values);
   Refused checkOps();
   Refused findTilesAndNumbers();
+  Refused fillStores();
   Refused fillExtraResults();
   /// Makes a tile of what a further result is computed from.
   Refused computeLast(Value tile);
@@ -86,6 +92,22 @@ private:
 static VectorType vectorOf(Value tile) {
   auto type = cast<RankedTensorType>(tile.getType());
   return VectorType::get(type.getShape(), type.getElementType());
+}
+
+SWriteOp TileBodyBuilder::addedTo(ForOp loop, unsigned number) {
+  auto write = loop.getYield().getOperand(number).getDefiningOp<SWriteOp>();
+  return write && write.getCombine() && !write.isWhole() &&
+                 write.getDest() == loop.getRegionIterArgs()[number]
+             ? write
+             : SWriteOp();
+}
+
+SmallVector<Value> TileBodyBuilder::tilesOf(ForOp loop, ValueRange values) {
+  SmallVector<Value> tiles;
+  for (auto [number, value] : llvm::enumerate(values))
+    if (!addedTo(loop, number))
+      tiles.push_back(value);
+  return tiles;
 }
 
 static bool isVectorElement(Type type) { return !isa<ComplexType>(type); }
@@ -144,7 +166,11 @@ Refused TileBodyBuilder::checkOps() {
       for (Type type : types)
         if (!isScalar(&op) && !isVectorElement(getElementTypeOrSelf(type)))
           return refuse("tiles have elements that are no numbers");
-    if (!isTile && !compute && !isScalar(&op) && !isNumberOfTile(&op))
+    bool isAdded = llvm::any_of(
+        llvm::seq<unsigned>(0, loop.getNumResults()),
+        [&](unsigned number) { return addedTo(loop, number) == &op; });
+    if (!isTile && !compute && !isAdded && !isScalar(&op) &&
+        !isNumberOfTile(&op))
       return refuse(op.getName().getStringRef(),
                     " stands in the loop over its steps");
     contracts |= compute && isContraction(compute);
@@ -178,7 +204,9 @@ Refused TileBodyBuilder::findTilesAndNumbers() {
         if (operand.getParentBlock() != op.getBlock())
           take(operand);
   }
-  llvm::for_each(loop.getYield().getOperands(), take);
+  llvm::for_each(tilesOf(loop, loop.getYield().getOperands()), take);
+  for (auto write : loop.getBody()->getOps<SWriteOp>())
+    llvm::for_each(write.getSubscripts(), take);
   if (others)
     return refuse("an op on tiles uses what is no integer, index or "
                   "float of a step");
@@ -242,7 +270,7 @@ Refused TileBodyBuilder::fillCompute() {
     tiles[old] = block->addArgument(made.getType(), loc);
   for (Value number : numbers)
     mapping.map(number, block->addArgument(number.getType(), loc));
-  for (Value carried : loop.getRegionIterArgs())
+  for (Value carried : tilesOf(loop, loop.getRegionIterArgs()))
     tiles[carried] = block->addArgument(vectorOf(carried), loc);
   for (auto op : loop.getBody()->getOps<linalg::LinalgOp>()) {
     if (isa<linalg::FillOp>(*op))
@@ -252,14 +280,45 @@ Refused TileBodyBuilder::fillCompute() {
       return result.refusal();
     tiles[op->getResult(0)] = *result;
   }
+  if (Refused refused = fillStores())
+    return refused;
   SmallVector<Value> next;
-  for (Value value : loop.getYield().getOperands()) {
+  for (Value value : tilesOf(loop, loop.getYield().getOperands())) {
     OrRefusal<Value> tile = wideTileOf(value);
     if (!tile)
       return tile.refusal();
     next.push_back(*tile);
   }
   YieldOp::create(builder, loc, next);
+  return {};
+}
+
+/// Does the mainloop read tiles of `memref`?
+static bool readsFrom(MainloopOp mainloop, Value memref) {
+  auto isOf = [&](Value tile) {
+    auto view = tile.getDefiningOp<ViewOp>();
+    return view && view.getSrc() == memref;
+  };
+  return llvm::any_of(mainloop.getInvariants(), isOf) ||
+         llvm::any_of(mainloop.getExtras(), isOf) ||
+         llvm::any_of(mainloop.getLoad().front().getTerminator()->getOperands(),
+                      isOf);
+}
+
+Refused TileBodyBuilder::fillStores() {
+  for (auto [number, init] : llvm::enumerate(loop.getInitArgs())) {
+    SWriteOp write = addedTo(loop, number);
+    if (!write)
+      continue;
+    Value dest = mapping.lookup(init);
+    if (readsFrom(mainloop, dest) || dest == mainloop.getDest())
+      return refuse("it reads or writes a tensor to which its steps add");
+    OrRefusal<Value> tile = tileOf(write.getTile());
+    if (!tile)
+      return tile.refusal();
+    StoreOp::create(builder, write.getLoc(), *tile, dest,
+                    mapAll(write.getSubscripts()), write.getCombineAttr());
+  }
   return {};
 }
 
@@ -462,18 +521,6 @@ Refused TileBodyBuilder::computeLast(Value tile) {
   return {};
 }
 
-/// Does the mainloop read tiles of `memref`?
-static bool readsFrom(MainloopOp mainloop, Value memref) {
-  auto isOf = [&](Value tile) {
-    auto view = tile.getDefiningOp<ViewOp>();
-    return view && view.getSrc() == memref;
-  };
-  return llvm::any_of(mainloop.getInvariants(), isOf) ||
-         llvm::any_of(mainloop.getExtras(), isOf) ||
-         llvm::any_of(mainloop.getLoad().front().getTerminator()->getOperands(),
-                      isOf);
-}
-
 Refused TileBodyBuilder::fillExtraResults() {
   if (output.also.empty())
     return {};
@@ -484,7 +531,7 @@ Refused TileBodyBuilder::fillExtraResults() {
   Block *block = builder.createBlock(&mainloop.getExtraResults());
   tiles.clear(); // those are of a step
   for (auto [result, carried] :
-       llvm::zip(loop.getResults(), mainloop.getCarriedTiles()))
+       llvm::zip(sums.values, mainloop.getCarriedTiles()))
     tiles[result] = block->addArgument(carried.getType(), loc);
   for (auto [write, dest] : output.also) {
     if (Refused refused = computeLast(write.getTile()))
@@ -493,7 +540,7 @@ Refused TileBodyBuilder::fillExtraResults() {
     if (!tile)
       return tile.refusal();
     StoreOp::create(builder, write.getLoc(), *tile, dest,
-                    mapAll(write.getSubscripts()));
+                    mapAll(write.getSubscripts()), /*combine=*/{});
   }
   YieldOp::create(builder, loc, ValueRange());
   return {};

@@ -11,7 +11,8 @@
 //
 // There may be several acc, sum and linalg ops in the loop, which differ in
 // their SReads. In kernels it may also carry tiles of any kind, compute more,
-// and have several SWrites behind it (BuildTileBody.cpp). For the CPU the loop
+// add tiles to memory in each step, and have several SWrites behind it
+// (BuildTileBody.cpp). For the CPU the loop
 // may be a nest whose innermost loop has the ids.
 //
 // All of it becomes one pit.mainloop: of a kernel on memrefs, since its tensors
@@ -162,6 +163,14 @@ static ScanOp findScan(Block *body, SWriteOp write) {
   return scan;
 }
 
+/// Is `value` what the loop over steps makes of `argument`, to which they add?
+static bool isAddedInSteps(Value value, Value argument) {
+  auto steps = value.getDefiningOp<ForOp>();
+  return steps &&
+         steps.getInitArgs()[cast<OpResult>(value).getResultNumber()] ==
+             argument;
+}
+
 /// The SWrites that the body yields, each of a tile of what it carries. If
 /// there is one, `scan` may follow it.
 OrRefusal<SmallVector<SWriteOp>>
@@ -177,6 +186,8 @@ MainloopFormer::findWrites(Block *body, ValueRange carried, ScanOp &scan) {
       writes.push_back(write);
       continue;
     }
+    if (isAddedInSteps(yielded, argument))
+      continue;
     bool isSecond = writes.size() == 1 && carried.size() == 2;
     if (isSecond && (scan = findScan(body, writes.front())))
       continue;
@@ -184,6 +195,8 @@ MainloopFormer::findWrites(Block *body, ValueRange carried, ScanOp &scan) {
                   " around it does not write a tile of what "
                   "the loop carries");
   }
+  if (writes.empty())
+    return refuse("a loop around it writes no tile");
   for (SWriteOp write : writes)
     if (write.getCombine() && writes.size() > 1)
       return refuse("a loop around it adds to one of several results");
@@ -199,6 +212,10 @@ Refused MainloopFormer::convertBody(Block *body, ArrayRef<Value> dests,
   auto loop = yielded.front().getDefiningOp<ForOp>();
   SmallVector<SWriteOp> writes;
   ScanOp scan;
+  // A loop over steps carries tiles, too.
+  if (loop && !llvm::equal(loop.getResults(), yielded) &&
+      isAddedInSteps(yielded.front(), carried.front()))
+    loop = {};
   if (loop) {
     if (loop->getBlock() != body || !llvm::equal(loop.getResults(), yielded) ||
         !llvm::equal(loop.getInitArgs(), carried))
@@ -232,14 +249,15 @@ Refused MainloopFormer::convertBody(Block *body, ArrayRef<Value> dests,
                                     return one.getTileType().getNumElements() <
                                            other.getTileType().getNumElements();
                                   });
-  MainloopOutput output = {dests[largest - writes.begin()], atomic, Value()};
+  auto destOf = [&](SWriteOp write) { return mapping.lookup(write.getDest()); };
+  MainloopOutput output = {destOf(*largest), atomic, Value()};
   if (scan) {
     output.bits = dests.back();
     output.background = scan.getBackgroundAttr();
   }
-  for (auto [write, dest] : llvm::zip(writes, dests))
+  for (SWriteOp write : writes)
     if (write != *largest)
-      output.also.push_back({write, dest});
+      output.also.push_back({write, destOf(write)});
   return convertTile(*largest, output);
 }
 

@@ -129,10 +129,11 @@ class KeyGradient(Gradient):
 
     def build(self, builder, values, orders):
         found = self.read(builder, values, orders)
-        sizes = found.sizes
-        rows = ["n" if x == "m" else x for x in self.row_letters]
-        letters = [*rows, "m"]
-        chances, slopes = self.slopes_of(builder, found, letters)
+        letters = ["n" if x == "m" else x for x in self.row_letters] + ["m"]
+        return self.of_keys(builder, found, letters, *self.slopes_of(builder, found, letters))
+
+    def of_keys(self, builder, found, letters, chances, slopes):
+        sizes, rows = found.sizes, letters[:-1]
         (q, of_q), (dy, of_dy) = found["q"], found["dy"]
         type_, summed = q.type, chances.type
         if type_ != summed:
@@ -153,6 +154,31 @@ class KeyGradient(Gradient):
                 value = builder.product([value], [first], [sizes[x] for x in out], out, summed)
             results.append(self.rounded(builder, found, value, type_, scale))
         return results
+
+
+@kind
+@dataclass(frozen=True)
+class AllGradients(KeyGradient):
+    """The gradients of q, k and v. Where the compiler makes one loop of it, along the queries, blocks add to
+    that of q in any order: its last bits differ from call to call."""
+
+    name = "attention_gradients"
+
+    def results(self, types, sizes):
+        return [(types[0], tuple(sizes[x] for x in "bhmd")), *super().results(types, sizes)]
+
+    def build(self, builder, values, orders):
+        found = self.read(builder, values, orders)
+        rows, sizes = self.row_letters, found.sizes
+        letters = ["n" if x == "m" else x for x in rows] + ["m"]
+        chances, slopes = self.slopes_of(builder, found, letters)
+        k, of_k = found["k"]
+        # First: the reductions of a loop lead to what it adds besides.
+        dq = builder.product([slopes, k], [letters, of_k], [sizes[x] for x in [*rows, "d"]],
+                             [*rows, "d"], wide_type(k.type))
+        others = self.of_keys(builder, found, letters, chances, slopes)
+        dq = self.rounded(builder, found, dq, found["q"][0].type, self.scale_of(sizes))
+        return [self.to_heads(builder, sizes, dq), *others]
 
 
 @kind

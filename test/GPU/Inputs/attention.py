@@ -6,6 +6,7 @@ in float64.
 The last line says how many layers were right.
 """
 
+import re
 import sys
 from dataclasses import fields
 from itertools import zip_longest
@@ -15,7 +16,8 @@ import numpy as np
 
 import pit
 from pit.ops import _attention, _op
-from pit.ops._attention_gradients import BiasGradient, KeyGradient, QueryGradient, SlopeGradient
+from pit.ops._attention_gradients import (
+    AllGradients, BiasGradient, KeyGradient, QueryGradient, SlopeGradient)
 from pit_run import check_layers, float8
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Python" / "Inputs"))
@@ -32,7 +34,8 @@ LAYERS = [("f2", (64,), (130, 100)), ("f2", (128,), (64, 257)), ("f2", (64,), (1
           ("f2", (128,), (256, 256), "orders"), ("f4", (8, 64), (100, 40), "orders"),
           ("f2", (128,), (130, 200), "small"), ("f2", (128,), (64, 190), "small"),
           ("f2", (64, 128, 256), (130, 200), "rounded"), ("f2", (64, 128), (200, 420), "rounded"),
-          ("f2", (128, 192), (64, 31), "rounded"), ("f2", (64, 128), (70, 1), "rounded")]
+          ("f2", (128, 192), (64, 31), "rounded"), ("f2", (64, 128), (70, 1), "rounded"),
+          ("f2", (128,), (200, 150), "unaligned")]
 
 
 class Taken(Exception):
@@ -85,6 +88,8 @@ def check(pit_run, rng, dtype, head_sizes, sizes, given=None):
         return check_stored(pit_run, rng, arrays)
     if given == "small":
         return check_small(pit_run, rng, arrays)
+    if given == "unaligned":
+        return check_unaligned(pit_run, rng)
     if given == "rounded":
         return check_rounded(pit_run, rng, arrays, options, wanted)
     if given == "orders":
@@ -104,7 +109,8 @@ def check(pit_run, rng, dtype, head_sizes, sizes, given=None):
         given = [*given, dy, np.maximum(logs, np.finfo("f").min / 2).astype("f"),
                  (dy * result).sum(-1).astype("f")]
         changed = {"with_lse": False}
-        found, kinds = [], [(QueryGradient, 1), (KeyGradient, 2)]
+        # In one loop, or in two.
+        found, kinds = [], [[(AllGradients, 3)], [(QueryGradient, 1), (KeyGradient, 2)]][rng.integers(2)]
         if "bias" in options:
             kinds.append((BiasGradient, 1))
         if "alibi" in options:
@@ -135,6 +141,31 @@ def check_stored(pit_run, rng, arrays):
     wide = [x * scale[..., None].astype("d") for x, scale in zip(stored, scales)]
     wrong = difference("f2", found, reference.attention(q, *wide, causal=True))
     return wrong and f"{wrong}: {[x.shape for x in arrays]}, of 8 bits"
+
+
+def check_unaligned(pit_run, rng):
+    """All gradients where TMA cannot take q, whose rows begin at an odd place: steps add what threads have."""
+    wide = rng.standard_normal((1, 2, 200, 137)).astype("f2")
+    q = np.ascontiguousarray(wide[..., 1:129])
+    k, v = (rng.standard_normal((1, 2, 150, 128)).astype("f2") for _ in range(2))
+    options = {"causal": True} if rng.random() < 0.5 else {}
+    op, given = op_of((q, k, v), options)
+    result, logs = reference.attention(q, k, v, **options)
+    dy = rng.standard_normal(result.shape).astype("f2")
+    given = [*given, dy, logs.astype("f"), (dy * result).sum(-1).astype("f")]
+    gradient = _op.make(AllGradients, *(False if f.name == "with_lse" else getattr(op, f.name)
+                                        for f in fields(op)))
+    text = _op.plan_of(gradient, [_op._operand.info(gradient.name, x) for x in given]).text
+    name, sizes = re.search(r"%d_n = tensor\.dim .*\n", text), "tensor<?x2x?x{}xf16>"
+    cut = (f"  %q = tensor.extract_slice %wide[0, 0, 0, 1] [%d_b, 2, %d_m, 128] [1, 1, 1, 1] : "
+           f"{sizes.format(137)} to {sizes.format(128)}\n")
+    text = text[:name.end()] + cut + text[name.end():]
+    text = text.replace(f"(%q: {sizes.format(128)}", f"(%wide: {sizes.format(137)}", 1)
+    text = re.sub(r"tensor\.dim %q, (.*)x128xf16>", r"tensor.dim %wide, \1x137xf16>", text)
+    found, kernels = pit_run.traced(text, [wide, *given[1:]], 3)
+    if not found or any(kernel.endswith("_hopper") for kernel in kernels):
+        return f"no result, or not of the portable kernel: {kernels}"
+    return difference("f2", found, reference.gradients(q, k, v, dy, **options)[:3])
 
 
 def small_floats(rng, shape):

@@ -328,7 +328,7 @@ size_t MainloopEpilogue::storeWidth() {
   while (width > 1 && width * bytes > kChunkBytes)
     width /= 2;
   if (combine)
-    if (!mainloop.getAtomic() || *combine != arith::AtomicRMWKind::addf ||
+    if (!atomic || *combine != arith::AtomicRMWKind::addf ||
         !dest.tile.element.isF32() || !vectorAtomics)
       return 1;
   return contiguous ? width : 1;
@@ -390,7 +390,7 @@ void MainloopEpilogue::storeElement(Value value, size_t i, size_t j) {
     e.store(convert(value, element), to, bytes);
     return;
   }
-  if (!mainloop.getAtomic()) {
+  if (!atomic) {
     Value old = e.load(element, to, bytes);
     Value sum = arith::getReductionOp(*combine, e.b, e.loc,
                                       convert(old, value.getType()), value);
@@ -530,17 +530,19 @@ void MainloopEpilogue::finish(ArrayRef<Value> elements) {
 }
 
 MainloopEpilogue::MainloopEpilogue(Emitter &e, StoreOp store,
-                                   AccumulatorTile shape,
-                                   const ChunkMap &chunks)
+                                   ValueRange subscripts, AccumulatorTile shape,
+                                   bool vectorAtomics, const ChunkMap &chunks)
     : e(e), mainloop(store->getParentOfType<MainloopOp>()), shape(shape),
-      vectorAtomics(false), chunks(chunks),
-      place{store.getDest(), store.getSubscripts(),
-            cast<VectorType>(store.getTile().getType()).getShape()} {}
+      vectorAtomics(vectorAtomics), chunks(chunks),
+      place{store.getDest(), subscripts,
+            cast<VectorType>(store.getTile().getType()).getShape()},
+      combine(store.getCombine()), atomic(combine.has_value()) {}
 
-void MainloopEpilogue::store(Emitter &e, StoreOp store, AccumulatorTile shape,
-                             const Fragment &fragment, const ChunkMap &chunks,
+void MainloopEpilogue::store(Emitter &e, StoreOp store, ValueRange subscripts,
+                             AccumulatorTile shape, const Fragment &fragment,
+                             bool vectorAtomics, const ChunkMap &chunks,
                              function_ref<Value(size_t, size_t)> element) {
-  MainloopEpilogue epilogue(e, store, shape, chunks);
+  MainloopEpilogue epilogue(e, store, subscripts, shape, vectorAtomics, chunks);
   epilogue.fragment.rows = fragment.rows;
   epilogue.dest = epilogue.accessDest();
   epilogue.locateRows(epilogue.dest);

@@ -40,12 +40,14 @@ public:
       : e(e), mainloop(mainloop), shape(shape), vectorAtomics(vectorAtomics),
         chunks(chunks), place{mainloop.getDest(), mainloop.getSubscripts(),
                               mainloop.getAccumulatorShape()},
-        combine(mainloop.getCombine()) {}
+        combine(mainloop.getCombine()), atomic(mainloop.getAtomic()) {}
 
-  /// Stores the elements of a further result at once: `element` gives (i, j) of
-  /// the thread's, in these rows and columns of the tile.
-  static void store(Emitter &e, StoreOp store, AccumulatorTile shape,
-                    const Fragment &fragment, const ChunkMap &chunks,
+  /// Stores the elements of a further result, or of what a step adds, at once:
+  /// `element` gives (i, j) of the thread's, in these rows and columns of the
+  /// tile.
+  static void store(Emitter &e, StoreOp store, ValueRange subscripts,
+                    AccumulatorTile shape, const Fragment &fragment,
+                    bool vectorAtomics, const ChunkMap &chunks,
                     function_ref<Value(size_t, size_t)> element);
 
   /// Says which rows a thread has, and loads at the builder's place what
@@ -94,7 +96,8 @@ public:
   }
 
 private:
-  MainloopEpilogue(Emitter &e, StoreOp store, AccumulatorTile shape,
+  MainloopEpilogue(Emitter &e, StoreOp store, ValueRange subscripts,
+                   AccumulatorTile shape, bool vectorAtomics,
                    const ChunkMap &chunks);
 
   /// The places of elements of a tensor, for each of a thread's rows or
@@ -169,6 +172,7 @@ private:
   const ChunkMap &chunks;
   TilePlace place; ///< where the results go
   std::optional<arith::AtomicRMWKind> combine;
+  bool atomic;
   Fragment fragment;
   SmallVector<Elements, 2> extras;
   Elements dest;

@@ -58,7 +58,7 @@ static Written writtenBy(Operation *op) {
   if (auto write = dyn_cast<SWriteOp>(op))
     return {write.getSubscripts(), write.getCombine().has_value()};
   if (auto store = dyn_cast<StoreOp>(op))
-    return {store.getSubscripts()};
+    return {store.getSubscripts(), store.getCombine().has_value()};
   if (auto mainloop = dyn_cast<MainloopOp>(op))
     return {mainloop.getSubscripts(), mainloop.getCombine().has_value()};
   return {};

@@ -141,6 +141,43 @@ static Lowered lowerAdd(Emitter &e, AddOp op, Operands<AddOp> in) {
   return {};
 }
 
+/// Boxes of the rows of each warp. The thread that is elected is the same one
+/// each time: it waits for what it has started.
+static Lowered lowerAddRows(Emitter &e, AddRowsOp op, Operands<AddRowsOp> in) {
+  TileType tile = op.getTile().getType();
+  TensorMapType map = op.getMap().getType();
+  const ThreadInRole &self = in.self(op);
+  Value row = e.mul(e.rem(self.warp, 4), 16);
+  Value from = e.add(in.getTile().front(), e.mul(row, tile.getSwizzle()));
+  SmallVector<Value> first = toI32(e, op.getCoords());
+  first[map.getRowDim()] = e.add(first[map.getRowDim()], row);
+  // What lanes have written is read through the other proxy.
+  e.asyncProxyFence();
+  NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1));
+  inOneThreadOfEachWarp(e, [&] {
+    for (int64_t block = 0; block < tile.getBlocks(); ++block) {
+      SmallVector<Value> at(first);
+      at.back() = e.add(at.back(), block * tile.getLineElements());
+      SmallVector<Value> innermostFirst(llvm::reverse(at));
+      NVVM::CpAsyncBulkTensorReduceOp::create(
+          e.b, e.loc, in.getMap().front(),
+          e.sharedPointer(e.add(from, block * tile.getPitch())),
+          NVVM::TMAReduxKind::ADD, NVVM::TMAStoreMode::TILE, innermostFirst,
+          Value());
+    }
+    NVVM::CpAsyncBulkCommitGroupOp::create(e.b, e.loc);
+  });
+  return {};
+}
+
+static Lowered lowerAddWait(Emitter &e, AddWaitOp, Operands<AddWaitOp>) {
+  // Nothing waits in threads that have started nothing.
+  NVVM::CpAsyncBulkWaitGroupOp::create(e.b, e.loc, e.b.getI32IntegerAttr(0),
+                                       /*read=*/e.b.getUnitAttr());
+  NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1));
+  return {};
+}
+
 namespace {
 /// A matrix in memory: where it starts, its extents and the distance of rows
 /// (i64; bytes, elements).
@@ -307,6 +344,6 @@ static Lowered lowerStore(Emitter &e, StoreOp op, Operands<StoreOp> in) {
 }
 
 void pitgpu::populateCopyPatterns(PipelinePatterns &patterns) {
-  patterns.add(lowerLoad, lowerLoadRows, lowerAdd, lowerGather, lowerCopy,
+  patterns.add(lowerLoad, lowerLoadRows, lowerAdd, lowerAddRows, lowerAddWait, lowerGather, lowerCopy,
                lowerCopyGroup, lowerCopyWait, lowerStore);
 }

@@ -126,6 +126,11 @@ int64_t BodyPlan::workerRegisters() const {
   return std::min(kMostOfWorker, eights(left / (32 * workers())));
 }
 
+unsigned BodyPlan::addedRowDim() const {
+  ContractOp op = added;
+  auto rows = getAffineDimExpr(findContractionDims(op)->m, op.getContext());
+  return *op.getMap(2).getResultPosition(rows);
+}
 /// The longest lines that wgmma may read a tile in: of elements of 8 bits, 64
 /// or 32 bytes, too. 0 if there are none.
 static int64_t longestLine(const StagedTile &tile) {
@@ -169,11 +174,18 @@ public:
           columns != 1 && columns % kBlock)
         return refuse("a tile has ", columns,
                       " columns, which is no multiple of 16");
-    for (Operation &op : mainloop.getCompute().front().without_terminator())
-      if (Refused refused = isa<ContractOp>(op)
-                                ? describe(cast<ContractOp>(op))
-                                : describe(cast<PointwiseOp>(op)))
+    for (Operation &op : mainloop.getCompute().front().without_terminator()) {
+      Refused refused;
+      if (auto contract = dyn_cast<ContractOp>(op))
+        refused = describe(contract);
+      else if (auto pointwise = dyn_cast<PointwiseOp>(op);
+               pointwise && !isOfStore(pointwise))
+        refused = describe(pointwise);
+      else if (auto store = dyn_cast<StoreOp>(op))
+        refused = describe(store);
+      if (refused)
         return *refused;
+    }
     if (!mainloop.getExtraResults().empty())
       for (auto op : mainloop.getExtraResults().getOps<PointwiseOp>())
         if (Refused refused = describe(op))
@@ -221,6 +233,41 @@ private:
       if (Refused refused = tile ? stage(tile) : Refused())
         return *refused;
     }
+    return {};
+  }
+
+  /// What a step adds.
+  Refused describe(StoreOp store) {
+    auto op = store.getTile().getDefiningOp<ContractOp>();
+    if (!op || plan.added || !storeOf(op) ||
+        store.getCombine() != arith::AtomicRMWKind::addf ||
+        !store.getDest().getType().getElementType().isF32())
+      return refuse("its steps add something else than one product of f32");
+    ContractionDims dims = *findContractionDims(op);
+    auto extentOf = [&](int dim) { return op.getTile()[dim]; };
+    if (!op.getLhs().getDefiningOp<PointwiseOp>() || !isZeroTile(op.getAcc()) ||
+        isF8(elementOf(op.getLhs())) || extentOf(dims.m) != kWgmmaRows ||
+        extentOf(dims.k) != plan.info.rows ||
+        extentOf(dims.n) * kWgmmaRows != plan.info.rows * kAddedColumns)
+      return refuse("its steps add a product of ", extentOf(dims.m), " rows, ",
+                    extentOf(dims.n), " columns and ", extentOf(dims.k),
+                    " products of each; of a computed factor of 16 bits, 64 "
+                    "rows, and as many columns and products as tiles have "
+                    "rows are taken");
+    if (!plan.stagedOf(op.getRhs()).isInvariant)
+      return refuse("its steps add a product of what they load");
+    auto columns = getAffineDimExpr(dims.n, op.getContext());
+    MemRefType type = store.getDest().getType();
+    bool isBox = op.getMap(2).getResults().back() == columns &&
+                 type.getRank() <= 5 &&
+                 type.getStridesAndOffset().first.back() == 1 &&
+                 isa<BlockArgument>(store.getDest()) &&
+                 llvm::all_of(store.getSubscripts(), [](Value subscript) {
+                   return subscript.getType().isIndex();
+                 });
+    if (!isBox)
+      return refuse("its steps add to what is no box of an argument");
+    plan.added = op;
     return {};
   }
 
@@ -356,6 +403,10 @@ static int64_t registersOfBlock(MainloopOp mainloop, const BodyPlan &plan) {
   for (Value tile : mainloop.getCarriedTiles())
     carried += registers(tile);
   mainloop.getCompute().walk([&](ContractOp op) {
+    if (op == plan.added) {
+      carried += kAddedColumns / 2;
+      return;
+    }
     // wgmma adds to the registers of what is carried.
     bool addsToCarried = plan.wgmma() && isa<BlockArgument>(op.getAcc());
     if (op != plan.late && !addsToCarried)
@@ -379,7 +430,8 @@ static bool fitsWgmma(MainloopOp mainloop, const BodyPlan &plan) {
   for (const StagedTile &staged : plan.staged)
     fits &= longestLine(staged) != 0;
   mainloop.getCompute().walk([&](ContractOp op) {
-    fits &= plan.info.extent(op.getResult(), TileRole::Col) <= kMostColumns;
+    fits &= op == plan.added ||
+            plan.info.extent(op.getResult(), TileRole::Col) <= kMostColumns;
     // Floats of 8 bits lie along what is summed up.
     if (isF8(elementOf(op.getRhs())))
       for (unsigned number : {0, 1})
@@ -506,6 +558,8 @@ static OrRefusal<BodyPlan> divideWork(MainloopOp mainloop,
   if (plan->takesWgmma && !plan->wgmma())
     return refuse("wgmma alone multiplies floats of 8 bits, in tiles of 64 "
                   "rows with lines of 32 elements along what is summed up");
+  if (plan->added && !plan->wgmma())
+    return refuse("wgmma alone multiplies what its steps add");
   plan->layOutTiles();
   plan->stages = 2;
   if (!divideRows(mainloop, *plan))
@@ -584,8 +638,9 @@ OrRefusal<BodyPlan> BodyPlan::from(GpuScheduleAttr schedule,
   plan->take(schedule);
   if (plan->splits > 1)
     return refuse("the steps of a tile body are not shared in splits");
-  if (plan->takesWgmma && !plan->wgmma())
-    return refuse("wgmma alone multiplies floats of 8 bits");
+  if ((plan->takesWgmma || plan->added) && !plan->wgmma())
+    return refuse(
+        "wgmma alone multiplies floats of 8 bits, and what steps add");
   plan->layOutTiles();
   if (!plan->tensorCores() || plan->workersN != 1)
     return refuse("a tile body takes tensor cores, and warps along m "

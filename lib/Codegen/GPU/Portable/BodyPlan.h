@@ -28,6 +28,10 @@ struct StagedTile {
   bool isBox() const;
 };
 
+/// The columns of what steps add that a warpgroup multiplies: so much is in
+/// each of its threads' registers at most.
+constexpr int64_t kAddedColumns = 64;
+
 /// How an op of a body combines what it reduces.
 struct BodyReduction {
   Operation *combiner; ///< takes the value so far
@@ -46,17 +50,34 @@ struct BodyPlan : KernelPlan {
   /// computed, and what it is carried as; null if none does.
   ContractOp late;
   BlockArgument lateSums;
+  /// A contraction that sums up rows, and that steps add to memory; null if
+  /// there is none. Its first factor goes through shared memory. With producers
+  /// it runs a step late.
+  ContractOp added;
 
   /// With producers, two barriers of each place for a tile.
   int64_t barriers() const {
     int64_t count = 0;
     for (const StagedTile &tile : staged)
       count += 2 * (tile.isInvariant ? 1 : stages);
+    count += added ? 2 * addedStages() : 0;
     return producers ? count : 0;
   }
   int64_t sharedBytes() const {
-    return invariantBytes + stages * stageBytes + 8 * barriers();
+    return addedOffset() + addedBytes() + 8 * barriers();
   }
+  /// The places of what is added's first factor, behind those of all tiles.
+  int64_t addedStages() const { return producers ? 2 : 1; }
+  int64_t addedOffset() const { return invariantBytes + stages * stageBytes; }
+  int64_t addedBytes() const {
+    return added ? addedStages() * info.rows * kLineBytes + addedSumBytes() : 0;
+  }
+  /// Where producers leave the adding to TMA, workers stage sums.
+  int64_t addedSumBytes() const {
+    return added && producers ? info.rows * kAddedColumns * 4 : 0;
+  }
+  /// The dimension of memory that rows of what is added run along.
+  unsigned addedRowDim() const;
   /// Registers of a thread, after the roles are known.
   int64_t producerRegisters() const;
   int64_t workerRegisters() const;

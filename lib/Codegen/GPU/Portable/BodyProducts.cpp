@@ -16,6 +16,18 @@ pitgpu::TileType BodyProducts::typeOf(const StagedTile &staged) {
                                tile.lineBytes);
 }
 
+pitgpu::TileType BodyProducts::typeOfFactor(const BodyPlan &plan) {
+  Type element = cast<VectorType>(ContractOp(plan.added).getLhs().getType())
+                     .getElementType();
+  return pitgpu::TileType::get(plan.info.rows, kWgmmaRows, element, kLineBytes);
+}
+
+pitgpu::TileType BodyProducts::typeOfSums(const BodyPlan &plan) {
+  return pitgpu::TileType::get(
+      kWgmmaRows, kAddedColumns,
+      Float32Type::get(ContractOp(plan.added).getContext()), kLineBytes);
+}
+
 pitgpu::AccumulatorType BodyProducts::sumsOf(ContractOp op) {
   return pitgpu::AccumulatorType::get(op.getContext(), kWgmmaRows,
                                       op.getTile()[findContractionDims(op)->n],
@@ -106,6 +118,65 @@ Value BodyProducts::start(ContractOp op, RegisterTile &sums, Value lhs) {
   before = pitgpu::AccumulateOp::create(e.b, e.loc, type, before);
   return pitgpu::MmaOp::create(e.b, e.loc, a, b, before, transposeA,
                                isAlongK(op, 1, right));
+}
+
+Value BodyProducts::ownFactor(Value tile) {
+  return rowsOfGroup(tile, /*transposed=*/false);
+}
+
+/// A computed factor's rows are summed up: it is read transposed. The other one
+/// is a tile of as many rows.
+Value BodyProducts::startAdded(Value factor) {
+  Value b = tileOf(plan.stagedOf(ContractOp(plan.added).getRhs()));
+  auto whole = cast<pitgpu::TileType>(b.getType());
+  auto part = pitgpu::TileType::get(e.b.getContext(), whole.getRows(),
+                                    kAddedColumns, whole.getElementType(),
+                                    whole.getSwizzle(), whole.getPitch());
+  b = pitgpu::SubtileOp::create(e.b, e.loc, part, b, e.i32(0),
+                                e.mul(group, kAddedColumns));
+  auto type = pitgpu::AccumulatorType::get(e.b.getContext(), kWgmmaRows,
+                                           kAddedColumns, e.b.getF32Type());
+  Value zero = pitgpu::SplatOp::create(
+      e.b, e.loc,
+      pitgpu::FragmentType::get(e.b.getContext(), kWgmmaRows, kAddedColumns,
+                                e.b.getF32Type()),
+      e.constant(e.b.getF32FloatAttr(0)));
+  Value before = pitgpu::AccumulateOp::create(e.b, e.loc, type, zero);
+  return pitgpu::MmaOp::create(e.b, e.loc, factor, b, before,
+                               /*transpose_a=*/true, /*transpose_b=*/false);
+}
+
+RegisterTile BodyProducts::shapeOfAdded() const {
+  RegisterTile tile;
+  tile.hasRows = tile.hasCols = true;
+  tile.rows = 2;
+  tile.cols = kAddedColumns / 4;
+  tile.values.resize(tile.rows * tile.cols);
+  return tile;
+}
+
+Value BodyProducts::sumsOfAdded(RegisterTile &sums) {
+  return toFragment(e, sums, e.b.getF32Type());
+}
+
+void BodyProducts::storeAdded(RegisterTile &sums, ValueRange subscripts,
+                              Value number, const ChunkMap &chunks) {
+  ContractOp op = plan.added;
+  AccumulatorTile shape;
+  shape.neighbours = 2;
+  shape.mDim = plan.addedRowDim();
+  shape.nDim = op.getMap(2).getNumResults() - 1;
+  Value lane = e.rem(number, 32);
+  Value row = e.add(e.mul(e.rem(e.div(number, 32), kWarpgroup / 32), 16),
+                    e.div(lane, 4));
+  Value col = e.add(e.mul(e.rem(lane, 4), 2), e.mul(group, kAddedColumns));
+  Fragment all{{row, e.add(row, 8)}, {}};
+  for (int64_t j = 0; j < kAddedColumns; j += 8)
+    for (int64_t c = 0; c < 2; ++c)
+      all.cols.push_back(e.add(col, j + c));
+  MainloopEpilogue::store(e, storeOf(op), subscripts, shape, all,
+                          plan.vectorAtomics, chunks,
+                          [&](size_t i, size_t j) { return sums.at(i, j); });
 }
 
 bool BodyProducts::addsInThreads(ContractOp op) {

@@ -251,7 +251,8 @@ void BodyTiles::store(StoreOp op) {
       shape.nDim = d;
   }
   Fragment all{rows, colsOf(plan.info.extent(op.getTile(), TileRole::Col))};
-  MainloopEpilogue::store(e, op, shape, all, chunks,
+  MainloopEpilogue::store(e, op, op.getSubscripts(), shape, all,
+                          plan.vectorAtomics, chunks,
                           [&](size_t i, size_t j) { return tile.at(i, j); });
 }
 
@@ -395,6 +396,8 @@ static int64_t columnsOf(PointwiseOp op, ArrayRef<TileRole> roles) {
 Value BodyTiles::allHold() {
   Value all;
   for (auto op : mainloop.getCompute().getOps<PointwiseOp>()) {
+    if (isOfStore(op))
+      continue;
     SmallVector<TileRole> roles = plan.info.dimRoles(op);
     findPlaceCompares(op, roles);
     if (Value holds = allCompare(op, columnsOf(op, roles)))

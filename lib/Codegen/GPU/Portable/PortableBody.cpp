@@ -65,13 +65,55 @@ private:
     tiles.enter(s, carried);
     Block &compute = body.mainloop.getCompute().front();
     for (Operation &op : compute.without_terminator()) {
-      if (auto pointwise = dyn_cast<PointwiseOp>(op)) {
+      auto contract = dyn_cast<ContractOp>(op);
+      if (contract && contract == plan.added)
+        add(stage);
+      else if (contract)
+        multiply(contract, stage);
+      else if (auto pointwise = dyn_cast<PointwiseOp>(op);
+               pointwise && !isOfStore(pointwise))
         tiles.compute(pointwise);
-        continue;
-      }
-      multiply(cast<ContractOp>(op), stage);
     }
     return tiles.next();
+  }
+
+  /// The warpgroup of the thread.
+  Value group() {
+    return e.div(e.fromLane(e.div(self.number, 32), e.i32(0)), kWarpgroup / 32);
+  }
+  Value tileOf(const StagedTile &staged, Value stage) {
+    Value at = e.add(staged.isInvariant ? self.shared : stage, staged.offset);
+    return pitgpu::TileAtOp::create(e.b, e.loc, BodyProducts::typeOf(staged),
+                                    at);
+  }
+
+  /// Adds a step's part of a sum over rows to memory. The threads met since
+  /// that of the step before was multiplied.
+  void add(Value stage) {
+    ContractOp op = plan.added;
+    BodyProducts products(e, plan, group(), [&](const StagedTile &staged) {
+      return tileOf(staged, stage);
+    });
+    Value factor =
+        pitgpu::TileAtOp::create(e.b, e.loc, BodyProducts::typeOfFactor(plan),
+                                 e.add(self.shared, plan.addedOffset()));
+    RegisterTile &computed = tiles.of(op.getLhs());
+    Value row = e.add(tiles.warpOrigin(), e.div(e.rem(self.number, 32), 4));
+    Value col = e.mul(e.rem(self.number, 4), 2);
+    for (size_t i = 0; i < computed.rows; ++i)
+      for (size_t j = 0; j < computed.cols; j += 2) {
+        Value to =
+            pitgpu::AddressOp::create(e.b, e.loc, e.b.getI32Type(), factor,
+                                      e.add(row, 8 * i), e.add(col, 4 * j));
+        e.store(e.pair(computed.at(i, j), computed.at(i, j + 1)),
+                e.sharedPointer(to), /*bytes=*/4);
+      }
+    e.asyncProxyFence();
+    e.barrier();
+    RegisterTile sums = products.shapeOfAdded();
+    products.await(op, products.startAdded(factor), /*later=*/0, sums);
+    products.storeAdded(sums, tiles.numbersOf(storeOf(op).getSubscripts()),
+                        self.number, body.chunks);
   }
 
   void multiply(ContractOp op, Value stage) {
@@ -79,17 +121,10 @@ private:
     RegisterTile *computed =
         isa<BlockArgument>(op.getLhs()) ? nullptr : &tiles.of(op.getLhs());
     if (plan.wgmma()) {
-      Value group, lhs;
-      if (!computed)
-        group = e.div(e.fromLane(e.div(self.number, 32), e.i32(0)),
-                      kWarpgroup / 32);
-      auto tileOf = [&](const StagedTile &staged) -> Value {
-        Value at =
-            e.add(staged.isInvariant ? self.shared : stage, staged.offset);
-        return pitgpu::TileAtOp::create(e.b, e.loc,
-                                        BodyProducts::typeOf(staged), at);
-      };
-      BodyProducts products(e, plan, group, tileOf);
+      Value lhs;
+      BodyProducts products(
+          e, plan, computed ? Value() : group(),
+          [&](const StagedTile &staged) { return tileOf(staged, stage); });
       if (computed)
         lhs = products.factor(op.getLhs(), *computed);
       products.await(op, products.start(op, sums, lhs), /*later=*/0, sums);

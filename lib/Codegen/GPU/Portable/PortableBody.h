@@ -119,6 +119,11 @@ public:
   /// Says whether it holds where a step's ops are computed. Else each of them
   /// asks.
   void assumeHolds(std::optional<bool> holds) { stepHolds = holds; }
+  /// What the step knows by the numbers that it takes.
+  SmallVector<Value> numbersOf(ValueRange values) const {
+    return llvm::map_to_vector(
+        values, [&](Value value) { return numbers.lookupOrDefault(value); });
+  }
   /// The values that the step carries to the next one.
   SmallVector<Value> next();
   /// Stores the further results, and runs the epilogue for the elements that
@@ -208,6 +213,8 @@ public:
   BodyProducts(Emitter &e, const BodyPlan &plan, Value group, TileOf tileOf)
       : e(e), plan(plan), group(group), tileOf(std::move(tileOf)) {}
 
+  Value warpgroup() const { return group; }
+  void setWarpgroup(Value number) { group = number; }
   static pitgpu::TileType typeOf(const StagedTile &staged);
   static pitgpu::AccumulatorType sumsOf(ContractOp op);
   /// A first factor that was computed, as a fragment.
@@ -215,6 +222,18 @@ public:
   /// Starts a contraction; `lhs` is its first factor if that was computed.
   /// Gives the accumulators.
   Value start(ContractOp op, RegisterTile &sums, Value lhs);
+  /// The type of the tile that has the first factor of BodyPlan::added, and the
+  /// part of it that has this warpgroup's rows.
+  static pitgpu::TileType typeOfFactor(const BodyPlan &plan);
+  Value ownFactor(Value tile);
+  /// The tile in which a warpgroup stages what that contraction gave.
+  static pitgpu::TileType typeOfSums(const BodyPlan &plan);
+  /// Starts that contraction.
+  Value startAdded(Value factor);
+  /// A thread's elements of what it gave, as a fragment; stores them.
+  Value sumsOfAdded(RegisterTile &sums);
+  void storeAdded(RegisterTile &sums, ValueRange subscripts, Value number,
+                  const ChunkMap &chunks);
   /// Waits for the accumulators of a contraction while so many products that
   /// were started later go on.
   void await(ContractOp op, Value accumulators, int64_t later,
@@ -223,6 +242,9 @@ public:
   /// rest: what many steps add up that way is too small, by a quarter after
   /// 16384 keys. So threads add the sums of each step, which begin at 0.
   static bool addsInThreads(ContractOp op);
+
+  /// A thread's elements of what BodyPlan::added gives, without values.
+  RegisterTile shapeOfAdded() const;
 
 private:
   Value rowsOfGroup(Value tile, bool transposed);

@@ -20,6 +20,9 @@ struct StagedRing {
 struct RolesContext {
   const BodyPlan &plan;
   ArrayRef<StagedRing> rings; ///< as plan.staged
+  /// Of what is added: the first factor, where sums are staged (i32) and the
+  /// tensor that they are added to; null: nothing is.
+  Value addedRing, addedSums, addedMap;
 
   const StagedRing &ringOf(const StagedTile &staged) const {
     return rings[&staged - plan.staged.data()];

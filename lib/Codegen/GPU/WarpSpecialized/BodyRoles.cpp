@@ -94,6 +94,28 @@ private:
                                  /*cluster=*/1, IntegerAttr(), IntegerAttr());
       rings.push_back(ring);
     }
+    if (!plan.added)
+      return;
+    // Workers write and read it.
+    auto type = pitgpu::RingType::get(context, plan.addedStages(),
+                                      BodyProducts::typeOfFactor(plan));
+    addedRing = pitgpu::RingOp::create(
+        rewriter, loc, type, 32 * plan.workers(), plan.workers(),
+        /*cluster=*/1, IntegerAttr(), IntegerAttr());
+    addedSums = pitgpu::SharedOp::create(rewriter, loc, rewriter.getI32Type(),
+                                         plan.addedSumBytes(), IntegerAttr());
+    // A warp adds its own rows.
+    StoreOp store = storeOf(plan.added);
+    auto dest = mlir::cast<BlockArgument>(store.getDest());
+    pitgpu::TileType tile = BodyProducts::typeOfSums(plan);
+    SmallVector<int64_t> box(store.getDest().getType().getRank(), 1);
+    box[plan.addedRowDim()] = 16;
+    box.back() = tile.getLineElements();
+    auto map = pitgpu::TensorMapType::get(context, box, tile.getElementType(),
+                                          tile.getSwizzle());
+    addedMap = pitgpu::TensorMapOp::create(
+        rewriter, loc, map, kernel.getArgument(dest.getArgNumber()),
+        IntegerAttr(), DenseI64ArrayAttr());
   }
 
   void lowerRole(bool isProducer) {
@@ -146,7 +168,7 @@ private:
     // Each tile has a ring of its own.
     for (StagedTile &staged : own.staged)
       staged.offset = 0;
-    RolesContext context{own, rings};
+    RolesContext context{own, rings, addedRing, addedSums, addedMap};
     BodyContext bodyContext{e, own, nest.mainloop, chunks, steps};
     Value tile = carried[0], used = carried[1];
     if (isProducer)
@@ -168,7 +190,8 @@ private:
   const BodyPlan &plan;
   /// That of a copy of the mainloop: plans name ops.
   function_ref<BodyPlan(MainloopOp)> planOf;
-  SmallVector<StagedRing> rings;   ///< as plan.staged
+  SmallVector<StagedRing> rings;        ///< as plan.staged
+  Value addedRing, addedSums, addedMap; ///< see RolesContext
   std::optional<TakenTiles> taken; ///< where blocks take tiles as they come
 };
 

@@ -14,6 +14,11 @@
 // the one before has started its own. So the tensor cores finish one's before
 // the next one's, and it computes on while they have those (section 3.1).
 //
+// What steps add to memory runs a step late, too: that of step s - 1 is started
+// in step s when its own first factor is there. So a warpgroup may be ahead of
+// another one, which has its part of the factor, by nearly a step. Earlier
+// there would be no registers for its sums.
+//
 // Steps whose comparisons of places all hold, which are most of them, have a
 // loop of their own, without masks.
 //
@@ -34,8 +39,8 @@ public:
   BodyWorker(const RolesContext &roles, const BodyContext &body, Value number)
       : roles(roles), e(body.e), plan(roles.plan), body(body), number(number),
         tiles(body), late(plan.late),
-        products(e, plan,
-                 pitgpu::WarpgroupOp::create(e.b, e.loc, e.b.getI32Type()),
+        group(pitgpu::WarpgroupOp::create(e.b, e.loc, e.b.getI32Type())),
+        products(e, plan, group,
                  [this](const StagedTile &staged) { return tileOf(staged); }) {}
 
   void run(Value tile, Value used) {
@@ -51,14 +56,17 @@ public:
       if (staged.isInvariant)
         wait(staged, tile);
     SmallVector<Value> carried =
-        late ? stepsWithLate(initial)
-             : loop(e.i32(0), initial, [&](Value s, ValueRange values) {
-                 return step(s, values);
-               });
+        late         ? stepsWithLate(initial)
+        : plan.added ? stepsThatAdd(initial)
+                     : loop(e.i32(0), initial, [&](Value s, ValueRange values) {
+                         return step(s, values);
+                       });
     carried.resize(elements);
-    if (!late)
+    if (!late && !plan.added)
       releaseInvariants();
     tiles.finish(epilogue, number, carried);
+    if (plan.added)
+      pitgpu::AddWaitOp::create(e.b, e.loc);
   }
 
 private:
@@ -130,6 +138,10 @@ private:
     running.erase(running.begin(), end);
     auto later = static_cast<int64_t>(running.size() + done.size());
     for (Running &each : done) {
+      if (each.op == plan.added) {
+        finishAdded(each.sums, --later);
+        continue;
+      }
       bool isLate = each.op == late;
       RegisterTile tile =
           tiles.of(isLate ? Value(plan.lateSums) : each.op.getAcc());
@@ -177,6 +189,92 @@ private:
       running.push_back({late, started[1]});
   }
 
+  //===--- What steps add -------------------------------------------------===//
+
+  /// Out of the loop, places that depend on the warpgroup would take up the
+  /// registers that sums need.
+  void hideGroup() {
+    if (plan.added)
+      products.setWarpgroup(e.hideFromOptimizer(group));
+  }
+
+  /// Gives all warps this one's rows of the first factor of what step `s` adds.
+  void shareFactor(Value s) {
+    Value lhs = ContractOp(plan.added).getLhs();
+    Value stage =
+        pitgpu::AcquireOp::create(e.b, e.loc, roles.addedRing, e.add(used, s));
+    Value tile = pitgpu::TileOp::create(e.b, e.loc, stage, /*number=*/0);
+    pitgpu::LocalStoreOp::create(e.b, e.loc,
+                                 products.factor(lhs, tiles.of(lhs)),
+                                 products.ownFactor(tile));
+    pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Writes);
+  }
+
+  /// Starts the contraction of step `addedStep`.
+  void startAdded() {
+    addedStage = pitgpu::WaitOp::create(e.b, e.loc, roles.addedRing,
+                                        e.add(used, addedStep));
+    Value tile = pitgpu::TileOp::create(e.b, e.loc, addedStage, /*number=*/0);
+    running.push_back({plan.added, products.startAdded(tile)});
+  }
+
+  void finishAdded(Value started, int64_t later) {
+    RegisterTile sums = products.shapeOfAdded();
+    products.await(plan.added, started, later, sums);
+    pitgpu::ReleaseOp::create(e.b, e.loc, addedStage);
+    // Each warp has TMA add its own rows, which it writes again when they have
+    // been read.
+    pitgpu::TileType type = BodyProducts::typeOfSums(plan);
+    Value group = products.warpgroup();
+    // Out of the loop, each pair's place would take up a register.
+    Value place = e.hideFromOptimizer(
+        e.add(roles.addedSums, e.mul(group, 4 * kWgmmaRows * kAddedColumns)));
+    Value tile = pitgpu::TileAtOp::create(e.b, e.loc, type, place);
+    pitgpu::AddWaitOp::create(e.b, e.loc);
+    pitgpu::LocalStoreOp::create(e.b, e.loc, products.sumsOfAdded(sums), tile);
+    SmallVector<Value> coords(addedPlace);
+    coords.back() = e.add(coords.back(), e.mul(group, kAddedColumns));
+    for (Value &coord : coords)
+      coord = e.toIndex(coord);
+    pitgpu::AddRowsOp::create(e.b, e.loc, tile, roles.addedMap, coords);
+    addedStep = Value();
+  }
+
+  /// The loop carries the place of what the step before adds, too.
+  SmallVector<Value> stepsThatAdd(ArrayRef<Value> initial) {
+    Value total = body.steps.total(), one = e.i32(1);
+    size_t places = storeOf(plan.added).getSubscripts().size();
+    auto stepThatAdds = [&](Value s, ValueRange values) {
+      SmallVector<Value> next = step(s, values);
+      // In 32 bits, as TMA takes them: they take up registers.
+      for (Value place : tiles.numbersOf(storeOf(plan.added).getSubscripts()))
+        next.push_back(e.toI32(place));
+      return next;
+    };
+    auto takePlace = [&](Value s, ValueRange values) {
+      addedStep = s;
+      addedPlace = llvm::to_vector(values.take_back(places));
+      return values.drop_back(places);
+    };
+    auto run = [&] {
+      SmallVector<Value> carried = stepThatAdds(e.i32(0), initial);
+      carried = loop(one, carried, [&](Value s, ValueRange values) {
+        return stepThatAdds(s, takePlace(e.sub(s, one), values));
+      });
+      takePlace(e.sub(total, one), carried);
+      hideGroup();
+      startAdded();
+      await(plan.added);
+      releaseInvariants();
+      carried.resize(elements);
+      return carried;
+    };
+    return e.choose(e.lessThan(e.i32(0), total), run, [&] {
+      releaseInvariants();
+      return SmallVector<Value>(initial.take_front(elements));
+    });
+  }
+
   /// Runs `body` when it is this warpgroup's turn.
   void handOver(ContractOp op, bool startsLate, SmallVectorImpl<Value> &started,
                 function_ref<void()> body) {
@@ -212,9 +310,14 @@ private:
     };
     auto *next = left.begin();
     if (!late) {
+      // Others wait for what is shared.
       auto *found = llvm::find_if(left, [&](Operation *op) {
-        return isa<ContractOp>(op) && canRun(op);
+        return plan.added && op == plan.added && canRun(op);
       });
+      if (found == left.end())
+        found = llvm::find_if(left, [&](Operation *op) {
+          return isa<ContractOp>(op) && canRun(op);
+        });
       if (found == left.end())
         found = llvm::find_if(left, canRun);
       if (found != left.end())
@@ -232,7 +335,9 @@ private:
     Value holds = late ? Value() : tiles.allHold();
     if (!holds)
       return computeStep(s);
+    Value addedBefore = addedStep;
     auto assume = [&](bool known) {
+      addedStep = addedBefore;
       tiles.assumeHolds(known);
       SmallVector<Value> next = computeStep(s);
       tiles.assumeHolds(std::nullopt);
@@ -244,12 +349,16 @@ private:
 
   /// Computes a step that was entered.
   SmallVector<Value> computeStep(Value s) {
+    hideGroup();
     Value lateFactor;
     Operation *packed = late ? late.getLhs().getDefiningOp() : nullptr;
     SmallVector<Operation *> left;
     for (Operation &op :
-         body.mainloop.getCompute().front().without_terminator())
-      left.push_back(&op);
+         body.mainloop.getCompute().front().without_terminator()) {
+      auto pointwise = dyn_cast<PointwiseOp>(op);
+      if (!isa<StoreOp>(op) && !(pointwise && isOfStore(pointwise)))
+        left.push_back(&op);
+    }
     while (!left.empty()) {
       Operation *op = takeNext(left);
       // The factor is computed where the registers of the step before's are
@@ -264,7 +373,11 @@ private:
            llvm::is_contained(op->getOperands(), Value(plan.lateSums))))
         finishPending();
       auto contract = dyn_cast<ContractOp>(op);
-      if (!contract) {
+      if (contract && contract == plan.added) {
+        shareFactor(s);
+        if (addedStep)
+          startAdded();
+      } else if (!contract) {
         tiles.compute(mlir::cast<PointwiseOp>(op));
       } else if (contract == late) {
         if (packed->hasOneUse())
@@ -371,12 +484,16 @@ private:
   Value number; ///< of the thread among the workers (i32)
   BodyTiles tiles;
   ContractOp late;
+  Value group; ///< of the thread's warp (i32)
   BodyProducts products;
   size_t elements = 0; ///< that a thread carries
   Value used;          ///< steps of the block's tiles before (i32)
   DenseMap<const StagedTile *, Value> stages; ///< that the role has
-  Value pending; ///< the step whose late contraction is not done
-  Value factor;  ///< of that one
+  Value pending;   ///< the step whose late contraction is not done
+  Value factor;    ///< of that one
+  Value addedStep; ///< the step whose part is not added yet; null: none is left
+  Value addedStage;              ///< that has its first factor
+  SmallVector<Value> addedPlace; ///< where it is added
   /// A contraction that was started, and its accumulators.
   struct Running {
     ContractOp op;

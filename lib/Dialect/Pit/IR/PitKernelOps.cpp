@@ -53,12 +53,22 @@ LogicalResult ViewOp::verify() {
 }
 
 LogicalResult StoreOp::verify() {
+  auto mainloop = cast<MainloopOp>((*this)->getParentOp());
+  bool isOfStep = (*this)->getParentRegion() == &mainloop.getCompute();
+  if (isOfStep != getCombine().has_value())
+    return violates(*this, "store 4")
+           << (isOfStep ? "stands in 'compute' without 'combine'; all steps "
+                          "would write there"
+                        : "has 'combine' and is a further result; 'compute' "
+                          "takes it");
   return verifyPlace(*this, cast<VectorType>(getTile().getType()),
                      "destination", getDest().getType(), getSubscripts(),
                      "store", {"store 1", "store 2", "store 3"});
 }
 
 void StoreOp::getEffects(Effects &effects) {
+  if (getCombine())
+    addEffect<MemoryEffects::Read>(effects, getDestMutable());
   addEffect<MemoryEffects::Write>(effects, getDestMutable());
 }
 

@@ -293,10 +293,11 @@ static LogicalResult verifyCompute(MainloopOp op) {
            << "compute takes " << block.getArgumentTypes() << " instead of "
            << arguments;
   for (Operation &inner : block.without_terminator())
-    if (!isa<ContractOp, PointwiseOp>(inner))
+    if (!isa<ContractOp, PointwiseOp, StoreOp>(inner))
       return violates(op, "mainloop 16")
              << "has " << inner.getName()
-             << " in 'compute'; it takes pit.contract and pit.pointwise";
+             << " in 'compute'; it takes pit.contract, pit.pointwise and "
+                "pit.store";
   if (llvm::any_of(yield.getOperands(), [&](Value value) {
         return value.getParentBlock() != &block;
       }))

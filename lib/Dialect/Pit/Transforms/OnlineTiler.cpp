@@ -64,7 +64,7 @@ void OnlineTiler::run() {
   for (const ChainOp &op : chain.ops)
     if (linalg::LinalgOp computed = op.linalgOp();
         computed && op.role != ChainRole::Rows &&
-        (op.role == ChainRole::Reduction || isInnerContraction(op))) {
+        (op.role != ChainRole::Elements || isInnerContraction(op))) {
       auto no = [](unsigned) { return false; };
       templates[op.op] = buildTileBody(rewriter, computed, no, no);
     }
@@ -82,6 +82,10 @@ void OnlineTiler::run() {
   SmallVector<int64_t> steps;
   for (unsigned number : outputs) {
     const ChainOp &op = chain.ops[number];
+    if (op.role == ChainRole::Added) {
+      inits.push_back(op.linalgOp().getDpsInits()[0]);
+      continue;
+    }
     auto type = cast<RankedTensorType>(op.result().getType());
     SmallVector<OpFoldResult> sizes;
     for (auto [position, dim] : llvm::enumerate(dimsOf(op.result())))
@@ -108,6 +112,8 @@ void OnlineTiler::run() {
         SmallVector<Value> written = tileOfRows(carried);
         YieldOp::create(rewriter, loc, written);
       });
+  if (!added.empty())
+    loop.setConflicts(Conflicts::Atomic);
   replaceUses(loop.getResults());
 }
 
@@ -163,6 +169,9 @@ SmallVector<Value> OnlineTiler::tileOfRows(ValueRange carried) {
     }
     states.push_back(filledTile(dimsOf(op.result()), start));
   }
+  for (auto [number, dest] : llvm::zip(outputs, carried))
+    if (chain.ops[number].role == ChainRole::Added)
+      states.push_back(dest);
   auto loop =
       ForOp::create(rewriter, loc, lower, upper, steps, sparsity, group,
                     byBlocks ? 1
@@ -195,7 +204,12 @@ SmallVector<Value> OnlineTiler::tileOfRows(ValueRange carried) {
       end[op.result()] = {finish(op, end[op.result()]), 1};
   }
   SmallVector<Value> written;
+  size_t sums = reductions.size();
   for (auto [number, dest] : llvm::zip(outputs, carried)) {
+    if (chain.ops[number].role == ChainRole::Added) {
+      written.push_back(loop.getResult(sums++));
+      continue;
+    }
     Value result = chain.ops[number].result();
     const Dims &dims = dimsOf(result);
     Value value = materialize(rows(result, Epoch::End), dims);
@@ -224,6 +238,9 @@ SmallVector<Value> OnlineTiler::step(ValueRange before) {
     now[op.result()] = {next.back(), scale.scale, scale.rowScale};
     old[op.result()] = {state, scale.scale, scale.rowScale};
   }
+  for (auto [number, sums] :
+       llvm::zip(added, before.drop_front(reductions.size())))
+    next.push_back(addTo(chain.ops[number], sums));
   return next;
 }
 

@@ -79,6 +79,8 @@ private:
   bool takeBlocks(std::optional<unsigned> row, int64_t &rowTile,
                   int64_t &axisTile);
   Refused checkBodies();
+  /// Can each step add to sums over rows?
+  Refused checkAdded() const;
   int64_t staticExtent(int64_t dim) const;
   std::optional<unsigned> findTiledRow() const;
   SmallVector<Operation *> findEarlyUsers() const;
@@ -111,6 +113,8 @@ private:
   std::pair<Value, Dims> readSelector();
   SmallVector<Value> tileOfRows(ValueRange outputs);
   SmallVector<Value> step(ValueRange before);
+  /// Adds a step's part of sums over rows to those.
+  Value addTo(const ChainOp &op, Value sums);
   /// The begin and end of a tile's loop. If there is a gap, steps up to
   /// `first` are at `before`, others at `after`, plus the step.
   struct Range {
@@ -149,13 +153,19 @@ private:
   Tile computeElements(const ChainOp &op);
   Tile computeSelection(const ChainOp &op);
   Tile computeContraction(const ChainOp &op);
+  /// The product of a step's tiles.
+  Value multiplyTiles(const ChainOp &op);
   bool isPositiveRow(const ChainOp &op, Value scalar) const;
   SmallVector<const Power *> powersOf(const ChainOp &op) const;
   /// The tile of a scalar of a body, which runs along the axis.
   Tile computeScalar(const ChainOp &op, Value yielded, TypedAttr mask);
   Tile masked(Tile tile, ArrayRef<int64_t> dims, TypedAttr mask);
-  /// Is there an element at the place along the axis? In a body.
-  Value isInside(ElementEmitter &e, Value place, bool isCoordinate);
+  /// The dims of rows that are summed up of what an op computes, and that end
+  /// within a tile.
+  SmallVector<int64_t> endsOfRows(const ChainOp &op) const;
+  /// Is there an element at the place along a dim? In a body.
+  Value isInside(ElementEmitter &e, int64_t dim, Value place,
+                 bool isCoordinate);
 
   /// The rows of a reduction's result.
   Tile rows(Value value, Epoch epoch);
@@ -191,7 +201,7 @@ private:
   SmallVector<Kind> kinds;   ///< of the chain's dims
   SmallVector<int64_t> tile; ///< their extents
   SmallVector<unsigned> rowDims;
-  SmallVector<unsigned> reductions, outputs; ///< ops
+  SmallVector<unsigned> reductions, added, outputs; ///< ops
   SmallVector<Tile> scales; ///< of the reductions' states, without tensors
   std::map<Operation *, RowScale> rowScales; ///< by the op that multiplies
   llvm::DenseMap<Operation *, TileBody> templates;

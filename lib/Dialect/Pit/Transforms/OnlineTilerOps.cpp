@@ -91,8 +91,15 @@ OnlineTiler::Tile OnlineTiler::elements(Value value, ArrayRef<int64_t> dims) {
 }
 
 OnlineTiler::Tile OnlineTiler::computeContraction(const ChainOp &op) {
-  linalg::LinalgOp computed = templates.find(op.op)->second.inner.op;
   Dims dims = dimsOf(op.result());
+  TypedAttr mask;
+  if (auto it = chain.masks.find(op.result()); it != chain.masks.end())
+    mask = it->second;
+  return masked({multiplyTiles(op), 1}, dims, mask);
+}
+
+Value OnlineTiler::multiplyTiles(const ChainOp &op) {
+  linalg::LinalgOp computed = templates.find(op.op)->second.inner.op;
   Type element = accumulatorOf(op);
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
@@ -106,16 +113,37 @@ OnlineTiler::Tile OnlineTiler::computeContraction(const ChainOp &op) {
   TypedAttr start = cast<TypedAttr>(given);
   if (auto number = dyn_cast<FloatAttr>(given))
     start = FloatAttr::get(element, number.getValueAsDouble());
-  Value init = filledTile(dims, start);
+  Value init = filledTile(dimsOf(op.result()), start);
   auto generic =
       linalg::GenericOp::create(rewriter, loc, init.getType(), inputs, init,
                                 maps, computed.getIteratorTypesArray());
   IRMapping mapping;
   computed->getRegion(0).cloneInto(&generic.getRegion(), mapping);
-  TypedAttr mask;
-  if (auto it = chain.masks.find(op.result()); it != chain.masks.end())
-    mask = it->second;
-  return masked({generic.getResult(0), 1}, dims, mask);
+  return generic.getResult(0);
+}
+
+Value OnlineTiler::addTo(const ChainOp &op, Value sums) {
+  return SWriteOp::create(rewriter, loc, multiplyTiles(op), sums,
+                          subscripts(dimsOf(op.result())),
+                          arith::AtomicRMWKind::addf)
+      .getResult();
+}
+
+SmallVector<int64_t> OnlineTiler::endsOfRows(const ChainOp &op) const {
+  SmallVector<int64_t> found;
+  for (unsigned number : added) {
+    const ChainOp &sum = chain.ops[number];
+    bool isFactor = llvm::any_of(sum.inputs, [&](const ChainInput &input) {
+      return input.value == op.result();
+    });
+    for (int64_t dim : dimsOf(op.result()))
+      if (isFactor && dim >= 0 && kinds[dim] == Kind::Row && tile[dim] > 1 &&
+          !chain.hasDim(sum.result(), dim) &&
+          (ShapedType::isDynamic(staticExtent(dim)) ||
+           staticExtent(dim) % tile[dim] != 0))
+        found.push_back(dim);
+  }
+  return found;
 }
 
 OnlineTiler::Tile OnlineTiler::computeElements(const ChainOp &op) {
@@ -308,7 +336,11 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
     inputs.push_back(
         rowScaleTile(*source.rowScale, source.scale * unitOf(*power)));
   }
-  bool masks = mask && needsMask();
+  SmallVector<int64_t> ends = endsOfRows(op);
+  if (mask && needsMask())
+    ends.push_back(chain.axis);
+  else if (!ends.empty())
+    mask = cast<TypedAttr>(rewriter.getZeroAttr(yielded.getType()));
   llvm::SmallMapVector<int64_t, size_t, 2> coordsFrom; ///< inputs, by dims
   auto takeCoords = [&](int64_t dim) {
     if (ids[dim] && coordsFrom.insert({dim, inputs.size()}).second)
@@ -316,8 +348,8 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
   };
   computed.getBlock()->walk(
       [&](linalg::IndexOp place) { takeCoords(op.dims[place.getDim()]); });
-  if (masks)
-    takeCoords(chain.axis);
+  for (int64_t dim : ends)
+    takeCoords(dim);
   // Nothing is computed where one value passes through.
   double passed = 1;
   SmallVector<Value> passedRows;
@@ -450,7 +482,7 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
         Value result = body.raw(yielded);
         passed = body.scaleOf(yielded);
         passedRows = body.rowScalesOf(yielded);
-        if (!masks)
+        if (ends.empty())
           return result;
         auto number = dyn_cast<FloatAttr>(mask);
         if ((passed != 1 || !passedRows.empty()) &&
@@ -460,8 +492,12 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
           passed = 1;
           passedRows.clear();
         }
-        Value inside = isInside(e, placeOf(e, in, chain.axis),
-                                coordsFrom.contains(chain.axis));
+        Value inside;
+        for (int64_t dim : ends) {
+          Value one = isInside(e, dim, placeOf(e, in, dim),
+                               coordsFrom.contains(dim));
+          inside = inside ? e.logicalAnd(inside, one) : one;
+        }
         Value none = e.constant(mask);
         return e.select(inside, result, none);
       });

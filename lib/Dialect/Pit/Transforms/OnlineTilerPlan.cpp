@@ -39,6 +39,8 @@ Refused OnlineTiler::classify() {
   for (auto [number, op] : llvm::enumerate(chain.ops))
     if (op.role == ChainRole::Reduction)
       reductions.push_back(number);
+    else if (op.role == ChainRole::Added)
+      added.push_back(number);
   // Rows are in all results and along the axis; other dims of results, such as
   // the columns of what is weighted, are not computed along it.
   auto isRow = [&](int64_t dim) {
@@ -329,6 +331,9 @@ Refused OnlineTiler::chooseTile() {
     int64_t columns = isWide ? columnsOfStep() : 0;
     rowTile = columns ? kWarpgroupRows : std::min<int64_t>(rowTile, 64);
     axisTile = columns ? columns : std::min<int64_t>(axisTile, 64);
+    // wgmma multiplies 64 rows, which those of the axis are of what is added.
+    if (!added.empty())
+      axisTile = std::min<int64_t>(axisTile, 64);
   }
   if (row && !listed) {
     int64_t extent = staticExtent(*row);
@@ -379,7 +384,7 @@ Refused OnlineTiler::checkBodies() {
     linalg::LinalgOp computed = op.linalgOp();
     if (!computed || op.role == ChainRole::Rows)
       continue;
-    bool isProduct = isInnerContraction(op) ||
+    bool isProduct = isInnerContraction(op) || op.role == ChainRole::Added ||
                      (op.role == ChainRole::Reduction && op.inputs.size() > 1);
     auto isOwn = [&](const auto &used) {
       return used.op == chain.numbers.lookup(op.op);
@@ -393,10 +398,39 @@ Refused OnlineTiler::checkBodies() {
   return std::nullopt;
 }
 
+Refused OnlineTiler::checkAdded() const {
+  auto isSupported = [&](const ChainOp &op) {
+    // Rows that are summed up, and the columns of the sums.
+    return llvm::all_of(op.inputs, [&](const ChainInput &input) {
+      const ChainOp *from = chain.find(input.value);
+      for (int64_t dim : op.dimsOf(input.map))
+        if (dim >= 0 && kinds[dim] == Kind::Row &&
+            !chain.hasDim(op.result(), dim) && tile[dim] != kWarpgroupRows)
+          return false;
+      return from ? from->linalgOp() && !isInnerContraction(*from)
+                  : llvm::all_of(op.dimsOf(input.map), [&](int64_t dim) {
+                      return dim < 0 || kinds[dim] != Kind::Whole ||
+                             tile[dim] == kWarpgroupRows;
+                    });
+    });
+  };
+  for (unsigned number : added)
+    if (!target.gpu || !target.gpu->wgmma || !isNarrow() ||
+        tile[chain.axis] != 64 || (listed && !byBlocks) || !orders.empty() ||
+        !isSupported(chain.ops[number]))
+      return refuse(
+          code(OnlineCondition::Added) +
+          "what each step adds takes wgmma, factors of 16 bits, steps "
+          "of 64, and tiles of 128 rows of 128 elements");
+  return std::nullopt;
+}
+
 Refused OnlineTiler::plan() {
   if (Refused refused = classify())
     return refused;
   if (Refused refused = chooseTile())
+    return refused;
+  if (Refused refused = checkAdded())
     return refused;
   if (Refused refused = checkBodies())
     return refused;

@@ -131,9 +131,10 @@ Value OnlineTiler::coords(int64_t dim) {
   return coordinates[dim];
 }
 
-Value OnlineTiler::isInside(ElementEmitter &e, Value place, bool isCoordinate) {
+Value OnlineTiler::isInside(ElementEmitter &e, int64_t dim, Value place,
+                            bool isCoordinate) {
   return isCoordinate ? e.compare(arith::CmpIPredicate::sge, place, e.index(0))
-                      : e.lessThan(place, extents[chain.axis]);
+                      : e.lessThan(place, extents[dim]);
 }
 
 OnlineTiler::Tile OnlineTiler::masked(Tile from, ArrayRef<int64_t> dims,
@@ -157,7 +158,7 @@ OnlineTiler::Tile OnlineTiler::masked(Tile from, ArrayRef<int64_t> dims,
         Value place = hasIds ? arguments[1]
                              : e.add(e.make<linalg::IndexOp>(at - dims.begin()),
                                      starts[chain.axis]);
-        Value inside = isInside(e, place, hasIds);
+        Value inside = isInside(e, chain.axis, place, hasIds);
         Value none = e.constant(mask);
         return e.select(inside, arguments[0], none);
       });

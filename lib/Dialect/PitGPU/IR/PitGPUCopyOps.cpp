@@ -101,6 +101,24 @@ LogicalResult AddOp::verify() {
   return verifyInRole(*this);
 }
 
+LogicalResult AddRowsOp::verify() {
+  TensorMapType map = getMap().getType();
+  if (getCoords().size() != map.getBox().size())
+    return violates(*this, "add_rows 1")
+           << getCoords().size() << " coordinates in a tensor of "
+           << map.getBox().size() << " dimensions";
+  TileType tile = getTile().getType();
+  if (!makeUp(map, tile) || !isa<FloatType>(tile.getElementType()) ||
+      tile.getElementType().getIntOrFloatBitWidth() < 16 ||
+      tile.getRows() != 64 || map.getBox()[map.getRowDim()] != 16)
+    return violates(*this, "add_rows 2")
+           << "boxes of " << map << " and a " << tile
+           << "; 64 rows of f16, bf16 or f32 in boxes of 16 are right";
+  if ((*this)->getParentOfType<LeaderOp>())
+    return violates(*this, "add_rows 3") << "all warps add their own rows";
+  return verifyInRole(*this);
+}
+
 LogicalResult GatherOp::verify() {
   auto source = cast<MemRefType>(getSource().getType());
   auto ids = cast<MemRefType>(getIds().getType());

@@ -12,6 +12,7 @@
 !added = !pit_gpu.tile<64x64xf32, swizzle = 128>
 !ring_added = !pit_gpu.ring<1, [!added]>
 !stage_added = !pit_gpu.stage<[!added]>
+!rows_added = !pit_gpu.tensor_map<1x16x32xf32, swizzle = 128>
 !box_added = !pit_gpu.tensor_map<1x32x32xf32, swizzle = 128>
 
 gpu.module @kernels {
@@ -122,6 +123,36 @@ gpu.module @kernels {
         %f = pit_gpu.splat %zero : f32 -> !pit_gpu.fragment<64x64xf32>
         pit_gpu.local_store %f into %t : !pit_gpu.fragment<64x64xf32>, !added
         pit_gpu.commit %s after writes : !stage_added
+      }
+    }
+    gpu.return
+  }
+
+  // Each warp adds its own 16 rows when its lanes have written them, by one box for each 32 columns, and waits
+  // before it writes them again.
+  // CHECK-LABEL: gpu.func @adds_rows
+  gpu.func @adds_rows(%x: memref<?x?x?xf32>, %p: index, %r: index, %c: index) kernel {
+    %map = pit_gpu.tensor_map %x : memref<?x?x?xf32> -> !rows_added
+    %place = pit_gpu.shared 16384 : i32
+    pit_gpu.roles {
+      role "workers" warps 4 registers 128 {
+        %t = pit_gpu.tile_at %place : !added
+        %zero = arith.constant 0.0 : f32
+        %f = pit_gpu.splat %zero : f32 -> !pit_gpu.fragment<64x64xf32>
+        // CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
+        // CHECK-NEXT: nvvm.bar.warp.sync
+        pit_gpu.add_wait
+        // CHECK: llvm.store
+        pit_gpu.local_store %f into %t : !pit_gpu.fragment<64x64xf32>, !added
+        // CHECK: nvvm.fence.proxy
+        // CHECK-NEXT: nvvm.bar.warp.sync
+        // CHECK: %[[ELECTED:.*]] = nvvm.elect.sync
+        // CHECK-NEXT: scf.if %[[ELECTED]]
+        // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.reduce
+        // CHECK: nvvm.cp.async.bulk.commit.group
+        // CHECK-NOT: nvvm.cp.async.bulk.wait_group
+        // CHECK: gpu.return
+        pit_gpu.add_rows %t to %map[%p, %r, %c] : !added, !rows_added
       }
     }
     gpu.return

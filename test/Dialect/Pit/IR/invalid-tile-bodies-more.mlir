@@ -318,3 +318,50 @@ func.func @empty_body(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   }
   return
 }
+
+// -----
+
+#c = affine_map<(m) -> (m)>
+func.func @overwrites_in_each_step(%i: index, %x: memref<?xf32>, %o: memref<?xf32>, %p: memref<?xf32>) {
+  pit.mainloop step [] extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
+    %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
+    pit.yield %y : vector<4xf32>
+  } compute {
+  ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
+    // expected-error@+1 {{[store 4] stands in 'compute' without 'combine'; all steps would write there}}
+    pit.store %yt into %p[%i : index] : vector<4xf32> into memref<?xf32>
+    pit.yield %at : vector<4xf32>
+  } prologue {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } epilogue {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#c = affine_map<(m) -> (m)>
+func.func @adds_behind_the_steps(%i: index, %x: memref<?xf32>, %o: memref<?xf32>, %p: memref<?xf32>) {
+  pit.mainloop step [] extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
+    %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
+    pit.yield %y : vector<4xf32>
+  } compute {
+  ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
+    pit.yield %at : vector<4xf32>
+  } prologue {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } epilogue {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  } extra_results {
+  ^bb0(%last: vector<4xf32>):
+    // expected-error@+1 {{[store 4] has 'combine' and is a further result; 'compute' takes it}}
+    pit.store %last into %p[%i : index] combine(addf) : vector<4xf32> into memref<?xf32>
+    pit.yield
+  }
+  return
+}

@@ -480,7 +480,7 @@ func.func @sums_of_other_dims(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
 
 #c = affine_map<(m) -> (m)>
 func.func @computes_on_vectors(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
-  // expected-error@+1 {{[mainloop 16] has arith.negf in 'compute'; it takes pit.contract and pit.pointwise}}
+  // expected-error@+1 {{[mainloop 16] has arith.negf in 'compute'; it takes pit.contract, pit.pointwise and pit.store}}
   pit.mainloop step [] extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
     pit.yield %y : vector<4xf32>

@@ -1254,6 +1254,53 @@ func.func @add_of_a_leader(%s: !stage, %m: !map, %i: index) {
 
 // -----
 
+!tile = !pit_gpu.tile<64x64xf32, swizzle = 128>
+!map = !pit_gpu.tensor_map<16x32xf32, swizzle = 128>
+
+func.func @add_rows_coordinates(%t: !tile, %m: !map, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[add_rows 1] 1 coordinates in a tensor of 2 dimensions}}
+      pit_gpu.add_rows %t to %m[%i] : !tile, !map
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xf32, swizzle = 128>
+!map = !pit_gpu.tensor_map<64x32xf32, swizzle = 128>
+
+func.func @add_rows_of_others(%t: !tile, %m: !map, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      // expected-error @below {{[add_rows 2] boxes of '!pit_gpu.tensor_map<64x32xf32, swizzle = 128>' and a '!pit_gpu.tile<64x64xf32, swizzle = 128>'; 64 rows of f16, bf16 or f32 in boxes of 16 are right}}
+      pit_gpu.add_rows %t to %m[%i, %i] : !tile, !map
+    }
+  }
+  return
+}
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xf32, swizzle = 128>
+!map = !pit_gpu.tensor_map<16x32xf32, swizzle = 128>
+
+func.func @add_rows_of_a_leader(%t: !tile, %m: !map, %i: index) {
+  pit_gpu.roles {
+    role "all" warps 4 registers 128 {
+      pit_gpu.leader {
+        // expected-error @below {{[add_rows 3] all warps add their own rows}}
+        pit_gpu.add_rows %t to %m[%i, %i] : !tile, !map
+      }
+    }
+  }
+  return
+}
+
+// -----
+
 !tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
 !stage = !pit_gpu.stage<[!tile]>
 

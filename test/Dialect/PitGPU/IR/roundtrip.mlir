@@ -8,6 +8,8 @@
 !stage = !pit_gpu.stage<[!a, !b]>
 !map_a = !pit_gpu.tensor_map<1x128x64xbf16, swizzle = 128>
 !map_b = !pit_gpu.tensor_map<64x64xbf16, swizzle = 128>
+!rows_added = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+!map_added = !pit_gpu.tensor_map<16x64xbf16, swizzle = 128>
 !sums = !pit_gpu.accumulator<64x256xf32>
 !values = !pit_gpu.fragment<64x256xf32>
 !column = !pit_gpu.fragment<64x1xf32>
@@ -202,7 +204,7 @@ func.func @copies(%x: memref<?x?xbf16>, %ids: memref<?xi32>, %i: index, %n: i32,
 !row_map = !pit_gpu.tensor_map<1x64xbf16, swizzle = 128>
 
 // CHECK-LABEL: @cluster
-func.func @cluster(%of_x: !row_map, %of_w: !map_b, %m: index, %n: i32, %alone: i1) {
+func.func @cluster(%of_x: !row_map, %of_w: !map_b, %of_added: !map_added, %m: index, %n: i32, %alone: i1) {
   %ring = pit_gpu.ring full 132 empty 4 cluster 2 : !ring
   pit_gpu.roles {
     role "producers" warps 4 registers 40 {
@@ -231,6 +233,11 @@ func.func @cluster(%of_x: !row_map, %of_w: !map_b, %m: index, %n: i32, %alone: i
       %s = pit_gpu.wait %ring[%n] : !ring -> !stage
       // CHECK: pit_gpu.add %{{.*}}[1] to %{{.*}}[%{{.*}}, %{{.*}}] : {{(!pit_gpu.stage)?}}<
       pit_gpu.add %s[1] to %of_w[%m, %m] : !stage, !map_b
+      %sums = pit_gpu.tile_at %n : !rows_added
+      // CHECK: pit_gpu.add_wait
+      pit_gpu.add_wait
+      // CHECK: pit_gpu.add_rows %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] : {{(!pit_gpu.tile)?}}<64x64xbf16, swizzle = 128>, {{(!pit_gpu.tensor_map)?}}<16x64xbf16, swizzle = 128>
+      pit_gpu.add_rows %sums to %of_added[%m, %m] : !rows_added, !map_added
       // CHECK: pit_gpu.release %{{.*}} by warpgroups cluster 2 if %{{.*}} : {{(!pit_gpu.stage)?}}<
       pit_gpu.release %s by warpgroups cluster 2 if %alone : !stage
     }

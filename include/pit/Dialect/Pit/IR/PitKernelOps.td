@@ -229,8 +229,9 @@ def Pit_StoreOp : Pit_Op<"store", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "writes a tile that a mainloop has computed";
   let description = [{
-    An SWrite of a tile in registers: a further result of a `pit.mainloop`. Subscripts
-    are those of `pit.swrite`. Elements are converted to the type of the destination's.
+    An SWrite of a tile in registers: a further result of a `pit.mainloop`, or what a step
+    adds to memory. Subscripts are those of `pit.swrite`. Elements are converted to the type
+    of the destination's. With `combine` they are combined with what is there, atomically.
 
     Example: sums of products, and the largest of each row.
 
@@ -285,15 +286,17 @@ def Pit_StoreOp : Pit_Op<"store", [
     - [store 1] the tile, the subscripts and the destination have one rank;
     - [store 2] no subscript is an index;
     - [store 3] along a gathered dimension the tile is as long as the chunk of
-      ids.
+      ids;
+    - [store 4] a step combines with what is there, a further result does not.
   }];
   let arguments = (ins
     AnyVectorOfAnyRank:$tile,
     AnyStridedMemRef:$dest,
-    Variadic<Pit_Subscript>:$subscripts);
+    Variadic<Pit_Subscript>:$subscripts,
+    OptionalAttr<AtomicRMWKindAttr>:$combine);
   let assemblyFormat = [{
     $tile `into` $dest `[` $subscripts `:` type($subscripts) `]`
-    attr-dict `:` type($tile) `into` type($dest)
+    (`combine` `(` $combine^ `)`)? attr-dict `:` type($tile) `into` type($dest)
   }];
   let hasVerifier = 1;
 }

@@ -52,6 +52,8 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     - `load` may yield numbers behind the tiles, such as where a step begins. `compute`
       takes them after `invariants`, and before the accumulators.
     - a tile of either may be the `pit.coords` of ids.
+    - a `pit.store` of `compute` adds a tile of a step to memory that the mainloop does not
+      read, where other steps and other tiles add, too.
     - `body` is the shape of the tile that is written. `sums` are maps from its dims to
       the elements of each accumulator that `epilogue` takes. Without them all accumulators
       have the tile's shape. Their first values do not depend on extras.
@@ -259,7 +261,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
       positive extents as the destination has dims, and stands with a map in `sums` for
       each accumulator, which takes its dims once each, or 0; without it accumulators have
       one type, of as many dims;
-    - [mainloop 16] `compute` has contractions and `pit.pointwise`s only;
+    - [mainloop 16] `compute` has contractions, `pit.pointwise`s and `pit.store`s only;
     - [mainloop 17] `extra_results` has `pit.pointwise`s and `pit.store`s only;
     - [mainloop 18] in a `#pit.cpu_schedule` m, n, batch and k are the dimensions of the
       tile, each once, and `lane` is a dimension of the operand that lanes read;

@@ -120,6 +120,48 @@ def PitGPU_AddOp : PitGPU_Op<"add", [MemoryEffects<[MemRead, MemWrite]>]> {
   }];
 }
 
+def PitGPU_AddRowsOp : PitGPU_Op<"add_rows", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "has TMA add the rows of each warp to a tensor";
+  let description = [{
+    What `add` does, of a tile that a warpgroup has written by `local_store`: each of its
+    warps adds the 16 rows that are its own, and goes on at once. It writes them again
+    after `add_wait`, which stands behind the last one, too. So warps wait for no others.
+
+    Example:
+
+    ```mlir
+    pit_gpu.add_wait
+    pit_gpu.local_store %f into %t : !pit_gpu.fragment<64x64xf32>, !pit_gpu.tile<64x64xf32, swizzle = 128>
+    pit_gpu.add_rows %t to %map[%m, %k]
+      : !pit_gpu.tile<64x64xf32, swizzle = 128>, !pit_gpu.tensor_map<16x32xf32, swizzle = 128>
+    ```
+
+    Constraints:
+
+    - [add_rows 1] there is a coordinate for each dimension of the tensor;
+    - [add_rows 2] tile and boxes are as [load 3] says, of floats; a tile has 64 rows, and
+      a box 16;
+    - [add_rows 3] it is in a role, and in no `leader`.
+  }];
+  let arguments = (ins PitGPU_TileType:$tile, PitGPU_TensorMapType:$map,
+                       Variadic<Index>:$coords);
+  let assemblyFormat = [{
+    $tile `to` $map `[` $coords `]` attr-dict `:` type($tile) `,` type($map)
+  }];
+  let hasVerifier = 1;
+}
+
+def PitGPU_AddWaitOp : PitGPU_Op<"add_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until a warp's rows have been read";
+  let description = [{
+    Shared memory that the warp's `add_rows` read may be written again. The sums are there
+    when the kernel has ended.
+
+    Example: `pit_gpu.add_wait`
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 def PitGPU_GatherOp : PitGPU_Op<"gather", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "copies rows that ids select into a stage";
   let description = [{
