@@ -6,6 +6,7 @@ torch in float64, with scores as a whole."""
 import sys
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import torch
@@ -97,6 +98,17 @@ class Attention(unittest.TestCase):
                 right = self.gradients(lambda *x: reference(*x, **wanted), tensors, grad)
                 for made, exact in zip((found[0], *found[1]), (right[0], *right[1])):
                     self.close(made, exact, 1e-2 if i == 3 else 3e-4)
+
+    def test_deterministic(self):
+        """All gradients are one program of f16 on a device, unless its order of sums has to be known."""
+        q = SimpleNamespace(is_cuda=True, dtype=torch.float16)
+        self.assertTrue(pit.torch._attention.is_in_one_loop(q))
+        torch.use_deterministic_algorithms(True)
+        try:
+            self.assertFalse(pit.torch._attention.is_in_one_loop(q))
+        finally:
+            torch.use_deterministic_algorithms(False)
+        self.assertFalse(pit.torch._attention.is_in_one_loop(torch.zeros(1, dtype=torch.float16)))
 
     def test_gradients_of_sinks_and_logs(self):
         q, k, v = (torch.randn(1, 2, 33, 8) for _ in range(3))

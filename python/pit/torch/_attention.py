@@ -10,12 +10,13 @@ from .._library import Error
 from ..ops import _op
 from ..ops._attention import Attention
 from ..ops._attention_gradients import (
-    BiasGradient, KeyGradient, QueryGradient, RowProducts, SlopeGradient)
+    AllGradients, BiasGradient, KeyGradient, QueryGradient, RowProducts, SlopeGradient)
 from ..ops._operand import constant_in_graphs
 from ..ops._paged_attention import PagedAttention
 from . import _training  # noqa: F401: it defines pit::run_all
 
-GRADIENTS = {"q": QueryGradient, "kv": KeyGradient, "bias": BiasGradient, "alibi": SlopeGradient}
+GRADIENTS = {"q": QueryGradient, "kv": KeyGradient, "qkv": AllGradients, "bias": BiasGradient,
+             "alibi": SlopeGradient}
 
 
 @constant_in_graphs
@@ -74,6 +75,12 @@ def sum_to(found, shape):
     return found.reshape(shape) if found.numel() == shape.numel() else found.sum().reshape(shape)
 
 
+def is_in_one_loop(q):
+    """Have all gradients one program? Blocks of its loop add to that of q in any order."""
+    return (q.is_cuda and q.dtype in (torch.float16, torch.bfloat16)
+            and not torch.are_deterministic_algorithms_enabled())
+
+
 class Differentiated(torch.autograd.Function):
     generate_vmap_rule = True
 
@@ -101,10 +108,13 @@ class Differentiated(torch.autograd.Function):
         # number is finite in units of log(2), too.
         arrays = [*tensors, grad, logs.clamp_min(torch.finfo(wide).min / 2), delta]
         grads = [None] * len(tensors)
-        if needs[0]:
-            grads[0], = torch.ops.pit.run_all(arrays, gradient_op(ctx.op, "q"))
-        if needs[1] or needs[2]:
-            grads[1], grads[2] = torch.ops.pit.run_all(arrays, gradient_op(ctx.op, "kv"))
+        if all(needs[:3]) and is_in_one_loop(tensors[0]):
+            grads[:3] = torch.ops.pit.run_all(arrays, gradient_op(ctx.op, "qkv"))
+        else:
+            if needs[0]:
+                grads[0], = torch.ops.pit.run_all(arrays, gradient_op(ctx.op, "q"))
+            if needs[1] or needs[2]:
+                grads[1], grads[2] = torch.ops.pit.run_all(arrays, gradient_op(ctx.op, "kv"))
         names = names_of(ctx.op)
         for name in ("bias", "alibi"):
             if name in names and needs[names.index(name)]:
