@@ -430,7 +430,7 @@ class BlockIndex(unittest.TestCase):
     def choose(self, x, columns, top_k=None, top_p=None):
         blocks, arrays = (len(x), columns), _block_index.arrays_of(x)
         return _block_index.chosen(
-            arrays, x[None, None], blocks, blocks, sizes=(1, 1), top_k=top_k, top_p=top_p, sinks=None,
+            arrays, (x[None, None],), blocks, blocks, sizes=(1, 1), top_k=top_k, top_p=top_p, sinks=None,
             window=None, segments=None, lines=None, scale=1.0, causal=False, behind=False,
             at_end=False)[0, 0]
 

@@ -8,13 +8,12 @@ import math
 from .._library import Error
 from . import _numbers, _orders
 from ._attention import blocks_of, pattern
-from ._block_choice import BlockChoice
-from ._block_means import BlockMeans, BlockScores
+from ._block_choice import BlockChoice, BlockPicks
+from ._block_means import BlockMeans
 from ._frameworks import Torch, arrays_of, framework_of
 from ._last_chances import LastChances
 from ._op import make, run
 from ._operand import makes_op
-from ._paged_attention import is_on_gpu
 from ._products import rank_of
 
 NAME = "block_index"
@@ -37,13 +36,8 @@ def largest(arrays, scores, count):
 
 
 @makes_op
-def means_op(size, rest=None):
-    return make(BlockMeans, size, rest)
-
-
-@makes_op
-def scores_op():
-    return make(BlockScores)
+def means_op(size):
+    return make(BlockMeans, size)
 
 
 @makes_op
@@ -56,17 +50,18 @@ def choice_op(*fields):
     return make(BlockChoice, *fields)
 
 
-def scores_of(q, k, sizes):
-    """The products of the means of blocks; fewer heads of keys serve as many of q's. A GPU has tensor cores
-    for f16 and bf16: (q + q') (k + k') = q k + q' k + q k', and q' k', which is left out."""
-    by_parts = is_on_gpu(q) and str(q.dtype).endswith("float16")
-    rests = (1, 2) if by_parts else (None, None)
-    q, k = (run(means_op(size, rest), (x,)) for x, size, rest in zip((q, k), sizes, rests))
-    (batch, heads, queries), (groups, keys) = q.shape[:3], k.shape[1:3]
-    d = math.prod(q.shape[3:])
-    q, k = q.reshape((batch, groups, heads // groups * queries, d)), k.reshape((batch, groups, keys, d))
-    scores = run(scores_op(), (q, k)) if by_parts else q @ k.swapaxes(2, 3)
-    return scores.reshape((batch, heads, queries, keys))
+@makes_op
+def picks_op(*fields):
+    return make(BlockPicks, *fields)
+
+
+def of_heads(q, k):
+    """q k.T, where fewer heads of keys serve as many of q's."""
+    (batch, heads, queries, d), groups = q.shape, k.shape[1]
+    if heads == groups:
+        return q @ k.swapaxes(2, 3)
+    q = q.reshape((batch, groups, heads // groups * queries, d))
+    return (q @ k.swapaxes(2, 3)).reshape((batch, heads, queries, k.shape[2]))
 
 
 def crossed_by_columns(arrays, columns, count, size):
@@ -207,15 +202,15 @@ def block_index(q, k, *, block_size=64, top_k=None, top_p=None, vertical=None, s
     if vertical or slash:
         found += crossed_by_lines(arrays, q, k, scale, shift, vertical, slash, last_queries, causal,
                                   blocks, sizes)
-    scores = None
+    given = ()
     if top_k is not None or top_p is not None:
-        q, k = ordered(arrays, q, k, orders)
-        scores = scores_of(q, k, sizes)
+        given = q, k = ordered(arrays, q, k, orders)
         if there is not None and order is not None:
-            scores, scale = arrays.xp.where(there, scores * scale, -math.inf), 1.0
+            scores = of_heads(*(run(means_op(size), (x,)) for x, size in zip((q, k), sizes)))
+            given, scale = (arrays.xp.where(there, scores * scale, -math.inf),), 1.0
     live = None
-    if scores is not None or not (sinks is window is segments is lines is None and found):
-        live = chosen(arrays, scores, blocks, (queries, keys), sizes=sizes, top_k=top_k, top_p=top_p,
+    if given or not (sinks is window is segments is lines is None and found):
+        live = chosen(arrays, given, blocks, (queries, keys), sizes=sizes, top_k=top_k, top_p=top_p,
                       sinks=sinks, window=window, segments=segments, lines=lines, scale=scale,
                       causal=causal and order is None, behind=causal, at_end=align == "end")
     for each in found:
@@ -225,16 +220,16 @@ def block_index(q, k, *, block_size=64, top_k=None, top_p=None, vertical=None, s
     return live if len(live.shape) == 4 else live[None, None]
 
 
-def chosen(arrays, scores, blocks, places, *, top_k, sinks, window, top_p, scale, **options):
-    """By a program, of scores or of places alone."""
+def chosen(arrays, given, blocks, places, *, top_k, sinks, window, top_p, scale, **options):
+    """By a program: of q and k, of scores, or of places alone."""
     numbers = {"top_k": top_k, "sinks": sinks, "window": window}
     shape = tuple(0 if x is None else int(x) for x in numbers.values())
-    op = choice_op(options["sizes"], max(LEAST_COLUMNS, 1 << (blocks[1] - 1).bit_length()),
+    op = (picks_op if len(given) == 2 else choice_op)(options["sizes"], max(LEAST_COLUMNS, 1 << (blocks[1] - 1).bit_length()),
                    tuple(name for name, x in numbers.items() if x is not None),
                    None if top_p is None else float(top_p), options["segments"], options["lines"], scale,
                    *(bool(options[name]) for name in ("causal", "behind", "at_end")))
     numbers = arrays.zeros((*shape, *places, 0))
-    return run(op, (numbers,) if scores is None else (numbers, scores))
+    return run(op, (numbers, *given))
 
 
 def check(q, k, sizes, align, top_k, top_p, last_queries, window, segments, lines, **others):

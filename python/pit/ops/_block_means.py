@@ -140,13 +140,13 @@ func.func @{self.name}(%x: {given}) -> {made} {{
 @kind
 @dataclass(frozen=True)
 class BlockScores(Op):
-    """q k.T in f32, of means whose parts lie side by side."""
+    """q k.T in the type of sums, of means or of their parts side by side."""
 
     name = "block_scores"
     autocasts = differentiable = False
 
     def arguments(self):
-        return [Argument("q", tuple("bgmd"), ("f16", "bf16")), Argument("k", tuple("bgnd"), ("f16", "bf16"))]
+        return [Argument("q", tuple("bgmd"), LAYER_FLOATS), Argument("k", tuple("bgnd"), LAYER_FLOATS)]
 
     def dynamic(self):
         return ("b", "g", "m", "n")
@@ -155,8 +155,9 @@ class BlockScores(Op):
         return ("d",)
 
     def results(self, types, sizes):
-        return [("f32", tuple(sizes[x] for x in "bgmn"))]
+        return [(wide_type(types[0]), tuple(sizes[x] for x in "bgmn"))]
 
     def build(self, builder, values, orders):
         q, k = values
-        return [builder.product(values, (tuple("bgmd"), tuple("bgnd")), (*q.dims[:3], k.dims[2]), tuple("bgmn"), "f32")]
+        return [builder.product(values, (tuple("bgmd"), tuple("bgnd")), (*q.dims[:3], k.dims[2]), tuple("bgmn"),
+                                wide_type(q.type))]

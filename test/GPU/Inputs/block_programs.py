@@ -4,14 +4,21 @@ largest scores or in the right places, the attention of the last queries.
     block_programs.py PIT_RUN LIBCUDA CHIP
 """
 
+import sys
+from pathlib import Path
+
 import numpy as np
 from pit._library import CUDA
 from pit.ops import _operand
-from pit.ops._block_index import chances_op, choice_op, means_op, scores_op
-from pit.ops._op import plan_of
+from pit.ops._block_index import chances_op, choice_op, means_op, picks_op
+from pit.ops._block_means import BlockMeans, BlockScores
+from pit.ops._op import make, plan_of
 from pit.ops._operand import Info
 
 from pit_run import PitRun, draw_seed
+
+sys.path.append(str(Path(__file__).parents[2] / "Python/Inputs"))
+import block_reference
 
 TYPES = {"float16": "f16", "float32": "f32", "bool": "i1"}
 
@@ -44,15 +51,26 @@ def scores(pit_run, rng, heads, groups, queries, keys, d, factor):
     q, k = ((rng.standard_normal((1, count, places, d)) * factor).astype("f2")
             for count, places in ((heads, queries), (groups, keys)))
     q[0, 0, 3, 0] = np.inf
-    parts = [call(pit_run, means_op(16, rest), x) for x, rest in ((q, 1), (k, 2))]
+    parts = [call(pit_run, make(BlockMeans, 16, rest), x) for x, rest in ((q, 1), (k, 2))]
     if any(x is None for x in parts):
         return False
-    found = call(pit_run, scores_op(), *(x.reshape(1, groups, -1, 3 * d) for x in parts))
+    found = call(pit_run, make(BlockScores), *(x.reshape(1, groups, -1, 3 * d) for x in parts))
     found = found.reshape(heads, -1, found.shape[-1])
     q, k = (np.stack([x[0, :, i:i + 16].astype("d").mean(1) for i in range(0, x.shape[2], 16)], 1) for x in (q, k))
     wanted = q @ np.repeat(k, heads // groups, 0).swapaxes(1, 2)
     most, finite = np.sqrt(d) * q[np.isfinite(q)].std() * k.std(), np.isfinite(wanted)
     return not np.isfinite(found[0, 0]).any() and abs(found[finite] - wanted[finite]).max() < 2e-6 * most
+
+
+def picks(pit_run, rng, type_, heads, groups, queries, keys, d, top_k, causal):
+    q, k = (rng.standard_normal((2, count, places, d)).astype(type_) for count, places in ((heads, queries), (groups, keys)))
+    by = ("top_k",) if top_k else ()
+    op = picks_op((32, 16), 1 << (-(-keys // 16) - 1).bit_length(), by, None if top_k else 0.4, None, None, 0.2, causal,
+                  causal, False)
+    found = call(pit_run, op, numbers(top_k or 0, 0, 0, queries, keys), q, k)
+    wanted = block_reference.block_index(q.astype("d"), k.astype("d"), block_size=(32, 16), scale=0.2, causal=causal,
+                                         **({"top_k": top_k} if top_k else {"top_p": 0.4}))
+    return found is not None and (found == wanted).all()
 
 
 def choice(pit_run, rng, columns, top_k, top_p):
@@ -96,7 +114,9 @@ def main():
     pit_run, rng = PitRun(), draw_seed()
     _operand.chip_of = lambda device: pit_run.chip
     cases = [(means, (1, 2, 70, 64), 16), (means, (2, 1, 33, 24), 31), (means, (1, 1, 256, 128), 128),
-             (scores, 4, 2, 70, 50, 24, 1), (scores, 2, 2, 300, 500, 64, 30), (choice, 40, 5, None), (choice, 256, 26, None), (choice, 100, 0, 0.5), (choice, 33, 0, 1.5),
+             (scores, 4, 2, 70, 50, 24, 1), (scores, 2, 2, 300, 500, 64, 30), (picks, "f2", 4, 2, 100, 600, 24, 7, False),
+             (picks, "f2", 2, 2, 256, 520, 64, None, True), (picks, "f4", 6, 2, 90, 530, 16, 5, True),
+             (choice, 40, 5, None), (choice, 256, 26, None), (choice, 100, 0, 0.5), (choice, 33, 0, 1.5),
              (places, 100, 120, 9, 20), (chances, 5, 300, 2, True), (chances, 64, 140, 1, False)]
     right = 0
     for function, *arguments in cases:
