@@ -2,8 +2,7 @@
 
 #include "Common/ExpandMainloop.h"
 #include "Kernel/RowSums.h"
-#include "Portable/BodyPlan.h"
-#include "Portable/SplitK.h"
+#include "Plan/BodyPlan.h"
 #include "WarpSpecialized/HopperFill.h"
 
 #include "pit/Analysis/Refusal.h"

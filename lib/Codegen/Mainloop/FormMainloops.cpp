@@ -24,7 +24,7 @@
 #include "BuildMainloop.h"
 
 #include "Codegen/Common/ContractionInfo.h"
-#include "Codegen/GPU/Portable/BodyPlan.h"
+#include "Codegen/GPU/Plan/BodyPlan.h"
 
 #include "pit/Codegen/CPU/Mainloops.h"
 #include "pit/Codegen/Mainloop/Passes.h"

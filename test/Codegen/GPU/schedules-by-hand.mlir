@@ -53,7 +53,7 @@
 // STEP: error: 'pit.mainloop' op has the schedule {{.*}}; its depth has to divide the tile's 64 along k, or cover them
 
 // RUN: sed -e '/multiply = wgmma/d; s/stages = 2/stages = 5/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=STAGES
-// STAGES: error: 'pit.mainloop' op has the schedule {{.*}}; its stages take 122880 bytes of shared memory; sm_80 has 98304 for them
+// STAGES: error: 'pit.mainloop' op has the schedule {{.*}}; it takes 122880 bytes of shared memory; sm_80 has 98304 for it
 
 // RUN: sed -e '/multiply = wgmma/d; s/shared_bytes/splits = 2, shared_bytes/; s/^    return/    memref.copy %o, %o : memref<4096x4096xf16> to memref<4096x4096xf16>\n    return/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=SPLIT
 // SPLIT: error: 'pit.mainloop' op has the schedule {{.*}} splits = 2, {{.*}}; the kernel is no loop over tiles with one mainloop
@@ -101,7 +101,7 @@
 // STRIPS: error: 'pit.mainloop' op has the schedule {{.*}}; column blocks are of results that groups of an index add to atomically, in tiles along n{{$}}
 
 // RUN: sed -e 's/stages = 3/stages = 5/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=FULL
-// FULL: error: 'pit.mainloop' op has the schedule {{.*}}; it takes 262272 bytes of shared memory; a block of sm_90a has 232448
+// FULL: error: 'pit.mainloop' op has the schedule {{.*}}; it takes 262272 bytes of shared memory; sm_90a has 232448 for it
 
 // RUN: sed -e 's/splits = 2/shared_bytes = 1/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=SHARED
 // SHARED: error: 'pit.mainloop' op has the schedule {{.*}}; its shared_bytes have to be 163968
@@ -144,7 +144,7 @@
 // BODY: error: 'pit.mainloop' op has the schedule {{.*}}; the steps of a tile body are not shared in splits{{$}}
 
 // RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/stages = 3/stages = 9/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=RING
-// RING: error: 'pit.mainloop' op has the schedule {{.*}}; its stages take 155648 bytes of shared memory; sm_80 has 98304 for them{{$}}
+// RING: error: 'pit.mainloop' op has the schedule {{.*}}; it takes 155648 bytes of shared memory; sm_80 has 98304 for it{{$}}
 
 // RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/shared_bytes = 57344/shared_bytes = 49152/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=ONCE
 // ONCE: error: 'pit.mainloop' op has the schedule {{.*}}; its shared_bytes have to be 57344{{$}}

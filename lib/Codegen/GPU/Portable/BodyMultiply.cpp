@@ -26,14 +26,6 @@ bool cuda::isZeroTile(Value tile) {
                       m_PosZeroFloat());
 }
 
-bool cuda::isAlongK(ContractOp op, unsigned number, const StagedTile &staged) {
-  AffineExpr along =
-      op.getMap(number).getResult(static_cast<unsigned>(staged.operand.colDim));
-  auto k = static_cast<unsigned>(findContractionDims(op)->k);
-  return along == getAffineDimExpr(k, op.getContext()) ||
-         matchFragmentOrder(along) == k;
-}
-
 namespace {
 
 /// A factor in shared memory: how it lies, and where (i32, bytes).

@@ -179,10 +179,6 @@ void BodyProducts::storeAdded(RegisterTile &sums, ValueRange subscripts,
                           [&](size_t i, size_t j) { return sums.at(i, j); });
 }
 
-bool BodyProducts::addsInThreads(ContractOp op) {
-  return !isa<BlockArgument>(op.getLhs()) && isF8(op.getLhs().getType());
-}
-
 /// The part of a first factor that this warpgroup multiplies.
 Value BodyProducts::rowsOfGroup(Value tile, bool transposed) {
   auto type = cast<pitgpu::TileType>(tile.getType());

@@ -238,10 +238,6 @@ public:
   /// were started later go on.
   void await(ContractOp op, Value accumulators, int64_t later,
              RegisterTile &sums);
-  /// Tensor cores add floats of 8 bits with about 14 bits, and cut off the
-  /// rest: what many steps add up that way is too small, by a quarter after
-  /// 16384 keys. So threads add the sums of each step, which begin at 0.
-  static bool addsInThreads(ContractOp op);
 
   /// A thread's elements of what BodyPlan::added gives, without values.
   RegisterTile shapeOfAdded() const;
@@ -254,9 +250,6 @@ private:
   Value group;
   TileOf tileOf;
 };
-
-/// Does k run along the columns of an operand?
-bool isAlongK(ContractOp op, unsigned number, const StagedTile &staged);
 /// Does an op give zeros everywhere? Then a contraction replaces its sums.
 bool isZeroTile(Value tile);
 

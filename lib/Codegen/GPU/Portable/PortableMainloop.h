@@ -3,9 +3,8 @@
 #ifndef PIT_LIB_CODEGEN_GPU_PORTABLE_PORTABLEMAINLOOP_H
 #define PIT_LIB_CODEGEN_GPU_PORTABLE_PORTABLEMAINLOOP_H
 
-#include "BodyPlan.h"
-
 #include "Codegen/GPU/Common/MainloopSteps.h"
+#include "Codegen/GPU/Plan/BodyPlan.h"
 
 namespace mlir::pit::cuda {
 

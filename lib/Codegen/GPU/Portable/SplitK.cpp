@@ -2,9 +2,7 @@
 
 #include "SplitK.h"
 
-#include "Codegen/Common/ContractionInfo.h"
 #include "Codegen/GPU/Common/Lowering.h"
-#include "Codegen/GPU/Common/MainloopNest.h"
 #include "Codegen/GPU/Common/PartialSums.h"
 
 #include "pit/Dialect/PitGPU/IR/PitGPU.h"
@@ -16,57 +14,15 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// The fewest stages of a part that are worth it to share a tile; what ids
-/// select takes longer to load.
-static constexpr int64_t kLeastStages = 8, kLeastStagesOfList = 2;
-/// The most splits: the last block reads the sums of all.
-static constexpr int64_t kMostSplits = 32;
-/// Blocks of two warps of scalar code that a multiprocessor is to run: their
-/// threads have 168 registers each, enough for 64 sums. Without this, adding up
-/// the splits would decide how many they have.
-static constexpr int64_t kBlocksOfTwoWarps = 6;
 /// Sums that a thread reads at once.
 static constexpr int64_t kSumsAtOnce = 16;
-
-Refused cuda::checkSplit(func::FuncOp function, MainloopOp mainloop) {
-  std::optional<MainloopNest> nest = matchMainloopNest(function);
-  if (!nest)
-    return refuse(kNoNest);
-  if (nest->chunks || nest->forall.getIndex())
-    return refuse("tiles of an index's chunks are not shared in splits");
-  if (mainloop.getAtomic())
-    return refuse("tiles that are added atomically are not shared in splits");
-  if (!mainloop.isProduct() || !isMultiplyAdd(mainloop))
-    return refuse("only sums of products are shared in splits");
-  return {};
-}
-
-void cuda::chooseSplitK(func::FuncOp function, MainloopOp mainloop,
-                        const GpuTarget &target, PortablePlan &plan) {
-  if (checkSplit(function, mainloop))
-    return;
-  int64_t tiles = 1; // that there are, whatever the sizes
-  ForallOp forall = matchMainloopNest(function)->forall;
-  for (auto [lower, upper, step] :
-       llvm::zip(forall.getLower(), forall.getUpper(), forall.getSteps()))
-    tiles *= std::max<int64_t>(1, tripsOf(lower, upper, step));
-  int64_t stages = stagesOfTile(mainloop, plan.subSteps());
-  bool areFew =
-      2 * tiles <= target.multiprocessors * blocksThatShare(plan.threads());
-  if (!areFew || (stages >= 0 && stages < 2 * kLeastStages))
-    return;
-  plan.splits =
-      stages < 0 ? kMostSplits : std::min(stages / kLeastStages, kMostSplits);
-  if (!plan.tensorCores() && plan.threads() == 2 * kWarp)
-    plan.blocks = std::max(plan.blocks, kBlocksOfTwoWarps);
-}
 
 SplitK::SplitK(const ProductThread &self, MainloopOp mainloop, Value steps)
     : self(self), e(self.e) {
   auto y = gpu::Dimension::y;
   part = e.blockId(y);
   splits = e.gridDim(y);
-  int64_t least = mainloop.getIndex() ? kLeastStagesOfList : kLeastStages;
+  int64_t least = leastStagesOfSplit(mainloop);
   splits = e.min(splits, e.max(e.div(steps, least), e.i32(1)));
   auto own = pitgpu::StepsOfSplitOp::create(e.b, e.loc, part, splits, steps);
   begin = own.getBegin();

@@ -17,13 +17,6 @@
 
 namespace mlir::pit::cuda {
 
-/// May blocks share the steps of a kernel's mainloop?
-Refused checkSplit(func::FuncOp function, MainloopOp mainloop);
-
-/// Decides in how many splits at most a tile's steps are shared.
-void chooseSplitK(func::FuncOp function, MainloopOp mainloop,
-                  const GpuTarget &target, PortablePlan &plan);
-
 class SplitK {
 public:
   /// The state of a block with `steps` (i32) of the mainloop in its tile, at

@@ -13,7 +13,8 @@
 #define PIT_LIB_CODEGEN_GPU_WARPSPECIALIZED_HOPPERFILL_H
 
 #include "HopperLowering.h"
-#include "HopperNest.h"
+
+#include "Codegen/GPU/Plan/HopperNest.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

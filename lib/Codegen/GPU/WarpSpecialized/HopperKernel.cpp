@@ -104,7 +104,7 @@ gpu::GPUFuncOp HopperLowering::lower() {
       /*blocks=*/1, {{"producers", hopper.producers, hopper.producerRegisters(),
                       [&] { produce(e); }},
                      {"consumers", kConsumers * kWarps,
-                      hopper.consumerRegisters(), [&] { consume(e); }}});
+                      hopper.workerRegisters(), [&] { consume(e); }}});
   return kernel;
 }
 

@@ -8,10 +8,9 @@
 #ifndef PIT_LIB_CODEGEN_GPU_WARPSPECIALIZED_HOPPERLOWERING_H
 #define PIT_LIB_CODEGEN_GPU_WARPSPECIALIZED_HOPPERLOWERING_H
 
-#include "HopperPlan.h"
-
 #include "Codegen/GPU/Common/MainloopSteps.h"
 #include "Codegen/GPU/Common/WgmmaLayout.h"
+#include "Codegen/GPU/Plan/HopperPlan.h"
 
 #include "pit/Dialect/PitGPU/IR/PitGPU.h"
 

@@ -5,8 +5,9 @@
 
 #include "HopperFill.h"
 #include "HopperLowering.h"
-#include "HopperNest.h"
 #include "RoleKernel.h"
+
+#include "Codegen/GPU/Plan/HopperNest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Codegen/GPU/WarpSpecialized/HopperNest.h"
+#include "Codegen/GPU/Plan/HopperNest.h"
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
@@ -114,7 +114,7 @@ static void checkPlan(const HopperPlan &plan) {
   // Registers: setmaxnreg gives out what the kernel was started with, 168 for
   // each of 384 threads.
   int64_t producer = plan.producerRegisters();
-  int64_t consumer = plan.consumerRegisters();
+  int64_t consumer = plan.workerRegisters();
   CHECK(producer % 8 == 0 && producer >= 24 && producer <= 168);
   CHECK(consumer % 8 == 0 && consumer >= 168 && consumer <= 256);
   CHECK(producer + 2 * consumer <= 3 * 168);
@@ -231,7 +231,7 @@ static void print(const HopperPlan &plan) {
                 static_cast<long long>(scales.count));
   std::printf("  registers: %lld, %lld; arrivals: %lld\n",
               static_cast<long long>(plan.producerRegisters()),
-              static_cast<long long>(plan.consumerRegisters()),
+              static_cast<long long>(plan.workerRegisters()),
               static_cast<long long>(plan.fullCount()));
 }
 

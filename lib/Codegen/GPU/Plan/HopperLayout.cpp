@@ -33,14 +33,6 @@ int64_t HopperPlan::producerRegisters() const {
   return copiesByLanes() || rows ? 56 : 40;
 }
 
-int64_t HopperPlan::consumerRegisters() const {
-  // The registers of each thread when the kernel starts. Roles share these: a
-  // consumer that waits for more than the producers give back waits forever.
-  int64_t entry = registers / kHopperThreads / 8 * 8;
-  int64_t all = entry * (1 + kConsumers);
-  return (all - producerRegisters()) / kConsumers / 8 * 8;
-}
-
 int64_t HopperPlan::storeBytes() const {
   int64_t columns =
       isTransposed() ? std::min(perN(), kStoreColumns) : kStoreColumns;

@@ -1,7 +1,9 @@
 //===- KernelPlan.h - The part that plans of schedules share ----*- C++ -*-===//
 
-#ifndef PIT_LIB_CODEGEN_GPU_COMMON_KERNELPLAN_H
-#define PIT_LIB_CODEGEN_GPU_COMMON_KERNELPLAN_H
+#ifndef PIT_LIB_CODEGEN_GPU_PLAN_KERNELPLAN_H
+#define PIT_LIB_CODEGEN_GPU_PLAN_KERNELPLAN_H
+
+#include "Codegen/Common/ContractionInfo.h"
 
 #include "pit/Analysis/Refusal.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
@@ -20,6 +22,9 @@ struct KernelPlan {
   int64_t registers = 0;                   ///< of a multiprocessor
   int mDim = -1, nDim = -1;                ///< dimensions of the result's tile
   int64_t tileM = 1, tileN = 1, tileK = 1; ///< without padding
+  /// Which of the views of a product's operands each accumulator's contraction
+  /// reads.
+  SmallVector<std::array<unsigned, 2>> pairs = {{0, 0}};
 
   // What a schedule says; see GpuScheduleAttr.
   Multiply multiply = Multiply::Scalar;
@@ -45,6 +50,12 @@ struct KernelPlan {
   /// Stages that a step takes.
   int64_t subSteps() const { return llvm::divideCeil(tileK, depth); }
 
+  /// Registers of a worker, after the roles are known, beside producers with so
+  /// many.
+  int64_t workerRegisters(int64_t ofProducer) const;
+
+  /// Takes what is known of a product.
+  void take(const ContractionInfo &info);
   /// Gives so many workers along m, and along n, parts of such an extent.
   void share(int64_t alongM, int64_t perM, int64_t alongN, int64_t perN) {
     workersM = alongM, workersN = alongN;
@@ -65,9 +76,20 @@ struct KernelPlan {
                               const OfProduct &more) const;
 };
 
-/// Are the bytes of shared memory that a schedule has, if it says so, those
-/// that its stages take?
-Refused checkSharedBytes(GpuScheduleAttr schedule, int64_t bytes);
+/// Gives a plan as many stages as fit into so many bytes, up to `most`, and at
+/// least two. Do these fit?
+template <typename PlanT>
+bool fitStages(PlanT &plan, int64_t most, int64_t bytes) {
+  plan.stages = most;
+  while (plan.stages > 2 && plan.sharedBytes() > bytes)
+    --plan.stages;
+  return plan.sharedBytes() <= bytes;
+}
+
+/// Fit the bytes of shared memory that a block takes into those that a chip has
+/// for it, and are they those that its schedule has, if it says so?
+Refused checkSharedBytes(GpuScheduleAttr schedule, int64_t bytes, int64_t most,
+                         const GpuTarget &target);
 
 /// The first of a mainloop's schedules that a chip can run, of those with
 /// producers or of those without; null if there is none.
@@ -76,4 +98,4 @@ GpuScheduleAttr findSchedule(MainloopOp mainloop, const GpuTarget &target,
 
 } // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_CODEGEN_GPU_COMMON_KERNELPLAN_H
+#endif // PIT_LIB_CODEGEN_GPU_PLAN_KERNELPLAN_H

@@ -10,11 +10,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_CODEGEN_GPU_WARPSPECIALIZED_HOPPERPLAN_H
-#define PIT_LIB_CODEGEN_GPU_WARPSPECIALIZED_HOPPERPLAN_H
+#ifndef PIT_LIB_CODEGEN_GPU_PLAN_HOPPERPLAN_H
+#define PIT_LIB_CODEGEN_GPU_PLAN_HOPPERPLAN_H
+
+#include "KernelPlan.h"
 
 #include "Codegen/Common/ContractionInfo.h"
-#include "Codegen/GPU/Common/KernelPlan.h"
 #include "Codegen/GPU/Common/TileAccess.h"
 #include "Codegen/GPU/Common/WgmmaLayout.h"
 
@@ -101,8 +102,6 @@ struct HopperPlan : KernelPlan {
   using KernelPlan::KernelPlan;
 
   HopperOperand a, b; ///< along m and along n
-  /// Which of the views of a and b each accumulator's contraction reads.
-  SmallVector<std::array<unsigned, 2>> pairs = {{0, 0}};
   /// The scales that are copied with each stage; empty: there are none, or they
   /// are of types that cp.async does not copy, and consumers load them.
   SmallVector<HopperScales> scales;
@@ -140,7 +139,9 @@ struct HopperPlan : KernelPlan {
 
   /// Registers of a thread, after the roles are known.
   int64_t producerRegisters() const;
-  int64_t consumerRegisters() const;
+  int64_t workerRegisters() const {
+    return KernelPlan::workerRegisters(producerRegisters());
+  }
 
   int64_t stageBytes() const { return a.bytes() + b.bytes(); }
   /// Bytes in which a consumer's warp stages the results that it stores at
@@ -217,4 +218,4 @@ OrRefusal<HopperPlan> planHopper(const MainloopNest &nest, int64_t rows,
 
 } // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_CODEGEN_GPU_WARPSPECIALIZED_HOPPERPLAN_H
+#endif // PIT_LIB_CODEGEN_GPU_PLAN_HOPPERPLAN_H

@@ -4,7 +4,6 @@
 
 #include "Codegen/Common/Index.h"
 #include "Codegen/GPU/Common/Lowering.h"
-#include "PortableBody.h"
 
 #include "pit/Analysis/Combiner.h"
 #include "pit/Analysis/Refusal.h"
@@ -28,8 +27,8 @@ static constexpr int64_t kProducers = 4, kMostWorkers = 12;
 static constexpr int64_t kMostRegisters = 160;
 /// Registers that a worker has for what is no tile.
 static constexpr int64_t kOtherRegisters = 24;
-/// Registers that a worker has at least, and at most.
-static constexpr int64_t kFewestRegisters = 64, kMostOfWorker = 240;
+/// Registers that a worker has at least.
+static constexpr int64_t kFewestRegisters = 64;
 /// Chunks that a thread copies in a row, of rows whose ids come ahead, and
 /// registers for these.
 static constexpr int64_t kMostPieces = 32, kMostIdRegisters = 8;
@@ -39,6 +38,18 @@ static constexpr int64_t kBoxRegisters = 24, kMaxBoxRows = 256;
 const StagedTile &BodyPlan::stagedOf(Value tile) const {
   return *llvm::find_if(
       staged, [&](const StagedTile &staged) { return staged.tile == tile; });
+}
+
+bool cuda::isAlongK(ContractOp op, unsigned number, const StagedTile &staged) {
+  AffineExpr along =
+      op.getMap(number).getResult(static_cast<unsigned>(staged.operand.colDim));
+  auto k = static_cast<unsigned>(findContractionDims(op)->k);
+  return along == getAffineDimExpr(k, op.getContext()) ||
+         matchFragmentOrder(along) == k;
+}
+
+bool cuda::addsInThreads(ContractOp op) {
+  return !isa<BlockArgument>(op.getLhs()) && isF8(op.getLhs().getType());
 }
 
 static ArrayRef<int64_t> shapeOf(Value tile) {
@@ -104,9 +115,6 @@ bool StagedTile::isBox() const {
   });
 }
 
-/// Registers are given out by eights.
-static int64_t eights(int64_t registers) { return registers / 8 * 8; }
-
 int64_t BodyPlan::producerRegisters() const {
   if (llvm::all_of(staged, [](const StagedTile &tile) { return tile.isBox(); }))
     return kBoxRegisters;
@@ -120,10 +128,6 @@ int64_t BodyPlan::producerRegisters() const {
   default:
     return 32;
   }
-}
-int64_t BodyPlan::workerRegisters() const {
-  int64_t left = registers / blocks - 32 * producers * producerRegisters();
-  return std::min(kMostOfWorker, eights(left / (32 * workers())));
 }
 
 unsigned BodyPlan::addedRowDim() const {
@@ -411,7 +415,7 @@ static int64_t registersOfBlock(MainloopOp mainloop, const BodyPlan &plan) {
     bool addsToCarried = plan.wgmma() && isa<BlockArgument>(op.getAcc());
     if (op != plan.late && !addsToCarried)
       most = std::max(most, registers(op.getResult()));
-    if (BodyProducts::addsInThreads(op))
+    if (addsInThreads(op))
       carried += registers(op.getResult());
   });
   // A register has several elements of a late contraction's first factor.
@@ -576,19 +580,12 @@ Refused cuda::checkBody(MainloopOp mainloop, const GpuTarget &target) {
   return divideWork(mainloop, target);
 }
 
-/// As many stages as there is room for in so many bytes.
-static void chooseStages(BodyPlan &plan, int64_t bytes) {
-  plan.stages = kMostStages;
-  while (plan.stages > 2 && plan.sharedBytes() > bytes)
-    --plan.stages;
-}
-
 OrRefusal<BodyPlan> cuda::planBody(MainloopOp mainloop,
                                    const GpuTarget &target) {
   OrRefusal<BodyPlan> plan = divideWork(mainloop, target);
   // Two blocks that wait in turn are better than a stage more.
   if (plan)
-    chooseStages(*plan, bytesOfBlock(target, 2));
+    fitStages(*plan, kMostStages, bytesOfBlock(target, 2));
   return plan;
 }
 
@@ -616,7 +613,7 @@ OrRefusal<BodyPlan> cuda::planBodyByRoles(MainloopOp mainloop,
   if (Refused refused = findRoles(mainloop, target, *plan))
     return *refused;
   // There may be registers for one block only.
-  chooseStages(*plan, bytesOfBlock(target, plan->blocks));
+  fitStages(*plan, kMostStages, bytesOfBlock(target, plan->blocks));
   return plan;
 }
 
@@ -665,11 +662,8 @@ OrRefusal<BodyPlan> BodyPlan::from(GpuScheduleAttr schedule,
                   plan->tileM, " x ", columns);
   if (plan->depth != 1 || schedule.getSwizzles())
     return refuse("a tile body has a depth of 1, and no swizzles");
-  if (int64_t bytes = mostBytes(*plan, target); plan->sharedBytes() > bytes)
-    return refuse("its stages take ", plan->sharedBytes(),
-                  " bytes of shared memory; ", target.chip, " has ", bytes,
-                  " for them");
-  if (Refused refused = checkSharedBytes(schedule, plan->sharedBytes()))
+  if (Refused refused = checkSharedBytes(schedule, plan->sharedBytes(),
+                                         mostBytes(*plan, target), target))
     return *refused;
   return plan;
 }

@@ -157,14 +157,9 @@ describe(const MainloopNest &nest, const GpuTarget &target, bool transposed) {
   if (Refused refused = checkScales(mainloop, info->mDim, info->nDim))
     return *refused;
   plan.addsStages = isSmall || mainloop.getNumScales() > 0;
-  plan.mDim = info->mDim;
-  plan.nDim = info->nDim;
-  plan.tileM = info->m;
-  plan.tileN = info->n;
-  plan.tileK = info->k;
+  plan.take(*info);
   plan.a = HopperOperand(info->a, 0);
   plan.b = HopperOperand(info->b, 1);
-  plan.pairs = info->pairs;
   for (const HopperOperand *operand : {&plan.a, &plan.b})
     if (operand->rowDim < 0 || operand->colDim < 0)
       return refuse("an operand is a vector");
@@ -304,9 +299,8 @@ static Refused checkStream(const HopperPlan &plan, const MainloopNest &nest) {
   return {};
 }
 
-/// Checks the common work of blocks, and the shared memory that it takes.
-static Refused checkBlocks(const HopperPlan &plan, const MainloopNest &nest,
-                           const GpuTarget &target) {
+/// Checks the common work of blocks.
+static Refused checkBlocks(const HopperPlan &plan, const MainloopNest &nest) {
   if (plan.cluster > 1 && (!canShareLoads(nest, plan, plan.cluster) ||
                            tileDim(nest, plan.a) == kNoDim))
     return refuse("clusters of ", plan.cluster,
@@ -324,10 +318,6 @@ static Refused checkBlocks(const HopperPlan &plan, const MainloopNest &nest,
   if (plan.columnBlocks > 1 && !canHaveColumnBlocks(nest, plan))
     return refuse("column blocks are of results that groups of an index add to "
                   "atomically, in tiles along n");
-  if (plan.sharedBytes() > target.blockSharedBytes)
-    return refuse("it takes ", plan.sharedBytes(),
-                  " bytes of shared memory; a block of ", target.chip, " has ",
-                  target.blockSharedBytes);
   return {};
 }
 
@@ -431,10 +421,7 @@ static Loader chooseLoader(const HopperPlan &plan,
 /// rows with.
 static Refused chooseStages(HopperPlan &plan, const GpuTarget &target) {
   plan.fillBytes = plan.rows ? kLeastFill : 0;
-  plan.stages = kMaxStages;
-  while (plan.stages > 1 && plan.sharedBytes() > target.blockSharedBytes)
-    --plan.stages;
-  if (plan.stages < 2)
+  if (!fitStages(plan, kMaxStages, target.blockSharedBytes))
     return refuse("two stages of the tile do not fit into shared memory");
   while (plan.rows && plan.fillBytes < kMostFill &&
          plan.sharedBytes() + plan.fillBytes + kLineBytes <=
@@ -545,9 +532,10 @@ OrRefusal<HopperPlan> HopperPlan::from(GpuScheduleAttr schedule,
   for (const HopperOperand *operand : {&plan->a, &plan->b})
     if (Refused refused = checkLoader(*operand, nest.mainloop))
       return *refused;
-  if (Refused refused = checkBlocks(*plan, nest, target))
+  if (Refused refused = checkBlocks(*plan, nest))
     return *refused;
-  if (Refused refused = checkSharedBytes(schedule, plan->sharedBytes()))
+  if (Refused refused = checkSharedBytes(schedule, plan->sharedBytes(),
+                                         target.blockSharedBytes, target))
     return *refused;
   return plan;
 }

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_CODEGEN_GPU_PORTABLE_BODYPLAN_H
-#define PIT_LIB_CODEGEN_GPU_PORTABLE_BODYPLAN_H
+#ifndef PIT_LIB_CODEGEN_GPU_PLAN_BODYPLAN_H
+#define PIT_LIB_CODEGEN_GPU_PLAN_BODYPLAN_H
 
 #include "PortablePlan.h"
 
@@ -80,7 +80,9 @@ struct BodyPlan : KernelPlan {
   unsigned addedRowDim() const;
   /// Registers of a thread, after the roles are known.
   int64_t producerRegisters() const;
-  int64_t workerRegisters() const;
+  int64_t workerRegisters() const {
+    return KernelPlan::workerRegisters(producerRegisters());
+  }
   const StagedTile &stagedOf(Value tile) const;
   /// Chunks of a tile that each thread copies.
   int64_t piecesOf(const SharedTile &tile) const {
@@ -108,6 +110,14 @@ struct BodyPlan : KernelPlan {
   GpuScheduleAttr toAttribute(MLIRContext *context) const;
 };
 
+/// Does k run along the columns of an operand?
+bool isAlongK(ContractOp op, unsigned number, const StagedTile &staged);
+
+/// Tensor cores add floats of 8 bits with about 14 bits, and cut off the rest:
+/// what many steps add up that way is too small, by a quarter after 16384 keys.
+/// So threads add the sums of each step, which begin at 0.
+bool addsInThreads(ContractOp op);
+
 /// Can this schedule compute a mainloop with a tile body?
 Refused checkBody(MainloopOp mainloop, const GpuTarget &target);
 
@@ -119,4 +129,4 @@ OrRefusal<BodyPlan> planBodyByRoles(MainloopOp mainloop,
 
 } // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_CODEGEN_GPU_PORTABLE_BODYPLAN_H
+#endif // PIT_LIB_CODEGEN_GPU_PLAN_BODYPLAN_H

@@ -6,6 +6,29 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
+/// Registers that a thread may have at most, with setmaxnreg.
+static constexpr int64_t kMostRegisters = 240;
+
+/// Registers are given out by eights.
+static int64_t eights(int64_t registers) { return registers / 8 * 8; }
+
+int64_t KernelPlan::workerRegisters(int64_t ofProducer) const {
+  // Roles share what threads have when the kernel starts: a worker that waits
+  // for more than the producers give back waits forever.
+  int64_t entry = eights(registers / blocks / threads());
+  int64_t left = entry * threads() - 32 * producers * ofProducer;
+  return std::min(kMostRegisters, eights(left / (32 * workers())));
+}
+
+void KernelPlan::take(const ContractionInfo &info) {
+  mDim = info.mDim;
+  nDim = info.nDim;
+  tileM = info.m;
+  tileN = info.n;
+  tileK = info.k;
+  pairs = info.pairs;
+}
+
 void KernelPlan::take(GpuScheduleAttr schedule) {
   multiply = schedule.getMultiply();
   m = schedule.getTile()[0];
@@ -35,7 +58,11 @@ GpuScheduleAttr KernelPlan::toAttribute(MLIRContext *context,
       splits, more.columnBlocks, more.fillRows, more.fillBytes, sharedBytes);
 }
 
-Refused cuda::checkSharedBytes(GpuScheduleAttr schedule, int64_t bytes) {
+Refused cuda::checkSharedBytes(GpuScheduleAttr schedule, int64_t bytes,
+                               int64_t most, const GpuTarget &target) {
+  if (bytes > most)
+    return refuse("it takes ", bytes, " bytes of shared memory; ", target.chip,
+                  " has ", most, " for it");
   int64_t said = schedule.getSharedBytes();
   if (said && said != bytes)
     return refuse("its shared_bytes have to be ", bytes);

@@ -9,13 +9,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_CODEGEN_GPU_PORTABLE_PORTABLEPLAN_H
-#define PIT_LIB_CODEGEN_GPU_PORTABLE_PORTABLEPLAN_H
+#ifndef PIT_LIB_CODEGEN_GPU_PLAN_PORTABLEPLAN_H
+#define PIT_LIB_CODEGEN_GPU_PLAN_PORTABLEPLAN_H
+
+#include "KernelPlan.h"
 
 #include "Codegen/Common/ContractionInfo.h"
-#include "Codegen/GPU/Common/KernelPlan.h"
 #include "Codegen/GPU/Common/TileAccess.h"
 #include "Codegen/GPU/Common/WgmmaLayout.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::pit::cuda {
 
@@ -85,8 +88,6 @@ struct PortablePlan : KernelPlan {
   using KernelPlan::KernelPlan;
 
   PortableOperand a, b;
-  /// Which of the views of a and b each accumulator's contraction reads.
-  SmallVector<std::array<unsigned, 2>> pairs;
   int64_t accumulatorBytes = 4; ///< of an element
   /// Do scales multiply elements of an operand, and not each product?
   bool scalesOperands = false;
@@ -113,10 +114,20 @@ struct PortablePlan : KernelPlan {
 OrRefusal<PortablePlan> planPortable(MainloopOp mainloop,
                                      const GpuTarget &target);
 
+/// May blocks share the steps of a kernel's mainloop?
+Refused checkSplit(func::FuncOp function, MainloopOp mainloop);
+
+/// The fewest stages of a split that are worth it to share a tile.
+int64_t leastStagesOfSplit(MainloopOp mainloop);
+
+/// Decides in how many splits at most a tile's steps are shared.
+void chooseSplitK(func::FuncOp function, MainloopOp mainloop,
+                  const GpuTarget &target, PortablePlan &plan);
+
 /// Decides how the operands' tiles lie in shared memory, from all the rest of
 /// the plan.
 void layOutTiles(PortablePlan &plan);
 
 } // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_CODEGEN_GPU_PORTABLE_PORTABLEPLAN_H
+#endif // PIT_LIB_CODEGEN_GPU_PLAN_PORTABLEPLAN_H

@@ -4,6 +4,8 @@
 
 #include "Codegen/Common/Index.h"
 #include "Codegen/GPU/Common/Lowering.h"
+#include "Codegen/GPU/Common/MainloopNest.h"
+#include "Codegen/GPU/Common/PartialSums.h"
 #include "Codegen/GPU/Common/Scales.h"
 #include "Codegen/GPU/Common/TensorCores.h"
 
@@ -14,6 +16,15 @@ using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
 static constexpr int64_t kMostStages = 4;
+/// The fewest stages of a split that are worth it to share a tile; what ids
+/// select takes longer to load.
+static constexpr int64_t kLeastStages = 8, kLeastStagesOfList = 2;
+/// The most splits: the last block reads the sums of all.
+static constexpr int64_t kMostSplits = 32;
+/// Blocks of two warps of scalar code that a multiprocessor is to run: their
+/// threads have 168 registers each, enough for 64 sums. Without this, adding up
+/// the splits would decide how many they have.
+static constexpr int64_t kBlocksOfTwoWarps = 6;
 /// So few rows take no longer to multiply than the other operand to read.
 static constexpr int64_t kFewRows = 16;
 
@@ -224,10 +235,8 @@ static OrRefusal<PortablePlan> describe(MainloopOp mainloop,
   OrRefusal<ContractionInfo> info = describeContraction(mainloop);
   if (!info)
     return info.refusal();
-  plan.tileM = info->m, plan.tileN = info->n, plan.tileK = info->k;
-  plan.mDim = info->mDim, plan.nDim = info->nDim;
+  plan.take(*info);
   plan.a = PortableOperand(info->a), plan.b = PortableOperand(info->b);
-  plan.pairs = info->pairs;
   plan.accumulatorBytes = elementBytes(info->accumulator);
   plan.hasScales = mainloop.getNumScales() > 0;
   plan.scalesOperands =
@@ -301,10 +310,50 @@ OrRefusal<PortablePlan> cuda::planPortable(MainloopOp mainloop,
   OrRefusal<PortablePlan> plan = divideWork(mainloop, target);
   if (!plan)
     return plan.refusal();
-  plan->stages = std::min<int64_t>(kMostStages, target.mainloopSharedBytes /
-                                                    plan->stageBytes());
+  fitStages(*plan, kMostStages, target.mainloopSharedBytes);
   plan->blocks = chooseBlocks(*plan, target);
   return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Split-K
+//===----------------------------------------------------------------------===//
+
+Refused cuda::checkSplit(func::FuncOp function, MainloopOp mainloop) {
+  std::optional<MainloopNest> nest = matchMainloopNest(function);
+  if (!nest)
+    return refuse(kNoNest);
+  if (nest->chunks || nest->forall.getIndex())
+    return refuse("tiles of an index's chunks are not shared in splits");
+  if (mainloop.getAtomic())
+    return refuse("tiles that are added atomically are not shared in splits");
+  if (!mainloop.isProduct() || !isMultiplyAdd(mainloop))
+    return refuse("only sums of products are shared in splits");
+  return {};
+}
+
+int64_t cuda::leastStagesOfSplit(MainloopOp mainloop) {
+  return mainloop.getIndex() ? kLeastStagesOfList : kLeastStages;
+}
+
+void cuda::chooseSplitK(func::FuncOp function, MainloopOp mainloop,
+                        const GpuTarget &target, PortablePlan &plan) {
+  if (checkSplit(function, mainloop))
+    return;
+  int64_t tiles = 1; // that there are, whatever the sizes
+  ForallOp forall = matchMainloopNest(function)->forall;
+  for (auto [lower, upper, step] :
+       llvm::zip(forall.getLower(), forall.getUpper(), forall.getSteps()))
+    tiles *= std::max<int64_t>(1, tripsOf(lower, upper, step));
+  int64_t stages = stagesOfTile(mainloop, plan.subSteps());
+  bool areFew =
+      2 * tiles <= target.multiprocessors * blocksThatShare(plan.threads());
+  if (!areFew || (stages >= 0 && stages < 2 * kLeastStages))
+    return;
+  plan.splits =
+      stages < 0 ? kMostSplits : std::min(stages / kLeastStages, kMostSplits);
+  if (!plan.tensorCores() && plan.threads() == 2 * kWarp)
+    plan.blocks = std::max(plan.blocks, kBlocksOfTwoWarps);
 }
 
 //===----------------------------------------------------------------------===//
@@ -335,16 +384,12 @@ static Refused checkWorkers(const PortablePlan &plan) {
   return {};
 }
 
-static Refused checkStages(const PortablePlan &plan, const GpuTarget &target) {
+static Refused checkDepth(const PortablePlan &plan) {
   if (plan.depth % unitK(plan))
     return refuse("its depth has to be a multiple of ", unitK(plan));
   if (plan.tileK % plan.depth && plan.depth < plan.tileK)
     return refuse("its depth has to divide the tile's ", plan.tileK,
                   " along k, or cover them");
-  if (plan.sharedBytes() > target.mainloopSharedBytes)
-    return refuse("its stages take ", plan.sharedBytes(),
-                  " bytes of shared memory; ", target.chip, " has ",
-                  target.mainloopSharedBytes, " for them");
   return {};
 }
 
@@ -366,9 +411,10 @@ OrRefusal<PortablePlan> PortablePlan::from(GpuScheduleAttr schedule,
   }
   if (Refused refused = checkWorkers(*plan))
     return *refused;
-  if (Refused refused = checkStages(*plan, target))
+  if (Refused refused = checkDepth(*plan))
     return *refused;
-  if (Refused refused = checkSharedBytes(schedule, plan->sharedBytes()))
+  if (Refused refused = checkSharedBytes(schedule, plan->sharedBytes(),
+                                         target.mainloopSharedBytes, target))
     return *refused;
   return plan;
 }

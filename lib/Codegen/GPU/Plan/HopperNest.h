@@ -1,7 +1,7 @@
 //===- HopperNest.h - The loops of a Hopper kernel --------------*- C++ -*-===//
 
-#ifndef PIT_LIB_CODEGEN_GPU_WARPSPECIALIZED_HOPPERNEST_H
-#define PIT_LIB_CODEGEN_GPU_WARPSPECIALIZED_HOPPERNEST_H
+#ifndef PIT_LIB_CODEGEN_GPU_PLAN_HOPPERNEST_H
+#define PIT_LIB_CODEGEN_GPU_PLAN_HOPPERNEST_H
 
 #include "HopperPlan.h"
 
@@ -63,4 +63,4 @@ int64_t chooseColumnBlocks(MainloopNest nest, const HopperPlan &plan);
 
 } // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_CODEGEN_GPU_WARPSPECIALIZED_HOPPERNEST_H
+#endif // PIT_LIB_CODEGEN_GPU_PLAN_HOPPERNEST_H
