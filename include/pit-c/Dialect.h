@@ -127,7 +127,7 @@ typedef struct PitSparseOptions {
   bool hasLiveFraction; ///< are the next three given?
   double liveFraction;  ///< the fraction of live micro-tiles
   intptr_t liveFractionTileRank;
-  const int64_t *liveFractionTile; ///< their sizes; 0 for a whole dimension
+  const int64_t *liveFractionTile; ///< their sizes; pitWholeDimension() for all
   MlirStringRef label; ///< by which samples and profiles call the mark
 } PitSparseOptions;
 

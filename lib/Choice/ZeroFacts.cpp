@@ -131,7 +131,7 @@ private:
   static double getKnownSize(SparseOp mark, size_t d, int64_t extent) {
     DenseI64ArrayAttr tile = mark.getLiveFractionTileAttr();
     int64_t size = tile ? tile[d] : 1;
-    return size == 0 ? std::max<int64_t>(extent, 1) : size;
+    return ShapedType::isDynamic(size) ? std::max<int64_t>(extent, 1) : size;
   }
 };
 } // namespace

@@ -79,7 +79,7 @@ class Index(_library.Handle):
 
     @property
     def shape(self):
-        """Of the tensor that it is an index of."""
+        """The shape of the tensor that it is an index of."""
         return tuple(self._get().shape[: self.spec.rank])
 
     @property
@@ -184,9 +184,11 @@ def release(builder, held):
 
 
 def sizes(values, what):
-    """A size for each dimension; None is 0."""
+    """A size for each dimension."""
     try:
-        return [integer(0 if value is None else value, what) for value in values]
+        if None in (values := tuple(values)):
+            raise Error(f"{what} has a size of None; 0 is the whole dimension")
+        return [integer(value, what) for value in values]
     except TypeError:
         raise Error(f"{what} must be a list of integers, not {values!r}") from None
 
@@ -212,7 +214,7 @@ def build_index(data, micro_tile, axis, source="values", shape=None, background=
     of it, the "lengths" of its rows, a "routing" of tokens to experts, "blocks":
     the live (group, id) pairs, or "row_lengths": how many rows of each of several
     matrices, one after the other. `shape` is the tensor's; by default
-    the data's. In a micro-tile, None (or 0) is the whole dimension. With
+    the data's. In a micro-tile, 0 is the whole dimension. With
     `dense` a GPU packs the groups' ids without gaps, as the CPU always does.
     """
     shape = shape_of(data, source, shape)

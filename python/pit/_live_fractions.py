@@ -117,7 +117,7 @@ def live_fractions(data, candidates=None, source="values", shape=None, backgroun
     an array tells it exactly, on the CPU or on the GPU that the array is on.
 
     `candidates` are pairs (micro_tile, axis), or triples with a step; in a
-    micro-tile None (or 0) is the whole dimension. By default they are those of
+    micro-tile 0 is the whole dimension. By default they are those of
     1, 2, 4, ..., 128 elements and of whole dimensions, along each axis. `source`,
     `shape` and `background` are those of build_index, but for "blocks". On a GPU
     the work goes to the data's framework's current stream, or to `stream`, and

@@ -15,7 +15,7 @@ KINDS = {TENSOR: "tensor", INDEX: "index", SCALAR: "scalar"}
 
 @dataclass(frozen=True)
 class Signature:
-    """What an argument or a result must be. A dimension of any size is -1, a
+    """The type of an argument or a result. A dimension of any size is -1, a
     whole dimension of a micro-tile is 0."""
 
     kind: str
@@ -34,13 +34,12 @@ class Signature:
         return f"index(axis {self.axis}, micro-tile [{tile}])"
 
     def wanted(self):
-        """What to give, as messages have it."""
+        """The argument to give, as messages have it."""
         if self.kind == "tensor":
             return f"must be an array, {self}"
         if self.kind == "scalar":
             return f"must be a number, {self}"
-        tile = ", ".join("None" if t == 0 else str(t) for t in self.micro_tile)
-        return (f"must be a pit.Index, as pit.build_index(..., micro_tile=[{tile}], "
+        return (f"must be a pit.Index, as pit.build_index(..., micro_tile={list(self.micro_tile)}, "
                 f"axis={self.axis}) makes")
 
 

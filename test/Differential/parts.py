@@ -172,7 +172,7 @@ class Parts:
             return self.program.argument("l", type_, make)
         if source == "index":
             axis = self.rng.randrange(len(dims))
-            tile = [self.rng.choice([1, 4, 16, 32, None]) for _ in dims]
+            tile = [self.rng.choice([1, 4, 16, 32, 0]) for _ in dims]
             tile[axis] = 1
             type_ = IndexType(list(dims), tile, axis)
 

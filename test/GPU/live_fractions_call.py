@@ -64,7 +64,7 @@ class LiveFractions(unittest.TestCase):
 
     def test_candidates(self):
         x = zeros(150, 203)
-        self.same(x, [((32, 1), 1), ((None, 1), 1), ((3, 1), 1), ((1, 48), 0)])
+        self.same(x, [((32, 1), 1), ((0, 1), 1), ((3, 1), 1), ((1, 48), 0)])
         self.same(x, [((4, 1), 1, (2, 1))])
         self.same(zeros(8, 64, 64), [((1, 16, 1), 2), ((1, 1, 16), 1)])
 

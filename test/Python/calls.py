@@ -219,8 +219,8 @@ class Calls(unittest.TestCase):
         np.testing.assert_array_equal(filled, 7)
 
     def test_tensor_for_an_index(self):
-        index = pit.build_index(self.a, (1, None), 0)
-        wanted = "must be a pit.Index, as pit.build_index(..., micro_tile=[1, None], axis=0) makes"
+        index = pit.build_index(self.a, (1, 0), 0)
+        wanted = "must be a pit.Index, as pit.build_index(..., micro_tile=[1, 0], axis=0) makes"
         for value in (self.a, 3, None):
             self.refuses(f"indexed: argument 2 {wanted}; it is a {type(value).__name__}", f.indexed,
                          self.a, self.b, value, self.c)
@@ -310,7 +310,7 @@ class Calls(unittest.TestCase):
         self.assertEqual(before, [sys.getrefcount(x) for x in (self.a, self.b, self.c)])
 
     def test_neither_pickled_nor_copied(self):
-        index = pit.build_index(self.a, (1, None), 0)
+        index = pit.build_index(self.a, (1, 0), 0)
         for value in (f, f.matmul, pit.default_context(), index, pit.constant(draw(3)),
                       pit.Compiler()):
             for make in (pickle.dumps, copy.copy, copy.deepcopy):
@@ -320,7 +320,7 @@ class Calls(unittest.TestCase):
     def test_index_and_context_in_a_cycle(self):
         for _ in range(20):
             context = pit.Context()
-            index = pit.build_index(self.a, (1, None), 0, context=context)
+            index = pit.build_index(self.a, (1, 0), 0, context=context)
             context.index = index
             index.mine = context
             del context, index

@@ -38,7 +38,7 @@ class Built(unittest.TestCase):
         self.assertEqual(lists(pit.build_index(x, (1, 1), 1, background=7)), [[], [3]])
         x = np.full((2, 5), np.float16(-0.5))
         x[0, 1] = 0
-        self.assertEqual(lists(pit.build_index(x, (None, 1), 1, background=-0.5)), [[1]])
+        self.assertEqual(lists(pit.build_index(x, (0, 1), 1, background=-0.5)), [[1]])
         with self.assertRaisesRegex(pit.Error, "300 is no value of i8"):
             pit.build_index(np.zeros((2, 2), np.int8), (1, 1), 1, background=300)
 

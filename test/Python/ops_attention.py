@@ -148,7 +148,7 @@ class Attention(unittest.TestCase):
                                                 kept[:, :, i:i + 64].shape) for i in (0, 64)], 2)
         self.compare(arrays, {"index": index}, {"mask": whole})
         self.compare(arrays, {"index": index, "causal": True}, {"mask": whole, "causal": True})
-        shared = pit.build_index(kept, (None, None, 64, 1), 3, source="mask")
+        shared = pit.build_index(kept, (0, 0, 64, 1), 3, source="mask")
         self.compare(arrays, {"index": shared}, {"mask": whole.any((0, 1))})
         self.compare([arrays[0], *(x[:, :1] for x in arrays[1:])], {"index": index}, {"mask": whole})
 

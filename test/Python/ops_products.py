@@ -189,7 +189,7 @@ class Products(unittest.TestCase):
         a, b = zeros(33, 20), dense(20, 9)
         expected = a.astype("d") @ b.astype("d")
         self.check(pit.matmul(a, b, micro_tile=(1, 1), axis=1), expected)
-        self.check(pit.matmul(a, b, micro_tile=(1, None), axis=0), expected)
+        self.check(pit.matmul(a, b, micro_tile=(1, 0), axis=0), expected)
         self.check(pit.matmul(a, b, live_fraction=0.1), expected)
         self.check(pit.matmul(a, b, sparse=None), expected)
 

@@ -130,8 +130,8 @@ called.py:13:13: note: it is called here
                 ("x: tile.f32['M', 1.5]", "a size of a tensor is a number or a name, not 1.5"),
                 ("x: tile.f32['a b']", "must be an identifier, not 'a b'"),
                 ("x: tile.f32['M'] = 3", "'x' is an argument and has no default"),
-                ("x: tile.index([2, None], 0)", "a micro-tile is 1 long along its axis"),
-                ("x: tile.index([1, None], 2)", "axis 2 is no dimension"),
+                ("x: tile.index([2, 0], 0)", "a micro-tile is 1 long along its axis"),
+                ("x: tile.index([1, 0], 2)", "axis 2 is no dimension"),
                 ("x: tile.index([1, 0.5], 0)", "a positive number of elements"),
                 ("*x", "no \\* or \\*\\* parameters"),
                 ("x: tile.f32['M'], *, out", "cannot be called 'out'")]:

@@ -289,8 +289,8 @@ def _(x):
 def packed(a: tile.f32["M", "K"], b: tile.f32["K", "N"], *, m=8, n=8, k=8):
     """Live rows times live columns, of which there are as many as there are."""
     M, K = a.shape
-    rows = tile.build_index(a, [1, None], 0)
-    columns = tile.build_index(b, [None, 1], 1)
+    rows = tile.build_index(a, [1, 0], 0)
+    columns = tile.build_index(b, [0, 1], 1)
     c = tile.empty((tile.count(rows), tile.extent(columns)), tile.f32)
     for ids in tile.forall(tile.ids(rows, chunk=m)):
         for jds in tile.for_ids(columns, chunk=n):

@@ -135,7 +135,7 @@ class Programs(unittest.TestCase):
     def test_index_argument(self):
         a, b = dense(40, 30), dense(30, 50)
         rows = random.random(40) < 0.3
-        index = pit.build_index(rows.reshape(40, 1).repeat(30, 1), [1, None], 0, source="mask")
+        index = pit.build_index(rows.reshape(40, 1).repeat(30, 1), [1, 0], 0, source="mask")
         wanted = np.where(rows[:, None], a.astype("d") @ b, 0)
         self.close(programs.rows_of_index(a, b, index), wanted)
 

@@ -451,7 +451,7 @@ class Attention(unittest.TestCase):
 
     def test_errors(self):
         q, k, v = (torch.randn(1, 1, 8, 8, requires_grad=True) for _ in range(3))
-        index = pit.build_index(np.ones((1, 1, 8, 8), bool), (None, None, 64, 1), 3, source="mask")
+        index = pit.build_index(np.ones((1, 1, 8, 8), bool), (0, 0, 64, 1), 3, source="mask")
         with self.assertRaisesRegex(pit.Error, "keys that an index= lists have no gradients"):
             pit.attention(q, k, v, index=index)
 

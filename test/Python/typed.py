@@ -34,7 +34,7 @@ import numpy as np
 import pit
 
 a: np.ndarray = np.zeros((4, 8))
-y = pit.matmul(a, a.T, sparse="b", micro_tile=(None, 1), axis=1)
+y = pit.matmul(a, a.T, sparse="b", micro_tile=(0, 1), axis=1)
 reveal_type(y)
 reveal_type(pit.load("f.so").f)
 reveal_type(pit.build_index(a, (1, 1), 1).rebuild(a).shape)

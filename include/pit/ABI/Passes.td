@@ -120,8 +120,8 @@ def PitAbiClaimFunctions : Pass<"pit-abi-claim-functions", "::mlir::ModuleOp"> {
   let description = [{
     For programs of which pit lowers a part, and others the rest. A function with ops
     of pit gets `pit.device = "cuda"`: its tensors are in the device's memory, and all
-    that computes on them becomes kernels of pit, what has no mark as well. Whoever
-    wants that of a function without marks gives it the attribute. Entry points
+    that computes on them becomes kernels of pit, ops without marks as well. The
+    attribute asks for that in a function without marks, too. Entry points
     (`pit-abi-prepare`) and all other functions stay as they are.
 
     Example:

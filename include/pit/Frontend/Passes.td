@@ -111,8 +111,8 @@ def PitCheckOps : Pass<"pit-check-ops", "::mlir::ModuleOp"> {
       bits;
     - conversions of floats that round to the nearest, ties to even.
 
-    Not taken are f128, f80, tf32, other floats of 8 bits, and smaller ones. (What the
-    option `tf32` does is multiply f32 so.)
+    Not taken are f128, f80, tf32, other floats of 8 bits, and smaller ones. (The
+    option `tf32` only says how to multiply f32.)
 
     Example: for `tosa.matmul` the error says
 

@@ -41,7 +41,7 @@ def selector_argument(name, dims, mark, given=None):
 
 
 def selector_dims(name, dims, source, form):
-    """Of lengths, or a mask that broadcasts, to a tensor of named dims: names, and 1 where
+    """The dims of lengths, or of a mask that broadcasts to a tensor of named dims: names, and 1 where
     a mask is repeated. `form` is the rank of lengths, or what form_of_mask returns."""
     if form is None:
         return None
@@ -108,7 +108,7 @@ class Einsum(Op):
     ones: tuple = ()  # numbers of inputs that are one everywhere: only their sizes are read
 
     def operands(self):
-        """What callers call the operands."""
+        """The names that callers have for the operands."""
         if self.name in ("linear", "padded_linear"):
             return tuple(OF_LAYERS)
         return tuple(chr(ord("a") + i) for i in range(len(self.inputs)))
@@ -219,7 +219,7 @@ class Einsum(Op):
         return [value]
 
     def finish(self, builder, value, values, result_type):
-        """What comes after the sum; `values` are what follows the operands."""
+        """The steps after the sum; `values` follow the operands."""
         return builder.epilogue(value, values[0] if self.bias else None, self.activation,
                                 result_type)
 
@@ -354,6 +354,9 @@ def check_hints(name, mark, rank):
     if mark.micro_tile is not None and len(mark.micro_tile) != rank:
         raise Error(f"{name}: micro_tile={mark.micro_tile} has {len(mark.micro_tile)} sizes; "
                     f"operand {mark.label} has rank {rank}")
+    if mark.micro_tile is not None and not all(
+            isinstance(size, numbers.Integral) and size >= 0 for size in mark.micro_tile):
+        raise Error(f"{name}: micro_tile={mark.micro_tile}; sizes are at least 1, or 0 for a whole dim")
     if mark.axis is not None and not 0 <= mark.axis < rank:
         raise Error(f"{name}: axis={mark.axis}; operand {mark.label} has axes 0 to {rank - 1}")
     if mark.live_fraction is not None and not (
@@ -364,8 +367,7 @@ def check_hints(name, mark, rank):
 def read_hints(assume, micro_tile, axis, live_fraction):
     if micro_tile is None and axis is None and live_fraction is None:
         return ASSUME if assume else NOTHING
-    return (assume, None if micro_tile is None else tuple(
-        0 if size is None else size for size in micro_tile), axis, live_fraction)
+    return assume, None if micro_tile is None else tuple(micro_tile), axis, live_fraction
 
 
 SHORTCUTS = [Shortcut(count + 4) for count in range(MAX_OPERANDS - 3)]  # by operands
@@ -392,7 +394,7 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
     sparse    Which operand has zeros to skip: "a", "b", ... or its number, or a
               tuple of these; "out": not all of the result is wanted. None: dense.
     mask, lengths, routing, index
-              What says which elements of that operand are there; the others count
+              The selector of the elements of that operand that are there; the others count
               as zero. mask: bool or int8 of the operand's shape, or of one that
               broadcasts to it as numpy's do, as (batch, 1, 1, keys). lengths: i32 or
               i64 of the shape of its first dims: so many elements of the next dim
@@ -402,8 +404,8 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
               Of "out", elements that are not selected are exactly 0.
     assume    The operand is 0 already where it is not selected.
     micro_tile, axis, live_fraction
-              Hints that a caller may give: the shape that is skipped at once (0 or
-              None: a whole dim), along which dim, and which part is not zero.
+              Hints that a caller may give: the shape that is skipped at once (0: a
+              whole dim), along which dim, and which part is not zero.
               pit chooses them by the data otherwise.
     packed    With index=: that operand is passed as a vector of what the index lists,
               one value for each of its positions, and nothing else of it is stored;

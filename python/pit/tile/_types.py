@@ -119,17 +119,17 @@ tensor = AnyElement()
 class IndexType:
     """The type of an index: see `tile.index`."""
 
-    micro_tile: tuple  # None: the whole dimension
+    micro_tile: tuple  # 0: the whole dimension
     axis: int
 
     @property
     def group_dims(self):
         """The dimensions that number the groups."""
-        return [d for d, t in enumerate(self.micro_tile) if d != self.axis and t is not None]
+        return [d for d, t in enumerate(self.micro_tile) if d != self.axis and t]
 
     @property
     def mlir(self):
-        tile = ", ".join("*" if t is None else str(t) for t in self.micro_tile)
+        tile = ", ".join(str(t or "*") for t in self.micro_tile)
         return f"!pit.index<micro_tile = [{tile}], axis = {self.axis}>"
 
     def __repr__(self):
@@ -139,19 +139,18 @@ class IndexType:
 def index(micro_tile, axis):
     """The type of an index (`pit.Index`), as the annotation of a parameter.
 
-    `micro_tile` has the extent of a micro-tile along each dimension, `None` for the
+    `micro_tile` has the extent of a micro-tile along each dimension, 0 for the
     whole dimension; along `axis`, where micro-tiles are gathered, it is 1.
 
-        rows: tile.index(micro_tile=[1, None], axis=0)
+        rows: tile.index(micro_tile=[1, 0], axis=0)
     """
     micro_tile = tuple(micro_tile)
     if not 0 < len(micro_tile) <= MAX_RANK:
         raise Error(f"a micro-tile of {len(micro_tile)} dimensions; there are 1 to {MAX_RANK}")
     for extent in micro_tile:
-        if extent is not None and (isinstance(extent, bool) or not isinstance(extent, int)
-                                   or extent < 1):
-            raise Error(f"a micro-tile extends a positive number of elements, or None for the "
-                        f"whole dimension, not {extent!r}")
+        if isinstance(extent, bool) or not isinstance(extent, int) or extent < 0:
+            raise Error(f"a micro-tile extends a positive number of elements, or 0 for the whole "
+                        f"dimension, not {extent!r}")
     if isinstance(axis, bool) or not isinstance(axis, int) or not 0 <= axis < len(micro_tile):
         raise Error(f"axis {axis!r} is no dimension of a micro-tile of {len(micro_tile)}")
     if micro_tile[axis] != 1:

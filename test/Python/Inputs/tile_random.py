@@ -11,7 +11,7 @@ HEAD = """def f(x: tile.f32["M", "N"], y: tile.f32["M", "N"], q: tile.i32["M", "
       b: tile.i1["M", "N"], h: tile.f16["M", "N"], xt: tile.f32["N", "M"]):
     M, N = x.shape
     last = N - 1
-    live = tile.build_index(y, [1, None], 0)
+    live = tile.build_index(y, [1, 0], 0)
 """
 
 

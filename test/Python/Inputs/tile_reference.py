@@ -177,7 +177,7 @@ def ids(index, *group, chunk=64):
 
 class Index:
     def __init__(self, live, micro_tile, axis):
-        dims = [d for d, size in enumerate(micro_tile) if d != axis and size is not None]
+        dims = [d for d, size in enumerate(micro_tile) if d != axis and size]
         self.sizes = [micro_tile[d] for d in dims]
         self.groups, self.total = {}, 0
         for key in itertools.product(*(range(-(-live.shape[d] // micro_tile[d])) for d in dims)):

@@ -32,7 +32,7 @@ def product(a, b, rows, columns, shape, K, k):
 def rows(a: tile.f32["M", "K"], b: tile.f32["K", "N"], *, n=128, k=64, chunk=32):
     M, K = a.shape
     N = b.shape[1]
-    live = tile.build_index(a, micro_tile=[1, None], axis=0)
+    live = tile.build_index(a, micro_tile=[1, 0], axis=0)
     c = tile.zeros((M, N), tile.f32)
     for j, ids in tile.forall((0, N, n), tile.ids(live, chunk=chunk)):
         tile.swrite(c[ids, j], product(a, b, ids, j, (chunk, n), K, k))
@@ -41,7 +41,7 @@ def rows(a: tile.f32["M", "K"], b: tile.f32["K", "N"], *, n=128, k=64, chunk=32)
 
 @pit.jit
 def rows_of_index(a: tile.f32["M", "K"], b: tile.f32["K", "N"],
-                  live: tile.index(micro_tile=[1, None], axis=0), *, n=128, k=64, chunk=32):
+                  live: tile.index(micro_tile=[1, 0], axis=0), *, n=128, k=64, chunk=32):
     M, K = a.shape
     N = b.shape[1]
     c = tile.zeros((M, N), tile.f32)
@@ -158,7 +158,7 @@ def softmax(x: tile.f32["M", "N"], mask: tile.i1["M", "N"], *, m=8, chunk=32):
 def layer_norm(x: tile.f32["M", "N"], scale: tile.f32["N"], shift: tile.f32["N"], eps: tile.f32,
                *, m=8, n=64):
     M, N = x.shape
-    live = tile.build_index(x, micro_tile=[1, None], axis=0)
+    live = tile.build_index(x, micro_tile=[1, 0], axis=0)
     y = tile.zeros((M, N), tile.f32)
     for ids in tile.forall(tile.ids(live, chunk=m)):
         total = tile.zeros((m,), tile.f32)
@@ -214,7 +214,7 @@ def padded(x: tile.f32["B", "S", "K"], lengths: tile.i32["B"], w: tile.f32["K", 
     """A layer on the rows that are there."""
     B, S, K = x.shape
     N = w.shape[1]
-    live = tile.build_index(lengths, [1, 1, None], axis=1, source="lengths", shape=(B, S, K))
+    live = tile.build_index(lengths, [1, 1, 0], axis=1, source="lengths", shape=(B, S, K))
     y = tile.zeros((B, S, N), tile.f32)
     for b, j in tile.forall(B, (0, N, n)):
         for ids in tile.for_ids(live, b, chunk=chunk):

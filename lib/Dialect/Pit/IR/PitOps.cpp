@@ -2,6 +2,7 @@
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
+#include "ExtentList.h"
 #include "Verify.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -42,6 +43,20 @@ static void printSelector(OpAsmPrinter &printer, Operation *, SourceAttr source,
   if (selector)
     printer << ' ' << stringifySource(source.getValue()) << '(' << selector
             << " : " << type << ')';
+}
+
+static ParseResult parseExtentList(OpAsmParser &parser,
+                                   DenseI64ArrayAttr &list) {
+  SmallVector<int64_t> extents;
+  if (failed(parseExtents(parser, extents)))
+    return failure();
+  list = DenseI64ArrayAttr::get(parser.getContext(), extents);
+  return success();
+}
+
+static void printExtentList(OpAsmPrinter &printer, Operation *,
+                            DenseI64ArrayAttr list) {
+  printExtents(printer, list.asArrayRef());
 }
 
 static ParseResult parseSourceKeyword(OpAsmParser &parser, SourceAttr &source) {
@@ -176,10 +191,10 @@ static LogicalResult verifyLiveFraction(SparseOp op) {
            << "live fraction's micro-tile has rank " << tile.size()
            << ", the tensor " << op.getType().getRank();
   for (int64_t size : tile.asArrayRef())
-    if (size < 0)
+    if (size < 1 && !ShapedType::isDynamic(size))
       return violates(op, "sparse 9")
              << "live fraction's micro-tile has a size of " << size
-             << "; it must be at least 1, or 0 for a whole dimension";
+             << "; it must be at least 1, or * for a whole dimension";
   return success();
 }
 

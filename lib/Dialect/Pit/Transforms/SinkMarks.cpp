@@ -416,8 +416,7 @@ static void reshapeLiveFraction(Operation *op, SparseOp mark, SparseOp sunk) {
     return;
   RuleDims from, to;
   if (DenseI64ArrayAttr tile = mark.getLiveFractionTileAttr())
-    for (int64_t size : tile.asArrayRef())
-      from.microTile.push_back(size ? size : ShapedType::kDynamic);
+    from.microTile.append(tile.asArrayRef().begin(), tile.asArrayRef().end());
   if (std::optional<int64_t> broken = reshapeDims(op, from, to)) {
     op->emitRemark()
         << "drops the live fraction of the mark before it: dimension "
@@ -425,9 +424,6 @@ static void reshapeLiveFraction(Operation *op, SparseOp mark, SparseOp sunk) {
         << "piece";
     return;
   }
-  for (int64_t &size : to.microTile)
-    if (ShapedType::isDynamic(size))
-      size = 0;
   sunk.setLiveFractionAttr(mark.getLiveFractionAttr());
   if (!to.microTile.empty())
     sunk.setLiveFractionTile(to.microTile);

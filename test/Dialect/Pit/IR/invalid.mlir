@@ -625,7 +625,7 @@ func.func @live_fraction_rank(%a: tensor<4x8xf32>) {
 // -----
 
 func.func @live_fraction_size(%a: tensor<4x8xf32>) {
-  // expected-error@+1 {{[sparse 9] live fraction's micro-tile has a size of -2; it must be at least 1, or 0 for a whole dimension}}
+  // expected-error@+1 {{[sparse 9] live fraction's micro-tile has a size of -2; it must be at least 1, or * for a whole dimension}}
   %s = pit.sparse %a live_fraction(0.5 in [4, -2]) : tensor<4x8xf32>
   return
 }

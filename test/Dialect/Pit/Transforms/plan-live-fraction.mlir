@@ -23,7 +23,7 @@ func.func @tall(%a: tensor<256x128xf32>, %b: tensor<128x256xf32>, %c: tensor<256
 // CHECK-LABEL: func.func @rows(
 // CHECK: pit.index %{{.*}} -> !pit.index<micro_tile = [1, *], axis = 0>
 func.func @rows(%a: tensor<256x128xf32>, %b: tensor<128x256xf32>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
-  %s = pit.sparse %a live_fraction(0.3 in [1, 0]) : tensor<256x128xf32>
+  %s = pit.sparse %a live_fraction(0.3 in [1, *]) : tensor<256x128xf32>
   %r = linalg.matmul ins(%s, %b : tensor<256x128xf32>, tensor<128x256xf32>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }
@@ -52,7 +52,7 @@ func.func @full(%a: tensor<256x128xf32>, %b: tensor<128x256xf32>, %c: tensor<256
 // TABLE: candidate *x1 along axis 1 of operand 1: live fraction 0.1000, {{.*}}, chosen: the least
 func.func @both(%a: tensor<256x128xf64>, %b: tensor<128x256xf64>, %c: tensor<256x256xf64>) -> tensor<256x256xf64> {
   %s = pit.sparse %a live_fraction(0.2) : tensor<256x128xf64>
-  %t = pit.sparse %b live_fraction(0.1 in [0, 1]) : tensor<128x256xf64>
+  %t = pit.sparse %b live_fraction(0.1 in [*, 1]) : tensor<128x256xf64>
   %r = linalg.matmul ins(%s, %t : tensor<256x128xf64>, tensor<128x256xf64>) outs(%c : tensor<256x256xf64>) -> tensor<256x256xf64>
   return %r : tensor<256x256xf64>
 }
@@ -70,7 +70,7 @@ func.func @both(%a: tensor<256x128xf64>, %b: tensor<128x256xf64>, %c: tensor<256
 // CHECK: pit.sparse %[[R]] mask(
 func.func @wanted(%a: tensor<256x128xf32>, %b: tensor<128x256xf32>, %c: tensor<256x256xf32>, %m: tensor<256x256xi1>) -> tensor<256x256xf32> {
   %r = linalg.matmul ins(%a, %b : tensor<256x128xf32>, tensor<128x256xf32>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %s = pit.sparse %r mask(%m : tensor<256x256xi1>) live_fraction(0.1 in [1, 0]) : tensor<256x256xf32>
+  %s = pit.sparse %r mask(%m : tensor<256x256xi1>) live_fraction(0.1 in [1, *]) : tensor<256x256xf32>
   return %s : tensor<256x256xf32>
 }
 func.func @most_wanted(%a: tensor<256x128xf32>, %b: tensor<128x256xf32>, %c: tensor<256x256xf32>, %m: tensor<256x256xi1>) -> tensor<256x256xf32> {
@@ -113,7 +113,7 @@ func.func @insisted(%a: tensor<256x128xf32>, %b: tensor<128x256xf32>, %c: tensor
 // CHECK-LABEL: func.func @channels(
 // CHECK: pit.index %{{.*}} -> !pit.index<micro_tile = [1, *, *, 1], axis = 3>
 func.func @channels(%x: tensor<8x18x18x64xf32>, %w: tensor<3x3x64x64xf32>, %o: tensor<8x16x16x64xf32>) -> tensor<8x16x16x64xf32> {
-  %s = pit.sparse %x live_fraction(0.1 in [1, 0, 0, 1]) : tensor<8x18x18x64xf32>
+  %s = pit.sparse %x live_fraction(0.1 in [1, *, *, 1]) : tensor<8x18x18x64xf32>
   %r = linalg.conv_2d_nhwc_hwcf ins(%s, %w : tensor<8x18x18x64xf32>, tensor<3x3x64x64xf32>) outs(%o : tensor<8x16x16x64xf32>) -> tensor<8x16x16x64xf32>
   return %r : tensor<8x16x16x64xf32>
 }

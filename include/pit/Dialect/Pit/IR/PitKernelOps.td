@@ -44,7 +44,7 @@ def Pit_ContractOp : Pit_Op<"contract", [Pure, SingleBlock,
     AllTypesMatch<["acc", "result"]>]> {
   let summary = "multiplies two tiles and adds to a third";
   let description = [{
-    What a `pit.mainloop` does with the tiles of a step. At each point of the
+    The work of a `pit.mainloop` on the tiles of a step. At each point of the
     iteration space `tile`, the region takes an element of each of the three tiles,
     and gives the new one of the accumulator. `maps` say which elements: of
     `lhs`, `rhs` and `acc`. Several points may meet the same element of the
@@ -150,7 +150,7 @@ def Pit_PointwiseOp : Pit_Op<"pointwise", [Pure, SingleBlock,
     ParentOneOf<["MainloopOp"]>]> {
   let summary = "computes a tile from others, element by element";
   let description = [{
-    What the tile body of a `pit.mainloop` does with tiles beside multiplying them.
+    The work of a tile body of a `pit.mainloop` on tiles, beside multiplying them.
     At each point of the iteration space `tile`, the region takes the point (an
     index for each dim), and an element of each input. It gives the element of the
     result. `maps` say which elements: of the inputs, then of the result.

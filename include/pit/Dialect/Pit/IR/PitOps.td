@@ -49,7 +49,7 @@ def Pit_SparseOp : Pit_Op<"sparse", [
 
     Facts about the zeros that are known before the program runs help it to choose.
     `live_fraction` is the fraction of the micro-tiles of the given sizes that are live,
-    anywhere, and full (single elements, if no sizes are given; 0 stands for a
+    anywhere, and full (single elements, if no sizes are given; `*` stands for a
     whole dimension). `label` is the name by which samples and profiles call the
     mark (`pit-label-marks` gives one to those without).
 
@@ -80,7 +80,7 @@ def Pit_SparseOp : Pit_Op<"sparse", [
     - [sparse 6] the micro-tile of the rule has the rank of the tensor;
     - [sparse 7] a live fraction is in [0, 1];
     - [sparse 8] the micro-tile of a live fraction has the rank of the tensor;
-    - [sparse 9] its sizes are at least 1, or 0 for a whole dimension.
+    - [sparse 9] its sizes are at least 1, or `*` for a whole dimension.
   }], Pit_SelectorConstraints.text, Pit_ElementConstraints.text);
   let arguments = (ins
     AnyRankedTensor:$input,
@@ -97,7 +97,7 @@ def Pit_SparseOp : Pit_Op<"sparse", [
     $input `` custom<Selector>($source, $selector, type($selector))
     (`background` `(` $background^ `)`)? (`assume` $assume^)?
     (`rule` `(` $rule^ `)`)?
-    (`live_fraction` `(` $liveFraction^ (`in` $liveFractionTile^)? `)`)?
+    (`live_fraction` `(` $liveFraction^ (`in` custom<ExtentList>($liveFractionTile)^)? `)`)?
     (`label` `(` $label^ `)`)? attr-dict `:` type($result)
   }];
   let builders = [
@@ -133,7 +133,7 @@ def Pit_ReorderOp : Pit_Op<"reorder", [
     of the source number those of `order`; along the last one elements move, so
     that other dimensions may have orders of their own.
 
-    `order` has each place once. Where it does not, elements of the result are not
+    `order` has each place once. If it does not, elements of the result are not
     specified.
 
     It says in which order the blocks of a mask have rows and columns:

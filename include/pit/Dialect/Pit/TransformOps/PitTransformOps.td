@@ -63,8 +63,8 @@ def PitInferOp : Pit_TransformOp<"infer", [
 def PitPlanOp : Pit_EachOp<"plan", "::mlir::linalg::LinalgOp"> {
   let summary = "gives marked linalg ops a rule and an index";
   let description = [{
-    What `pit-plan` does, for the linalg ops of the handle alone (level 1 to level
-    2). With `rule` that rule is carried out; what it leaves open is chosen. Without
+    Plans the linalg ops of the handle alone, as `pit-plan` does (level 1 to level
+    2). With `rule` that rule is carried out; the rest is chosen. Without
     it the best one is chosen, as with `choice=now`. `machine` is the option
     `target` of the pass, whose table of tile sizes counts.
 
@@ -90,7 +90,7 @@ def PitFoldOp : Pit_EachOp<"fold", "::mlir::func::FuncOp", [
     ReportTrackingListenerFailuresOpTrait]> {
   let summary = "keeps values packed between planned ops";
   let description = [{
-    What `pit-fold` does, for the functions of the handle (level 2).
+    Folds in the functions of the handle, as `pit-fold` does (level 2).
 
     Example:
 
@@ -108,8 +108,8 @@ def PitTileOp : Pit_TransformOp<"tile", [
     ReportTrackingListenerFailuresOpTrait]> {
   let summary = "makes loops over tiles of planned linalg ops";
   let description = [{
-    What `pit-tile` does, for the linalg ops of the handle alone (level 2 to level
-    3). The result are the `pit.forall` loops that it makes, of all ops, one after
+    Tiles the linalg ops of the handle alone, as `pit-tile` does (level 2 to level
+    3). The results are the `pit.forall` loops that it makes, of all ops, one after
     another. Whole-tensor `pit.sread` and `pit.swrite` of a function become loops
     when none of its ops is planned any more.
 
@@ -134,7 +134,7 @@ def PitFuseOp : Pit_EachOp<"fuse", "::mlir::pit::ForallOp", [
     ReportTrackingListenerFailuresOpTrait]> {
   let summary = "computes the element-wise ops after a loop on its tiles";
   let description = [{
-    What `pit-fuse-epilogues` does, for the `pit.forall` loops of the handle. Fails
+    Fuses into the `pit.forall` loops of the handle, as `pit-fuse-epilogues` does. Fails
     silenceably if there is no op that could be fused.
 
     Example:

@@ -62,7 +62,7 @@ def PitComputeOperands : Pass<"pit-compute-operands", "::mlir::func::FuncOp"> {
     A contraction on a GPU may have an operand that an element-wise op makes of less
     than it has: of 8-bit numbers and scales, or of a bitmap and the values that are
     not zero, which the op's body reads by `tensor.extract` at places that it
-    computes. Where one tile of the contraction's loop reads an element, as with few
+    computes. If one tile of the contraction's loop reads an element, as with few
     rows of the other operand, the op becomes a part of the loop: it computes a tile
     from tiles of what it reads. So the operand is nowhere in memory, and a step reads
     as many bytes as the compressed operand has. [K1 to K5]
@@ -210,7 +210,7 @@ def PitFuseSiblings : Pass<"pit-fuse-siblings", "::mlir::func::FuncOp"> {
 def PitShareScans : Pass<"pit-share-scans", "::mlir::func::FuncOp"> {
   let summary = "has a value scanned once: where it is computed, or by one choice";
   let description = [{
-    Where `pit.index` or `pit.choose` reads values that a `pit.forall` computes, the
+    If `pit.index` or `pit.choose` reads values that a `pit.forall` computes, the
     loop scans each tile when it has written it (`pit.scan`), and the index or
     the choice takes the bits. Variants that a call chooses from (`scf.if`) all
     scan. Elements that the loop does not write are background: their bits are 0.
@@ -279,7 +279,7 @@ def PitShareScans : Pass<"pit-share-scans", "::mlir::func::FuncOp"> {
 def PitPackColumns : Pass<"pit-pack-columns", "::mlir::func::FuncOp"> {
   let summary = "packs what ids select within rows, where tiles read it again";
   let description = [{
-    Where the ids of a `pit.for` select elements within the rows of a tensor, each of
+    The ids of a `pit.for` may select elements within the rows of a tensor. Then each of
     them is loaded alone, and again for each tile along the result's other
     dimensions. On a GPU with wgmma, a `pit.forall` before the loop copies the
     columns that the index lists into a tensor with a row for each position, and the
@@ -311,7 +311,7 @@ def PitTransposeGathered
     : Pass<"pit-transpose-gathered", "::mlir::func::FuncOp"> {
   let summary = "transposes operands of which ids select elements within rows";
   let description = [{
-    Where the ids of a loop select elements within the rows of a tensor, each of
+    The ids of a loop may select elements within the rows of a tensor. Then each of
     them is loaded alone, and again for each group of the index. On a GPU with
     wgmma, a `pit.forall` before the tile loop writes the tensor transposed, and the
     loop reads rows of that by its ids. So a product by a weight that is stored

@@ -208,7 +208,7 @@ def PitGPU_CopyOp : PitGPU_Op<"copy", [
     pieces.
 
     With its pieces in hand before the stage is empty, a role computes addresses while
-    it waits. What finds them by itself is `gather`.
+    it waits. `gather` finds the addresses by itself.
 
     Example: two pieces of 16 bytes, 16 rows apart, and a word.
 

@@ -110,7 +110,7 @@ def PitGPU_RingType : PitGPU_Type<"Ring", "ring"> {
 def PitGPU_StageType : PitGPU_Type<"Stage", "stage"> {
   let summary = "a use of a stage that a role has";
   let description = [{
-    What `acquire` and `wait` give: the right to write the tiles of a stage, or to
+    The result of `acquire` and `wait`: the right to write the tiles of a stage, or to
     read them, until it is given on by `commit` or `release`.
 
     Example:
