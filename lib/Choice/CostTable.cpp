@@ -42,43 +42,49 @@ public:
     MicroTileSizes &sizes = table.microTiles;
     VariantLimits &limits = table.variants;
     ShapeFactors &shapes = table.shapes;
-    const json::Object none;
-    const json::Object *micro = getObject(root, "micro_tiles", none),
-                       *runTime = getObject(*micro, "run_time", none),
-                       *compileTime = getObject(*micro, "compile_time", none);
-    if (failed(readSizes(*runTime, {{"columns", &sizes.columns},
-                                    {"wanted_columns", &sizes.wantedColumns}})))
+    TableObject table(root), micro = table.getObject("micro_tiles"),
+                             runTime = micro.getObject("run_time"),
+                             compileTime = micro.getObject("compile_time"),
+                             variants = table.getObject("variants"),
+                             factors = table.getObject("shapes");
+    if (failed(readSizes(runTime, {{"columns", &sizes.columns},
+                                   {"wanted_columns", &sizes.wantedColumns}})))
       return failure();
-    if (failed(readSizes(*compileTime, {{"rows", &sizes.allRows},
-                                        {"columns", &sizes.allColumns},
-                                        {"partials", &sizes.allPartials}})))
+    if (failed(readSizes(compileTime, {{"rows", &sizes.allRows},
+                                       {"columns", &sizes.allColumns},
+                                       {"partials", &sizes.allPartials}})))
       return failure();
     if (failed(readPositive<int64_t>(
-            *runTime, {{"least_wanted_rows", &sizes.leastWantedRows}})) ||
+            runTime, {{"least_wanted_rows", &sizes.leastWantedRows}})) ||
         failed(readPositive<double>(
-            *getObject(root, "variants", none),
-            {{"least_scan_gain", &limits.leastScanGain},
-             {"least_saving", &limits.leastSaving},
-             {"least_saving_beside", &limits.leastSavingBeside},
-             {"least_window_uses", &limits.leastWindowUses},
-             {"least_ids", &limits.leastIds}})))
+            variants, {{"least_scan_gain", &limits.leastScanGain},
+                       {"least_saving", &limits.leastSaving},
+                       {"least_saving_beside", &limits.leastSavingBeside},
+                       {"least_window_uses", &limits.leastWindowUses},
+                       {"least_ids", &limits.leastIds}})))
       return failure();
-    const json::Object *factors = getObject(root, "shapes", none);
     if (failed(readPositive<double>(
-            *factors, {{"step_columns", &shapes.stepColumns},
-                       {"transposed", &shapes.transposed},
-                       {"strided", &shapes.strided},
-                       {"packing_rows", &shapes.packingRows},
-                       {"add_partial", &shapes.addPartial},
-                       {"measured_partial", &shapes.measuredPartial},
-                       {"next_list", &shapes.nextList},
-                       {"assumed_live", &shapes.assumedLive},
-                       {"wanted_lists", &shapes.wantedLists},
-                       {"read_bytes", &shapes.readBytes}})) ||
-        failed(readPositive<int64_t>(*factors,
+            factors, {{"step_columns", &shapes.stepColumns},
+                      {"transposed", &shapes.transposed},
+                      {"strided", &shapes.strided},
+                      {"packing_rows", &shapes.packingRows},
+                      {"add_partial", &shapes.addPartial},
+                      {"measured_partial", &shapes.measuredPartial},
+                      {"next_list", &shapes.nextList},
+                      {"assumed_live", &shapes.assumedLive},
+                      {"wanted_lists", &shapes.wantedLists},
+                      {"read_bytes", &shapes.readBytes}})) ||
+        failed(readPositive<int64_t>(factors,
                                      {{"list_columns", &shapes.listColumns},
                                       {"in_place_rows", &shapes.inPlaceRows}})))
       return failure();
+    for (auto [name, object] : {std::pair("micro_tiles", &micro),
+                                {"micro_tiles.run_time", &runTime},
+                                {"micro_tiles.compile_time", &compileTime},
+                                {"variants", &variants},
+                                {"shapes", &factors}})
+      if (failed(refuseUnknown(*object, name)))
+        return failure();
     if (const json::Array *costs = root.getArray("costs"))
       for (auto [i, value] : llvm::enumerate(*costs))
         if (failed(parseCosts(value.getAsObject())))
@@ -92,15 +98,13 @@ private:
     return failure();
   }
 
-  static const json::Object *getObject(const json::Object &object,
-                                       StringRef name,
-                                       const json::Object &none) {
-    const json::Object *found = object.getObject(name);
-    return found ? found : &none;
+  LogicalResult refuseUnknown(const TableObject &object, const Twine &name) {
+    std::string unknown = object.findUnknown();
+    return unknown.empty() ? success() : fail(name + " " + unknown);
   }
 
   LogicalResult
-  readSizes(const json::Object &object,
+  readSizes(TableObject &object,
             ArrayRef<std::pair<StringRef, SmallVector<int64_t> *>> lists) {
     for (auto [name, sizes] : lists) {
       const json::Array *given = object.getArray(name);
@@ -118,7 +122,7 @@ private:
   }
 
   template <typename T>
-  LogicalResult readPositive(const json::Object &object,
+  LogicalResult readPositive(TableObject &object,
                              ArrayRef<std::pair<StringRef, T *>> numbers) {
     for (auto [name, number] : numbers) {
       std::optional<double> given = object.getNumber(name);
@@ -136,20 +140,23 @@ private:
   LogicalResult parseCosts(const json::Object *object) {
     SmallVector<std::string> elements;
     if (object)
-      elements = getElements(*object);
+      elements = TableObject(*object).getElements();
     if (elements.empty())
       return fail("they name no element type");
     for (const std::string &element : elements) {
       ChoiceCosts costs;
       costs.element = element;
-      if (failed(parseCostsOf(*object, costs)))
+      TableObject entry(*object);
+      (void)entry.getElements();
+      if (failed(parseCostsOf(entry, costs)) ||
+          failed(refuseUnknown(entry, element)))
         return failure();
       table.costs.push_back(std::move(costs));
     }
     return success();
   }
 
-  LogicalResult parseCostsOf(const json::Object &object, ChoiceCosts &costs) {
+  LogicalResult parseCostsOf(TableObject &object, ChoiceCosts &costs) {
     StringRef element = costs.element, kind = getCpuKind(element);
     if (!kind.empty() && !findCpuTarget(kind))
       return fail(element + " is for a kind of CPU, " + kind +
@@ -204,13 +211,13 @@ private:
     return success();
   }
 
-  LogicalResult parseMicroTile(const json::Object *object, ChoiceCosts &costs) {
+  LogicalResult parseMicroTile(const json::Object *given, ChoiceCosts &costs) {
     StringRef element = costs.element;
+    const json::Object none;
+    TableObject object(given ? *given : none);
     ChoiceCosts::MicroTile micro;
-    std::optional<int64_t> rows =
-        object ? object->getInteger("rows") : std::nullopt;
-    std::optional<double> multiply =
-        object ? object->getNumber("multiply") : std::nullopt;
+    std::optional<int64_t> rows = object.getInteger("rows");
+    std::optional<double> multiply = object.getNumber("multiply");
     if (!rows || *rows < 0 || !multiply || !(*multiply > 0))
       return fail(element + " has a micro-tile without rows (0 or more) and a "
                             "positive multiply");
@@ -220,7 +227,7 @@ private:
                               {"pack", &micro.pack},
                               {"group", &micro.group},
                               {"leave", &micro.leave}}) {
-      *cost = object->getNumber(name).value_or(0);
+      *cost = object.getNumber(name).value_or(0);
       if (!(*cost >= 0))
         return fail(element + " has a micro-tile whose fixed, pack, group and "
                               "leave are not 0 or more");
@@ -228,24 +235,9 @@ private:
     if (micro.group == 0)
       micro.group = costs.group;
     micro.compileTimeOnly =
-        object->getBoolean("compile_time_only").value_or(false);
-    // A height that is wrongly a variant costs code and is no error elsewhere.
-    for (const auto &entry : *object)
-      if (!isMicroTileKey(entry.first))
-        return fail(element + " has a micro-tile with " + entry.first.str() +
-                    "; it may have " + kMicroTileKeys);
+        object.getBoolean("compile_time_only").value_or(false);
     costs.micro.push_back(micro);
-    return success();
-  }
-
-  static constexpr StringLiteral kMicroTileKeys =
-      "rows, multiply, fixed, pack, group, leave and compile_time_only";
-  static bool isMicroTileKey(StringRef key) {
-    return llvm::StringSwitch<bool>(key)
-        .Cases({"rows", "multiply", "fixed", "pack", "group", "leave",
-                "compile_time_only"},
-               true)
-        .Default(false);
+    return refuseUnknown(object, "a micro-tile of " + element);
   }
 
   CostTable &table;

@@ -2,11 +2,18 @@
 
 #include "TableFile.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace mlir::pit;
 namespace json = llvm::json;
+
+/// Of the tiles, then of the costs; `target` says for whom a table was made.
+static constexpr StringLiteral kTableKeys[] = {
+    "target",      "live_fraction", "elements", "by",
+    "processors",  "sharing",       "versions", "entries",
+    "micro_tiles", "variants",      "shapes",   "costs"};
 
 FailureOr<json::Object> mlir::pit::parseTableFile(StringRef text,
                                                   std::string &error) {
@@ -15,9 +22,18 @@ FailureOr<json::Object> mlir::pit::parseTableFile(StringRef text,
     error = "not JSON: " + llvm::toString(parsed.takeError());
     return failure();
   }
-  if (json::Object *root = parsed->getAsObject())
+  json::Object *root = parsed->getAsObject();
+  if (!root) {
+    error = kTableShape;
+    return failure();
+  }
+  // Each of the two readers asks for a half of them.
+  TableObject keys(*root);
+  for (StringRef key : kTableKeys)
+    (void)keys.getNumber(key);
+  error = keys.findUnknown();
+  if (error.empty())
     return std::move(*root);
-  error = kTableShape;
   return failure();
 }
 
@@ -36,11 +52,25 @@ FailureOr<json::Object> mlir::pit::readTableFile(Operation *op,
   return root;
 }
 
-SmallVector<std::string> mlir::pit::getElements(const json::Object &entry) {
-  if (std::optional<StringRef> one = entry.getString("element"))
+TableObject TableObject::getObject(StringRef key) {
+  static const json::Object none;
+  const json::Object *found = object.getObject(know(key));
+  return TableObject(found ? *found : none);
+}
+
+std::string TableObject::findUnknown() const {
+  for (const auto &entry : object)
+    if (!known.contains(entry.first))
+      return ("has \"" + entry.first.str() + "\"; it may have " +
+              llvm::join(known, ", "));
+  return {};
+}
+
+SmallVector<std::string> TableObject::getElements() {
+  if (std::optional<StringRef> one = getString("element"))
     return {one->str()};
   SmallVector<std::string> elements;
-  if (const json::Array *several = entry.getArray("element"))
+  if (const json::Array *several = getArray("element"))
     for (const json::Value &value : *several) {
       std::optional<StringRef> element = value.getAsString();
       if (!element)

@@ -330,14 +330,11 @@ static void takeOneOfEach(linalg::LinalgOp op, SmallVectorImpl<int64_t> &tile) {
   }
 }
 
-/// How many times as long the tile that is chosen without sharing has to take,
-/// for one that is shared to be chosen in its place.
-static constexpr double kLeastGainOfSharing = 1.1;
-
 /// Takes the first tile of `shared`, if it is larger than that of `choice`, and
 /// much better. A few large tiles with many steps are what sharing is for; of
 /// smaller ones the models tell less.
-static void takeShared(const TileChoice &shared, TileChoice &choice) {
+static void takeShared(const TileTable &table, const TileChoice &shared,
+                       TileChoice &choice) {
   const ModelledTile &best = shared.tiles.front();
   const auto *own = llvm::find_if(shared.tiles, [&](const ModelledTile &one) {
     return ArrayRef(one.tile) == choice.getTile();
@@ -345,7 +342,7 @@ static void takeShared(const TileChoice &shared, TileChoice &choice) {
   if (!best.cycles || own == shared.tiles.end() ||
       ShapedType::getNumElements(best.tile) <=
           ShapedType::getNumElements(own->tile) ||
-      *own->cycles < kLeastGainOfSharing * *best.cycles)
+      *own->cycles < table.sharing.leastGain * *best.cycles)
     return;
   choice = shared;
 }
@@ -382,6 +379,6 @@ mlir::pit::chooseDenseTile(linalg::LinalgOp op, const TileTable &table,
     return choose(model);
   TileChoice choice = choose(modelCycles);
   if (table.isForGpu)
-    takeShared(choose(modelSharedCycles), choice);
+    takeShared(table, choose(modelSharedCycles), choice);
   return choice;
 }

@@ -41,7 +41,8 @@ public:
   Parser(TileTable &table, std::string &error) : table(table), error(error) {}
 
   /// The table has entries, and not costs alone.
-  LogicalResult parse(const json::Object &root) {
+  LogicalResult parse(const json::Object &given) {
+    TableObject root(given);
     const json::Array *entries = root.getArray("entries");
     std::optional<double> liveFraction = root.getNumber("live_fraction");
     if (!entries || !liveFraction || !(*liveFraction > 0 && *liveFraction <= 1))
@@ -59,9 +60,20 @@ public:
     if (table.processors < 0)
       return fail("a machine has at least 1 processor, not " +
                   Twine(table.processors));
-    if (const json::Object *sharing = root.getObject("sharing"))
-      if (failed(parseSharing(*sharing)))
-        return failure();
+    TileSharing &sharing = table.sharing;
+    TileVersionLimits &limits = table.versions;
+    if (failed(readPositive(root.getObject("sharing"), "sharing",
+                            {{"memory_bytes", &sharing.memoryBytes},
+                             {"sum_bytes", &sharing.sumBytes},
+                             {"await", &sharing.await},
+                             {"reading", &sharing.reading},
+                             {"least_gain", &sharing.leastGain}})) ||
+        failed(readPositive(root.getObject("versions"), "versions",
+                            {{"least_gain", &limits.leastGain},
+                             {"least_gain_of_large", &limits.leastGainOfLarge},
+                             {"alike", &limits.alike},
+                             {"least_weights", &limits.leastWeights}})))
+      return failure();
     for (auto [i, value] : llvm::enumerate(*entries))
       if (failed(parseEntry(value.getAsObject())))
         return fail("entry " + Twine(i) + error);
@@ -80,37 +92,42 @@ private:
     return failure();
   }
 
-  LogicalResult parseSharing(const json::Object &object) {
-    TileSharing &sharing = table.sharing;
-    for (auto [name, number] : {std::pair("memory_bytes", &sharing.memoryBytes),
-                                {"sum_bytes", &sharing.sumBytes},
-                                {"await", &sharing.await},
-                                {"reading", &sharing.reading}}) {
-      *number = object.getNumber(name).value_or(*number);
-      if (!(*number > 0))
-        return fail("sharing needs a positive " + Twine(name));
+  /// Numbers that a table may leave as they are.
+  LogicalResult readPositive(TableObject object, StringRef what,
+                             ArrayRef<std::pair<StringRef, double *>> numbers) {
+    for (auto [name, number] : numbers) {
+      std::optional<double> given = object.getNumber(name);
+      if (given && !(*given > 0))
+        return fail(what + " needs a positive " + name);
+      *number = given.value_or(*number);
     }
-    return success();
+    std::string unknown = object.findUnknown();
+    return unknown.empty() ? success() : fail(what + " " + unknown);
   }
 
   /// Appends the sizes of an entry for each element type that it names.
   LogicalResult parseEntry(const json::Object *entry) {
     SmallVector<std::string> elements;
     if (entry)
-      elements = getElements(*entry);
+      elements = TableObject(*entry).getElements();
     if (elements.empty())
       return fail(" names no element type");
     for (const std::string &element : elements) {
       TileSizes sizes;
       sizes.element = element;
-      if (failed(parseSizes(*entry, sizes)))
+      TableObject object(*entry);
+      (void)object.getElements();
+      if (failed(parseSizes(object, sizes)))
         return failure();
+      std::string unknown = object.findUnknown();
+      if (!unknown.empty())
+        return fail(" (" + element + ") " + unknown);
       table.entries.push_back(std::move(sizes));
     }
     return success();
   }
 
-  LogicalResult parseSizes(const json::Object &entry, TileSizes &sizes) {
+  LogicalResult parseSizes(TableObject &entry, TileSizes &sizes) {
     std::string name = " (" + sizes.element + ")";
     if (std::optional<StringRef> form = entry.getString("form")) {
       sizes.form = symbolizeForm(*form);
@@ -193,6 +210,7 @@ FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
   if (hasCostsAlone)
     return builtIn;
   table.sharing = builtIn.sharing;
+  table.versions = builtIn.versions;
   if (failed(Parser(table, error).parse(*root))) {
     op->emitError() << "tile table " << path << ": " << error;
     return failure();

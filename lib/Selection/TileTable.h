@@ -41,7 +41,8 @@
 // not fit if groups have another extent than it says, or none is given by the
 // program: how high micro-tiles should be is no question of cycles a step.
 //
-// `sharing` says what blocks of a GPU take that share tiles (TileSharing).
+// `sharing` has the times of blocks of a GPU that share tiles (TileSharing),
+// `versions` the limits of TileVersionLimits.
 //
 // A table may be a file of the user's. Without `entries` it has the built-in
 // ones. Its other half, the costs that rules are compared by, is read by
@@ -93,6 +94,20 @@ struct TileSharing {
   double await = 0;       ///< cycles of waiting for the other blocks
   /// So large a part of the multiprocessors reads as fast as memory is.
   double reading = 0;
+  /// How many times as long the tile that is chosen without sharing has to
+  /// take, for one that is shared to be chosen in its place.
+  double leastGain = 0;
+};
+
+/// When an op whose rows a call alone knows has several tiles
+/// (TileVersions.cpp). A gain says how many times as long another tile takes.
+struct TileVersionLimits {
+  double leastGain = 0; ///< of a version over the next one, at some extent
+  /// Of a tile for all large extents over the usual one, at each of them.
+  double leastGainOfLarge = 0;
+  double alike = 0; ///< the model does not tell tiles of a smaller gain apart
+  /// Products of fewer elements of weights take a few microseconds in any tile.
+  double leastWeights = 0;
 };
 
 struct TileTable {
@@ -105,6 +120,7 @@ struct TileTable {
   bool isForGpu = false;
   int64_t processors = 0; ///< if entries are timed
   TileSharing sharing;
+  TileVersionLimits versions;
   SmallVector<TileSizes> entries;
 
   /// The entries for such elements and an op of this form, in order; there is

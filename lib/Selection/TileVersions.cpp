@@ -9,22 +9,15 @@
 using namespace mlir;
 using namespace mlir::pit;
 
-/// How many times as long as its own tile the next version's has to take
-/// somewhere, for a version to be worth its kernel.
-static constexpr double kLeastGain = 1.1;
-static constexpr double kAlike = 1.05;
 /// Versions besides that of all other extents.
 static constexpr unsigned kMostLimits = 2;
 /// Limits are powers of two from here to there.
 static constexpr int64_t kLeastLimit = 16, kMostLimit = 1024;
-/// The tile of all other extents is another than the usual one if it is so much
-/// better at all of these.
+/// The tile of all other extents is another than the usual one if it is better
+/// at all of these.
 static constexpr int64_t kLargeExtents[] = {2048, 4096, 8192};
-static constexpr double kLeastGainOfLarge = 1.05;
 /// A tensor core's rows: the least that a tile of the portable schedule has.
 static constexpr int64_t kFewRows = 16;
-/// Products of fewer elements of weights take a few microseconds in any tile.
-static constexpr int64_t kLeastWeights = 1 << 18;
 
 namespace {
 class VersionSearch {
@@ -72,7 +65,7 @@ private:
       isInAll &= map.getNumResults() == 0;
       weights = std::max(weights, tileElements(map, extents));
     }
-    return !isInAll && weights >= kLeastWeights;
+    return !isInAll && weights >= table.versions.leastWeights;
   }
 
   SmallVector<ModelledTile> getTimes(int64_t extent) {
@@ -92,13 +85,13 @@ private:
 
   /// The choice among tiles that are about as good as the best, which the model
   /// does not tell apart: that of large extents, or the smallest.
-  static ArrayRef<int64_t> findBest(ArrayRef<ModelledTile> times,
-                                    ArrayRef<int64_t> large) {
-    if (compare(times, large) < kAlike)
+  ArrayRef<int64_t> findBest(ArrayRef<ModelledTile> times,
+                             ArrayRef<int64_t> large) {
+    if (compare(times, large) < table.versions.alike)
       return large;
     const ModelledTile *best = &times.front();
     for (const ModelledTile &one : times)
-      if (*one.cycles < kAlike * *times.front().cycles &&
+      if (*one.cycles < table.versions.alike * *times.front().cycles &&
           ShapedType::getNumElements(one.tile) <
               ShapedType::getNumElements(best->tile))
         best = &one;
@@ -143,7 +136,8 @@ private:
       auto *least = std::min_element(
           all.begin(), all.end(),
           [](const Best &a, const Best &b) { return a.gain < b.gain; });
-      if (least->gain >= kLeastGain && all.size() <= kMostLimits + 1)
+      if (least->gain >= table.versions.leastGain &&
+          all.size() <= kMostLimits + 1)
         break;
       llvm::append_range((least + 1)->times, least->times);
       all.erase(least);
@@ -158,7 +152,8 @@ private:
     SmallVector<int64_t> tile(getTimes(kLargeExtents[0]).front().tile);
     for (int64_t extent : kLargeExtents) {
       SmallVector<ModelledTile> times = getTimes(extent);
-      if (compare(times, usual) < kLeastGainOfLarge * compare(times, tile))
+      if (compare(times, usual) <
+          table.versions.leastGainOfLarge * compare(times, tile))
         return SmallVector<int64_t>(usual);
     }
     return tile;
@@ -170,7 +165,7 @@ private:
     int64_t extent = kMostLimit;
     for (; extent > kLeastLimit; extent /= 2) {
       SmallVector<ModelledTile> times = getTimes(extent);
-      if (compare(times, usual) < kAlike * compare(times, large))
+      if (compare(times, usual) < table.versions.alike * compare(times, large))
         break;
     }
     return extent;

@@ -37,7 +37,13 @@
 // LAYOUT: error: {{.*}}: costs 0: f32 has a layout middle; it must be left, left-bt, right or result
 
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/key.json" 2>&1 | FileCheck %s --check-prefix=KEY
-// KEY: error: {{.*}}: costs 0: f32 has a micro-tile with known; it may have rows, multiply, fixed, pack, group, leave and compile_time_only
+// KEY: error: {{.*}}: costs 0: a micro-tile of f32 has "known"; it may have rows, multiply, fixed, pack, group, leave, compile_time_only
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/entry-key.json" 2>&1 | FileCheck %s --check-prefix=ENTRY-KEY
+// ENTRY-KEY: error: tile table {{.*}}entry-key.json: costs 0: f32 has "collumn"; it may have element, dense, scan, group, layout, column,
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/shape-key.json" 2>&1 | FileCheck %s --check-prefix=SHAPE-KEY
+// SHAPE-KEY: error: {{.*}}: shapes has "list_colums"; it may have {{.*}} list_columns, in_place_rows
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/table-key.json" 2>&1 | FileCheck %s --check-prefix=TABLE-KEY
+// TABLE-KEY: error: tile table {{.*}}table-key.json: has "cost"; it may have target, live_fraction, {{.*}} costs
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/number.json" 2>&1 | FileCheck %s --check-prefix=NUMBER
 // NUMBER: error: {{.*}}: list_columns is 0.00; it must be more than 0
 
@@ -191,6 +197,15 @@ func.func @f(%a: tensor<10x20xi16>, %b: tensor<20x300xi16>, %c: tensor<10x300xi3
 
 //--- key.json
 {"costs": [{"element": "f32", "dense": 1, "scan": 2, "group": 1, "micro": [{"rows": 0, "multiply": 1, "known": true}]}]}
+
+//--- entry-key.json
+{"costs": [{"element": "f32", "dense": 1, "scan": 2, "group": 1, "collumn": 2, "micro": [{"rows": 0, "multiply": 1}]}]}
+
+//--- shape-key.json
+{"shapes": {"list_colums": 8}, "costs": [{"element": "f32", "dense": 1, "scan": 2, "group": 1, "micro": [{"rows": 0, "multiply": 1}]}]}
+
+//--- table-key.json
+{"cost": [{"element": "f32", "dense": 1, "scan": 2, "group": 1, "micro": [{"rows": 0, "multiply": 1}]}]}
 
 //--- number.json
 {"shapes": {"list_columns": 0}, "costs": [{"element": "f32", "dense": 1, "scan": 2, "group": 1, "micro": [{"rows": 0, "multiply": 1}]}]}

@@ -45,6 +45,10 @@
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/any-timed.json" 2>&1 | FileCheck %s --check-prefix=ANY
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/kind.json" 2>&1 | FileCheck %s --check-prefix=KIND
 // KIND: error: {{.*}}: entry (avx2 f32) is for a kind of CPU, as only entries of the built-in table are; this table is for one, so leave out the kind
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/key.json" 2>&1 | FileCheck %s --check-prefix=KEY
+// KEY: error: {{.*}}: entry 0 (any) has "colums"; it may have element, form, vector, rows, chunk,
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/versions.json" 2>&1 | FileCheck %s --check-prefix=VERSIONS
+// VERSIONS: error: {{.*}}: versions needs a positive alike
 // RUN: not pit-opt %t/ok.mlir -pit-plan=target=tpu 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: tpu
 
@@ -302,6 +306,12 @@ func.func @factor(%a: !t, %b: !t, %g: tensor<?xf32>, %c: !t, %m: !m) -> !t {
   %s = pit.sparse %r mask(%m : !m) : !t
   return %s : !t
 }
+
+//--- key.json
+{"live_fraction": 0.1, "entries": [{"element": "any", "vector": 64, "rows": 16, "chunk": 32, "reduced": 32, "window": 4, "colums": 8}]}
+
+//--- versions.json
+{"live_fraction": 0.1, "versions": {"alike": 0}, "entries": [{"element": "any", "vector": 64, "rows": 16, "chunk": 32, "reduced": 32, "window": 4}]}
 
 //--- text.json
 tiles
