@@ -2,8 +2,7 @@
 
 #include "KernelLowering.h"
 
-#include "Codegen/GPU/Portable/PortableMainloop.h"
-#include "Codegen/GPU/Portable/SplitK.h"
+#include "KernelMainloops.h"
 #include "RowSums.h"
 #include "RowsInPlace.h"
 #include "WarpRows.h"
@@ -29,7 +28,6 @@ using namespace mlir::pit::cuda;
 
 /// Dynamic shared memory.
 static constexpr StringLiteral kShared = "pit_shared";
-static constexpr int64_t kAlignment = kLineBytes;
 /// Blocks of a multiprocessor that read rows at the same time: 3, 4 and 6 take
 /// 141, 135 and 155 us for twice 268 MB on an H200.
 static constexpr int64_t kRowSumsBlocks = 4;
@@ -62,8 +60,7 @@ private:
   LogicalResult lowerFor(ForOp loop);
   void lowerRowSums();
   LogicalResult lowerRowsInPlace();
-  template <typename Plan> FailureOr<Plan> readPlan(MainloopOp mainloop);
-  LogicalResult readPlans();
+  void takeMainloops(KernelMainloops planned);
   LogicalResult lowerMainloop(MainloopOp mainloop);
   LogicalResult lowerPlain(Operation *op);
   LogicalResult lowerRegions(Operation *op);
@@ -87,9 +84,8 @@ private:
   Barriers barriers;
   int64_t stagingBytes = 0;
   int64_t minBlocks = 1; ///< of a multiprocessor that are to fit
-  /// The plan of mainloops whose tiles blocks share, if any.
-  std::optional<PortablePlan> shared;
-  Value partials, counters; ///< for these, or for parts of rows (i64)
+  KernelMainloops mainloops;
+  Value partials, counters; ///< for shared tiles, or for parts of rows (i64)
   std::unique_ptr<RowSumsLowering> rowSums;
   std::optional<RowsInPlace> rowsInPlace;
   std::optional<WarpRows> warpRows;
@@ -97,11 +93,8 @@ private:
   int64_t splitsOfRows = 1; ///< at most, that blocks share
   /// The offset of the mainloops' shared memory: they run one after another.
   int64_t mainloopOffset = 0;
-  int64_t alignment = kAlignment; ///< of shared memory
-  /// What the outputs of reductions have before, where nothing stores it.
+  /// The values before a reduction of outputs that nothing stores.
   DenseMap<Operation *, TypedAttr> starts;
-  DenseMap<Operation *, PortablePlan> mainloopPlans;
-  DenseMap<Operation *, BodyPlan> bodyPlans;
   Workers block, blocks; ///< the threads of a block, and of the grid
   Value sharedBase;
   IndexMap indices;
@@ -122,7 +115,7 @@ void KernelLowering::createKernel() {
   SmallVector<Type> more;
   if (plan.scratchBytes)
     more.push_back(MemRefType::get(ShapedType::kDynamic, rewriter.getI8Type()));
-  bool hasSplits = shared || splitsOfRows > 1;
+  bool hasSplits = mainloops.shared || splitsOfRows > 1;
   if (hasSplits)
     more.append(2, rewriter.getI64Type());
   kernel = createGpuFunc(rewriter, function, device,
@@ -164,7 +157,8 @@ Value KernelLowering::getSharedBase() {
     return sharedBase;
   Location loc = kernel.getLoc();
   OpBuilder::InsertionGuard guard(rewriter);
-  auto global = getDynamicShared(rewriter, device, kShared, alignment);
+  auto global =
+      getDynamicShared(rewriter, device, kShared, mainloops.alignment());
   rewriter.setInsertionPointToStart(&kernel.getBody().front());
   Value address = LLVM::AddressOfOp::create(rewriter, loc, global);
   sharedBase = LLVM::AddrSpaceCastOp::create(
@@ -203,7 +197,7 @@ void KernelLowering::placeBuffers() {
 Value KernelLowering::stagingFor(OpBuilder &builder, Location loc,
                                  unsigned output, MemRefType type) {
   int64_t bytes = llvm::alignTo(
-      type.getNumElements() * elementBytes(type.getElementType()), kAlignment);
+      type.getNumElements() * elementBytes(type.getElementType()), kLineBytes);
   // As wide as for the widest elements, so that no two outputs meet.
   int64_t slot = type.getNumElements() * 8;
   stagingBytes = std::max(stagingBytes, output * slot + bytes);
@@ -440,73 +434,16 @@ LogicalResult KernelLowering::lowerForall(ForallOp loop) {
 // Mainloops
 //===----------------------------------------------------------------------===//
 
-/// The plan that a mainloop has as an attribute: a PortablePlan, or a
-/// BodyPlan.
-template <typename Plan>
-FailureOr<Plan> KernelLowering::readPlan(MainloopOp mainloop) {
-  GpuScheduleAttr schedule =
-      findSchedule(mainloop, options.target, /*hasProducers=*/false);
-  if (!schedule)
-    return mainloop.emitOpError()
-           << "has no #pit.gpu_schedule without producers that "
-           << options.target.chip << " can run: run pit-schedule-kernels first";
-  OrRefusal<Plan> plan = Plan::from(schedule, mainloop, options.target);
-  if (!plan)
-    return mainloop.emitOpError()
-           << "has the schedule " << schedule << "; " << plan.refusal().why;
-  return *plan;
-}
-
-/// Mainloops say how many threads a block has. They run one after another, in
-/// the same shared memory.
-LogicalResult KernelLowering::readPlans() {
-  int64_t bytes = 0, threads = 0, blocks = 1;
-  WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
-    auto take = [&](const KernelPlan &plan, int64_t shared) -> LogicalResult {
-      if (threads && plan.threads() != threads)
-        return mainloop.emitOpError()
-               << "takes " << plan.threads()
-               << " threads, another mainloop of the kernel " << threads;
-      threads = plan.threads();
-      blocks = plan.blocks;
-      bytes = std::max(bytes, shared);
-      return success();
-    };
-    if (!mainloop.isProduct()) {
-      FailureOr<BodyPlan> planned = readPlan<BodyPlan>(mainloop);
-      if (failed(planned))
-        return failure();
-      bodyPlans[mainloop] = *planned;
-      return take(*planned, planned->sharedBytes());
-    }
-    FailureOr<PortablePlan> planned = readPlan<PortablePlan>(mainloop);
-    if (failed(planned))
-      return failure();
-    mainloopPlans[mainloop] = *planned;
-    if (planned->splits > 1) {
-      if (Refused refused = checkSplit(function, mainloop))
-        return mainloop.emitOpError()
-               << "has the schedule "
-               << planned->toAttribute(rewriter.getContext()) << "; "
-               << refused->why;
-      shared = *planned;
-    }
-    return take(*planned, planned->sharedBytes());
-  });
-  if (walk.wasInterrupted())
-    return failure();
-  if (threads) {
-    options.threads = threads;
-    minBlocks = blocks;
-  }
-  for (auto &[mainloop, body] : bodyPlans) {
-    if (body.wgmma())
-      alignment = kSwizzleBytes;
-  }
-  mainloopOffset = llvm::alignTo(plan.sharedBytes, alignment);
-  if (bytes)
-    plan.sharedBytes = mainloopOffset + bytes;
-  return success();
+/// Gives the mainloops their threads and shared memory.
+void KernelLowering::takeMainloops(KernelMainloops planned) {
+  mainloops = std::move(planned);
+  if (!mainloops.threads)
+    return;
+  options.threads = mainloops.threads;
+  minBlocks = mainloops.blocks;
+  mainloopOffset = llvm::alignTo(plan.sharedBytes, mainloops.alignment());
+  if (mainloops.sharedBytes)
+    plan.sharedBytes = mainloopOffset + mainloops.sharedBytes;
 }
 
 LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
@@ -536,11 +473,11 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
     lowerScan(rewriter, loc, describeScan(rewriter, mainloop, chunks), block);
   };
   if (!mainloop.isProduct()) {
-    const BodyPlan &plan = bodyPlans.at(mainloop);
+    const BodyPlan &plan = mainloops.bodies.at(mainloop);
     lowerTileBody({e, plan, thread, memory}, plan, mainloop, {chunks, indices});
     scanResult();
   } else {
-    const PortablePlan &plan = mainloopPlans.at(mainloop);
+    const PortablePlan &plan = mainloops.products.at(mainloop);
     cuda::lowerMainloop({{e, plan, thread, memory}, plan, partials, counters},
                         mainloop, {chunks, indices}, scanResult);
   }
@@ -564,16 +501,16 @@ LaunchInfo KernelLowering::describeLaunch() {
   info.sharedBytes = plan.sharedBytes + stagingBytes;
   info.scratchBytes = plan.scratchBytes;
   info.pdl = comesEarly();
-  assert((!grid.oneBlock || (!shared && splitsOfRows == 1)) &&
+  assert((!grid.oneBlock || (!mainloops.shared && splitsOfRows == 1)) &&
          "a kernel whose tiles have splits is one loop without conflicts");
   if (splitsOfRows > 1) {
     info.grid = LaunchGrid::Rows;
     info.splits = splitsOfRows;
     info.partialBytes = rowSums->partialBytes();
-  } else if (shared) {
+  } else if (mainloops.shared) {
     info.grid = LaunchGrid::Steps;
-    info.splits = shared->splits;
-    info.partialBytes = shared->partialBytes();
+    info.splits = mainloops.shared->splits;
+    info.partialBytes = mainloops.shared->partialBytes();
   } else if (grid.oneBlock) {
     info.grid = LaunchGrid::OneBlock;
   } else if (grid.split && !plan.scratchBytes) {
@@ -586,15 +523,15 @@ LaunchInfo KernelLowering::describeLaunch() {
 FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
   if (failed(prepareKernel(rewriter, function, atomics)))
     return failure();
-  std::optional<LaunchInfo> planned = LaunchInfo::of(function);
-  if (planned)
-    options.threads = planned->threads;
+  std::optional<LaunchInfo> launch = LaunchInfo::of(function);
+  if (launch)
+    options.threads = launch->threads;
   if (std::optional<RowSums> found = matchRowSums(function, options.threads)) {
     rowSums = std::make_unique<RowSumsLowering>(rewriter, *found);
     minBlocks = kRowSumsBlocks;
-    if (planned && planned->grid == LaunchGrid::Rows)
-      splitsOfRows = planned->splits;
-  } else if (planned && planned->grid == LaunchGrid::Rows) {
+    if (launch && launch->grid == LaunchGrid::Rows)
+      splitsOfRows = launch->splits;
+  } else if (launch && launch->grid == LaunchGrid::Rows) {
     return function.emitOpError()
            << "has " << kLaunchInfoAttrName << " = "
            << function->getAttr(kLaunchInfoAttrName)
@@ -610,9 +547,12 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
   if (failed(gridPlan))
     return failure();
   grid = *gridPlan;
-  if ((!warpRows && failed(plan.plan(function, options.maxSharedBytes))) ||
-      failed(readPlans()))
+  if (!warpRows && failed(plan.plan(function, options.maxSharedBytes)))
     return failure();
+  FailureOr<KernelMainloops> planned = readMainloops(function, options.target);
+  if (failed(planned))
+    return failure();
+  takeMainloops(std::move(*planned));
   if (plan.scratchBytes)
     splitsOfRows = 1; // blocks that share a scratch have tiles of their own
   createKernel();
