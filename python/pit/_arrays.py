@@ -46,7 +46,7 @@ def immutable(array):
 
 
 def first_line(error):
-    """What a framework says, without its stack."""
+    """An error with a framework's message, without its stack."""
     return Error(str(error).partition("\n")[0])
 
 
@@ -383,7 +383,7 @@ def viewed(array):
 
 
 class ViewAdapter(Adapter):
-    """Of a View, whose array's adapter reads it."""
+    """The adapter of a View, whose array's adapter reads it."""
 
     def share(self, array):
         return adapter_of(type(array.array)).share(array.array)
@@ -422,7 +422,8 @@ def framework_of(type_):
     """The package that a type of array is from; a subclass is one of its framework's
     arrays."""
     names = [base.__module__.partition(".")[0] for base in type_.__mro__]
-    return next((name for name in names if name in ADAPTERS or name in IMMUTABLE), names[0])
+    found = next((name for name in names if name in ADAPTERS or name in IMMUTABLE), names[0])
+    return "jax" if found == "jaxlib" else found
 
 
 def adapter_of(type_):
@@ -457,7 +458,7 @@ def broadcast(array, shape):
         array = array.reshape(array.shape[len(array.shape) - len(shape):])
     if hasattr(array, "expand"):  # torch
         return array.expand(shape)
-    namespace = sys.modules["jax.numpy" if framework_of(type(array)).startswith("jax") else
+    namespace = sys.modules["jax.numpy" if framework_of(type(array)) == "jax" else
                             framework_of(type(array))]
     return namespace.broadcast_to(array, shape)
 

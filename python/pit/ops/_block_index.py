@@ -5,12 +5,13 @@ The host waits for nothing, so graphs hold it."""
 
 import math
 
+from .._arrays import framework_of
 from .._library import Error
 from . import _numbers, _orders
 from ._attention import blocks_of, pattern
 from ._block_choice import BlockChoice, BlockPicks
 from ._block_means import BlockMeans
-from ._frameworks import Torch, arrays_of, framework_of
+from ._frameworks import Torch, arrays_of
 from ._last_chances import LastChances
 from ._op import make, run
 from ._operand import makes_op
@@ -237,8 +238,9 @@ def check(q, k, sizes, align, top_k, top_p, last_queries, window, segments, line
         if rank_of(NAME, name, x) != 4:
             raise Error(f"{NAME}: {name} has shape {tuple(x.shape)}; it must have rank 4: (batch, "
                         "heads, places, elements of a head)")
-    if framework_of(q) != framework_of(k) and hasattr(q, "new_empty") != hasattr(k, "new_empty"):
-        raise Error(f"{NAME}: q is an array of {framework_of(q)}, k one of {framework_of(k)}; pass "
+    of_q, of_k = framework_of(type(q)), framework_of(type(k))
+    if of_q != of_k and "torch" in (of_q, of_k):
+        raise Error(f"{NAME}: q is an array of {of_q}, k one of {of_k}; pass "
                     "arrays of one framework")
     of_q, of_k = q.shape, k.shape  # once: a tensor makes one each time
     for at, what in ((0, "a batch of"), (3, "elements of a head:")):

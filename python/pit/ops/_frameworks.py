@@ -1,5 +1,7 @@
 """Ops by one name each for numpy, CuPy, JAX and torch, whose own names for them differ."""
 
+from .._arrays import framework_of
+
 
 class Numpy:
     """Ops by the names that numpy, CuPy and JAX have for them."""
@@ -125,18 +127,15 @@ class Torch(Numpy):
         return self.zeros((*order.shape[:-1], size)).scatter(-1, order, values)
 
 
-def framework_of(x):
-    return type(x).__module__.split(".")[0].removesuffix("lib")
-
-
 def arrays_of(x):
     if hasattr(x, "new_empty"):
         import torch
         return Torch(torch, x)
-    if framework_of(x) == "jax":
+    framework = framework_of(type(x))
+    if framework == "jax":
         import jax.numpy
         return Jax(jax.numpy, x)
-    if framework_of(x) == "cupy":
+    if framework == "cupy":
         import cupy
         return Numpy(cupy, x)
     import numpy

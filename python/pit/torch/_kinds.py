@@ -2,6 +2,7 @@
 that replace them."""
 
 import collections
+import functools
 import sys
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-4, torch.float16: 2e-2,
 
 @dataclass
 class Layer:
-    """What the samples told of a layer."""
+    """The findings of samples about a layer."""
 
     name: str
     module: nn.Module
@@ -42,10 +43,11 @@ class Layer:
     def grad_part(self):
         return self.grad_zeros / self.grad_elements if self.grad_elements else 0.0
 
-
-def part_of_zeros(x):
-    x = x.detach()
-    return 1 - int(torch.count_nonzero(x)) / max(1, x.numel())
+    @functools.cached_property
+    def weight_part(self):
+        """The part of its weight that is 0."""
+        weight = self.module.weight.detach()
+        return 1 - int(torch.count_nonzero(weight)) / max(1, weight.numel())
 
 
 def percents(part, least):
@@ -53,7 +55,7 @@ def percents(part, least):
 
 
 class Kind:
-    """A kind of layers. Where `holds`, layers in one of it that is taken are a part of it."""
+    """A kind of layers. With `holds`, layers in one of it that is taken are a part of it."""
 
     name = ""
     holds = False
@@ -72,7 +74,7 @@ class Kind:
         return ""
 
     def unknown(self, layer, training):
-        """What of its code pit does not know, or None."""
+        """The part of its code that pit does not know, or None."""
         return None
 
     def shows(self, layer):
@@ -80,7 +82,7 @@ class Kind:
         return True
 
     def results(self, layer, args, kwargs, made):
-        """What of the tensors that a layer made is compared."""
+        """The tensors that a layer made and that are compared."""
         return made
 
 
@@ -94,7 +96,7 @@ class LinearKind(Kind):
         return tuple(module.weight.shape)
 
     def why_not(self, layer):
-        most = max(layer.part, part_of_zeros(layer.module.weight), layer.grad_part)
+        most = max(layer.part, layer.weight_part, layer.grad_part)
         return "" if most >= FEW_ZEROS else percents(most, FEW_ZEROS)
 
     def forms(self, layer, row):
@@ -127,7 +129,7 @@ class ConvKind(Kind):
         return tuple(module.weight.shape)
 
     def why_not(self, layer):
-        most = max(layer.part, part_of_zeros(layer.module.weight))
+        most = max(layer.part, layer.weight_part)
         return "" if most >= FEW_ZEROS else percents(most, FEW_ZEROS)
 
     def forms(self, layer, row):

@@ -17,7 +17,7 @@ from .._context import default_context
 from .._library import Error
 from ..ops import _op
 from . import _choice, _modules
-from ._kinds import CONV, LINEAR, TOLERANCE, layers_of, part_of_zeros
+from ._kinds import CONV, LINEAR, TOLERANCE, layers_of
 from ._table import Row, Table
 
 GAIN = 1.05  # less than this much faster is not taken
@@ -255,7 +255,7 @@ def row_of(layer):
     if layer.elements:
         row.zeros = layer.part
     if layer.calls and kind in (LINEAR, CONV):
-        row.weight_zeros = part_of_zeros(layer.module.weight)
+        row.weight_zeros = layer.weight_part
     if layer.grad_elements:
         row.grad_zeros = layer.grad_part
     return row
@@ -270,7 +270,7 @@ def why_not(layer, training):
 def compile_ahead(layers, training):
     """Compiles the programs of layers that differ side by side: one after another they take most of the
     time, and compilers hold no lock of Python. Layers in another one that is measured wait for its
-    result. What goes wrong here goes wrong again in `judge`, which says so."""
+    result. An error here comes again in `judge`, which reports it."""
     workers = os.cpu_count() or 1
     if workers == 1 or _choice.is_any_autocast():  # which is a state of this thread
         return
@@ -422,7 +422,7 @@ def caller(module, args, kwargs, training, grad=None):
 
 
 def chosen_rule(module, layer):
-    """What the program chose for the last input, as 32x1 along axis 1."""
+    """The choice of the program for the last input, as 32x1 along axis 1."""
     if layer.kind.rule:
         return layer.kind.rule
     if hasattr(module, "rule"):
