@@ -20,13 +20,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Python"))
 
 import torch  # noqa: E402
 import torch_graphs  # noqa: E402
-import torch_ops  # noqa: E402
+import torch_base  # noqa: E402
+from torch_conv import Convolutions  # noqa: E402, F401
 from torch_graphs import Compile, Graphs, Model  # noqa: E402, F401
 from torch_ops import Errors, Gradients, Values  # noqa: E402, F401
 from torch_sparsify import Layer, Sparsify  # noqa: E402, F401
 
 torch.backends.cudnn.allow_tf32 = False  # as pit: f32 is f32
-pit = torch_ops.pit
+pit = torch_base.pit
 close = torch.testing.assert_close
 
 
@@ -116,13 +117,13 @@ class CudaGraphs(unittest.TestCase):
                 close(compiled(x), model.reference(x), atol=1e-4, rtol=1e-4)
 
 
-class Types(torch_ops.Base):
+class Types(torch_base.Base):
     def test_large(self):
         """Sizes that fill tiles, in the types of tensor cores."""
         for dtype in (torch.float16, torch.bfloat16, torch.float32):
-            x = torch_ops.zeros(300, 512, dtype=dtype, live_fraction=0.1)
-            w = torch_ops.dense(256, 512, dtype=dtype)
-            b = torch_ops.dense(256, dtype=dtype)
+            x = torch_base.zeros(300, 512, dtype=dtype, live_fraction=0.1)
+            w = torch_base.dense(256, 512, dtype=dtype)
+            b = torch_base.dense(256, dtype=dtype)
             self.compare(lambda x, w, b: pit.linear(x, w, b, activation="relu"),
                          lambda x, w, b: torch.relu(x @ w.T + b), x, w, b)
 
