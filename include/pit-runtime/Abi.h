@@ -378,8 +378,8 @@ typedef struct pit_device_choice {
   int32_t known;
 } pit_device_choice;
 
-/// Earlier findings of the call about the data of a choice on a device. Each may
-/// be NULL.
+/// Earlier findings of the call about the data of a choice on a device. Each
+/// may be NULL.
 typedef struct pit_choice_facts {
   /// Another choice: only where it took variant 0 one of the variants is taken,
   /// else none of them, and the number is -1.

@@ -105,8 +105,8 @@ private:
         deterministic);
   }
 
-  /// Is the mask one of numbers? What is not 0 of them is what is live of
-  /// values, so that marks by both share a scan.
+  /// Is the mask one of numbers? Numbers that are not 0 are live, as values
+  /// are, so that marks by both share a scan.
   bool scansNumbers() {
     return mark.getSource() == Source::Mask &&
            isa<FloatType>(getElementTypeOrSelf(mark.getSelector()));

@@ -41,7 +41,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def folder():
-    """Where programs are kept; None: nowhere."""
+    """The folder that programs are kept in; None: there is none."""
     given = os.environ.get("PIT_CACHE_DIR")
     if given == "":
         return None
@@ -53,7 +53,7 @@ def folder():
 
 @functools.lru_cache(maxsize=None)
 def machine():
-    """What code for `cpu="native"` depends on."""
+    """The facts that code for `cpu="native"` depends on."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -21,7 +21,7 @@ class SymbolInfo(ctypes.Structure):
 
 
 def folder_of(library):
-    """Where a library was loaded from, wherever the loader found it."""
+    """The path that a library was loaded from, as the loader found it."""
     find = ctypes.CDLL(None).dladdr
     find.argtypes = (ctypes.c_void_p, ctypes.POINTER(SymbolInfo))
     info = SymbolInfo()

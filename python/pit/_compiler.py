@@ -37,7 +37,7 @@ class Compiler(_library.Handle):
 
     @property
     def diagnostics(self):
-        """What the last call had to say, a line each."""
+        """The messages of the last call, a line each."""
         return _library.compiler().pit_compiler_diagnostics(self.handle).decode(errors="replace")
 
     def _check(self, status):

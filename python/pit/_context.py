@@ -58,14 +58,14 @@ class Context(_library.Handle):
         return _library.runtime().pit_context_threads(self.handle)
 
     def kept(self):
-        """What is kept of constants (pit.constant): the numbers of constants and
+        """The store of constants (pit.constant): the numbers of constants and
         of pieces, their bytes, how many were made so far, used again, refused."""
         stats = _library.KeptStats()
         _library.runtime().pit_context_kept(self.handle, byref(stats))
         return stats
 
     def record(self, mode="on"):
-        """What is recorded of the indices that calls build, from now on: "off",
+        """The record of the indices that calls build, from now on: "off",
         "on" (counts and times) or "waste" (which reads the source again)."""
         if mode not in STATS:
             raise Error(f"nothing called '{mode}' to record; there are: {', '.join(STATS)}")

@@ -18,7 +18,7 @@ CPU, CUDA = 1, 2  # DLPack's device types
 
 
 class Error(RuntimeError):
-    """What the runtime or the compiler says; `status` is the runtime's code, 0
+    """An error of the runtime or the compiler; `status` is the runtime's code, 0
     where there is none."""
 
     def __init__(self, message, status=0):

@@ -4,7 +4,7 @@ import html
 
 
 def as_text(headings, rows, left=()):
-    """Lines of aligned columns. Those whose numbers are in `left` are of words, the
+    """Lines of aligned columns. Columns whose numbers are in `left` are of words, the
     others of numbers."""
     rows = [headings, *rows]
     widths = [max(map(len, column)) for column in zip(*rows)]

@@ -1,10 +1,10 @@
 //===- CheckBounds.cpp - Bounds of every access, checked in the program ---===//
 //
 // An access runs only where it stays inside of its memref. Otherwise the
-// runtime is told (pit_rt_check_bounds), which makes the call fail, and what
-// would have been read is 0. So a wrong program does no harm, also in parallel
-// loops, from which there is no way to return. (What upstream makes of its
-// RuntimeVerifiableOpInterface are assertions, which end the process.)
+// runtime is told (pit_rt_check_bounds), which makes the call fail, and the
+// element that is read is 0. So a wrong program does no harm, also in parallel
+// loops, from which there is no way to return. (Upstream's
+// RuntimeVerifiableOpInterface makes assertions, which end the process.)
 //
 //===----------------------------------------------------------------------===//
 

@@ -241,7 +241,8 @@ Value lowerRsqrt(const Scalars &s, math::RsqrtOp op) {
 }
 
 /// sin and cos: the argument is reduced to at most pi/4 in f64, where multiples
-/// of pi/2 are exact enough for every f32 up to 1e9. Of larger ones it is NaN.
+/// of pi/2 are exact enough for every f32 up to 1e9. The result of larger ones
+/// is NaN.
 template <typename OpTy, bool isCos>
 Value lowerSinCos(const Scalars &s, OpTy op) {
   // Vectors do not reach a device.

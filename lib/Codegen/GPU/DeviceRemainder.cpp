@@ -1,7 +1,7 @@
 //===- DeviceRemainder.cpp - The remainder of a division of floats --------===//
 //
 // LLVM's code for PTX takes x - y * trunc(x / y) with a rounded quotient, which
-// is off by multiples of y where that is large. What is here is exact, in f64,
+// is off by multiples of y where that is large. The code here is exact, in f64,
 // to which narrower types are extended.
 //
 // A step subtracts q * y, where q is the quotient, rounded to the nearest whole

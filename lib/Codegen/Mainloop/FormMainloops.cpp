@@ -363,7 +363,7 @@ struct FormMainloopsPass : pit::impl::PitFormMainloopsBase<FormMainloopsPass> {
       return;
     Location loc = getOperation().getLoc();
     if (!vectorWidth) {
-      // Whatever fits the oldest GPU fits all.
+      // A tile that fits the oldest GPU fits all.
       FailureOr<GpuTarget> target =
           chip.empty() ? FailureOr<GpuTarget>(getOldestGpuTarget())
                        : getGpuTarget(loc, chip);

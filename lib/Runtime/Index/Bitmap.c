@@ -267,7 +267,7 @@ pit_status pit_index_from_bitmap(pit_index_builder *builder,
   pit_status status = pit_bitmap_check(builder->context, bitmap);
   if (status != PIT_OK)
     return status;
-  // Whatever it was made of, the bitmap is all there is now.
+  // The bitmap alone is left of the data that it was made of.
   const pit_selection selection = pit_selection_of_bitmap(bitmap);
   return bitmap->on_device
              ? pit_builder_run_on_device(builder, spec, &selection, index)

@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-/// The state that a frame and a graph share. Whoever lets go last frees it: the
+/// The state that a frame and a graph share. The last owner frees it: the
 /// driver calls back from a thread of its own, maybe after the context's end.
 typedef struct pit_cuda_capture {
   _Atomic int32_t owners;

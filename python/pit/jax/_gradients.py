@@ -190,7 +190,7 @@ def spread(found, have, letters, shape):
 
 def of_convolution(op, inputs, grad, needs, shapes):
     """Sparse convolutions where something tells zeros apart, else JAX's own gradients.
-    What a mask does not select counts as zero, and gets none."""
+    Elements that a mask does not select count as zero, and get none."""
     mark = selector_of(op)
     grads = [None, None]
     for i in range(2):
@@ -219,7 +219,7 @@ def of_convolution(op, inputs, grad, needs, shapes):
 
 
 class TOOLS:
-    """What ops/_conv_gradients.py needs of JAX."""
+    """The functions of JAX that ops/_conv_gradients.py needs."""
 
     permute = staticmethod(jnp.transpose)
     broadcast = staticmethod(jnp.broadcast_to)

@@ -35,7 +35,7 @@ PARAMETERS = ("name", "text", "numbers")
 
 @dataclass(frozen=True)
 class Traced:
-    """What a function of pit.jit calls for arguments that are no memory."""
+    """The program that a function of pit.jit calls for arguments that are no memory."""
 
     entry: object
 

@@ -19,7 +19,7 @@ WEIGHTS = 3  # is the number of the first one among the arguments
 
 
 def gradients(op, inputs, grad, needs):
-    """Of each argument of `op`, which is an Experts; None where `needs` has False."""
+    """Gradients of each argument of `op`, an Experts; None where `needs` has False."""
     layouts = (*["ekf"] * (len(inputs) - WEIGHTS - 1), "efn")
     wanted = (*needs[:2], *needs[WEIGHTS:])
     backward = _op.make(ExpertsBackward, op.activation, op.gated, layouts, wanted, recompute=True)
@@ -29,7 +29,7 @@ def gradients(op, inputs, grad, needs):
 
 
 def gradients_of_product(joint, inputs, grad):
-    """Those that a JointGradients computes, in its order."""
+    """The gradients that a JointGradients computes, in its order."""
     others = [inputs[i] for i in joint.read if i >= 0]
     operands = _avals.alike([grad.astype(others[0].dtype), *others])
     return primitive.bind(*operands, op=joint, layer=None)

@@ -40,7 +40,7 @@ class Found(dict):
 
 @dataclass(frozen=True)
 class Scores(Op):
-    """What programs of attentions are made of. `select` says what the last argument is: a mask, an
+    """The parts of programs of attentions. `select` is the kind of the last argument: a mask, an
     index, blocks of a mask, or None. `mask`, `bias` have the dims of a mask and of a bias as letters,
     "1" where all have the same."""
 
@@ -105,7 +105,7 @@ class Scores(Op):
         return found
 
     def stored_names(self):
-        """Those of a cache, whose keys and values are computed as they are read; or all of 8 bits."""
+        """The arguments of a cache, whose keys and values are computed as they are read; or all of 8 bits."""
         if self.quantized:
             return ("q", "k", "v", "bias", "alibi", "sink_logits", "q_scale", *SCALES)
         return ("k", "v", *SCALES) if self.narrow or self.scales != (None, None) else ()
@@ -265,7 +265,7 @@ class Scores(Op):
         return products, self.selected(builder, found, scores, letters)
 
     def find_ranges(self, builder, found):
-        """What is known of the sequence of each query, or each key where loops go along queries."""
+        """Facts about the sequence of each query, or of each key where loops go along queries."""
         sides = [found["cu_seqlens"][0], found["cu_seqlens_of_keys"][0]]
         letter = self.outer
         arrays = _sequences.ranges(builder, *(sides if letter == "m" else sides[::-1]),

@@ -1,6 +1,6 @@
 """How an op runs once for a batch of calls (vmap of torch and JAX): a sum of products
 gets one more dimension, and rows of images, tokens or padded batches become more rows.
-Where neither works one call follows the other.
+If neither works, one call follows the other.
 """
 
 import functools
@@ -19,7 +19,7 @@ LETTERS = "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
 
 @dataclass(frozen=True)
 class Place:
-    """Where an array has the dimension of the batch. If it is `merged`, that and the
+    """The place of the batch's dimension in an array. If it is `merged`, that and the
     next one are one dimension."""
 
     position: int = 0
@@ -86,7 +86,7 @@ def shift(mark):
 
 
 def fold_tokens(op, given):
-    """Where tokens are routed, more of them."""
+    """A batch of routed tokens is more tokens."""
     selector = selector_of(op)
     if selector is None or selector.source != "routing" or selector.operand < 0:
         return None
@@ -94,7 +94,7 @@ def fold_tokens(op, given):
 
 
 def fold(op, given, name, output):
-    """The batch becomes part of the dimension `name`. What does not have that can have no
+    """The batch becomes part of the dimension `name`. An op without that can have no
     batch."""
     dims = [argument.dims for argument in op.arguments()]
     if name not in output or any(each and name not in d for each, d in zip(given, dims)):

@@ -39,7 +39,7 @@ class Conv2d(Op):
     name = "conv2d"
 
     def letters(self):
-        """Of images and filters; a filter of a group has the channels i."""
+        """The dims of images and filters; a filter of a group has the channels i."""
         images, filters, _, _ = LAYOUTS[self.layout]
         return images, filters if self.groups == 1 else filters.replace("c", "i")
 

@@ -48,7 +48,7 @@ class Convolution(Op):
         return result_extents(sizes, self.stride, self.padding, self.dilation)
 
     def phases(self, sizes):
-        """Those of rows and those of columns."""
+        """The phases of rows, and those of columns."""
         return [phases(self.stride[i], self.dilation[i], self.padding[2 * i], sizes["hw"[i]],
                        sizes["rt"[i]]) for i in range(2)]
 
@@ -240,7 +240,7 @@ class SparseConv2d(Points):
 @kind
 @dataclass(frozen=True)
 class ImageGradient(Points):
-    """Of images (n, h, w, c), from that of the result (n, p, q, f) and weights (r, t, c, f)."""
+    """The gradient of images (n, h, w, c), from that of the result (n, p, q, f) and weights (r, t, c, f)."""
 
     image: tuple = (1, 1)  # height and width
 
@@ -298,7 +298,7 @@ class ImageGradient(Points):
 @kind
 @dataclass(frozen=True)
 class FilterGradient(Convolution):
-    """Of filters (r, t, c, f), from images (n, h, w, c) and the gradient of the result
+    """The gradient of filters (r, t, c, f), from images (n, h, w, c) and the gradient of the result
     (n, p, q, f). `by_grad`: the zeros of the gradient are skipped, not those of the images. Its
     dims are in an order of "rtcf"."""
 

@@ -136,7 +136,7 @@ class WantedConv2d(Conv2d):
 
 
 class Index:
-    """What a mask, a vector, selects."""
+    """The selection of a mask, a vector."""
 
     def __init__(self, builder, mask):
         self.builder = builder

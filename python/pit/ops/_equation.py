@@ -1,4 +1,4 @@
-"""What the equation of an einsum says, and which of its operands have zeros."""
+"""The equation of an einsum, and the operands that have zeros."""
 
 import string
 

@@ -1,4 +1,4 @@
-"""What pit would do with a call, and why."""
+"""The plan that pit would make of a call, and why."""
 
 import html
 import re
@@ -32,7 +32,7 @@ class Candidate:
 
 
 class Explanation:
-    """What pit.explain found: `candidates` for the zeros of this call's arrays,
+    """The result of pit.explain: `candidates` for the zeros of this call's arrays,
     `variants` among which the compiled program chooses at each call, all `remarks` of
     the compiler, and the program itself: `show(level)`."""
 
@@ -99,7 +99,7 @@ def read_candidates(lines):
 
 
 def read_variants(lines):
-    """What the compiled program chooses among, as "32x1 along axis 1"."""
+    """The variants that the compiled program chooses among, as "32x1 along axis 1"."""
     for line in lines:
         if "chooses at run time: dense" in line:
             return ["dense", *(f"{tile.replace(', ', 'x')} along axis {axis}"
@@ -112,7 +112,7 @@ def milliseconds(match):
 
 
 def explain(function, *args, **kwargs):
-    """What pit would do with a call of one of its ops, and why.
+    """The plan that pit would make of a call of one of its ops, and why.
 
         print(pit.explain(pit.matmul, x, w))
         pit.explain(pit.matmul, x, w).show(level=3)

@@ -1,4 +1,4 @@
-"""What the last queries pay to each key: their softmax, as rows of which a column is a key, and a diagonal
+"""The attention of the last queries to each key: their softmax, as rows of which a column is a key, and a diagonal
 a distance from the query."""
 
 from dataclasses import dataclass

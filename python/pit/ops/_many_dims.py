@@ -44,7 +44,7 @@ def follow(inputs, output, alone, kinds):
 
 
 def sizes_of(inputs, operands):
-    """Of each letter, if all operands agree."""
+    """The size of each letter, if all operands agree."""
     sizes, seen = {}, {}
     for i, (letters, array) in enumerate(zip(inputs, operands)):
         if len(array.shape) != len(letters):
@@ -60,7 +60,7 @@ def sizes_of(inputs, operands):
 
 
 def letters_alone(inputs, output, sparse, source, selector, hinted):
-    """What stays as it is, since a selector or a hint is about these dims one by one."""
+    """The dims that stay as they are, since a selector or a hint is about these one by one."""
     alone = ""
     for operand in read_sparse("einsum", sparse, len(inputs)):
         letters = output if operand < 0 else inputs[operand]

@@ -20,7 +20,7 @@ MASKED_MLP = Shortcut(6)
 
 @dataclass(frozen=True)
 class Block(Op):
-    """What the programs of such a layer are made of. In the text's dims T and N number blocks of
+    """The parts of the programs of such a layer. In the text's dims T and N number blocks of
     tokens and of neurons, of i and j elements."""
 
     activation: str
@@ -61,7 +61,7 @@ class Block(Op):
         return any(isinstance(sizes[d], int) and sizes[d] == 0 for d in "tTfN")
 
     def by_blocks(self, builder, mask, sizes, carried, body):
-        """What `body(block, carried)` makes of tensors that are updated for each block of tokens."""
+        """The results of `body(block, carried)` for tensors that are updated for each block of tokens."""
         each, wide = (quotient(builder, sizes[whole], sizes[parts]) for whole, parts in ("tT", "fN"))
 
         def of_block(at, carried):
@@ -101,7 +101,7 @@ class Selected:
         return self.builder.put(value, whole, (self.start, 0), value.dims)
 
     def pack(self, value, names):
-        """What is selected of a tensor along its dim f, and the names of the dims: L blocks of j."""
+        """The selected part of a tensor along its dim f, and the names of the dims: L blocks of j."""
         at = names.index("f")
         value = self.builder.expand(value, at, self.count, self.wide)
         dims = (self.blocks, *(d for i, d in enumerate(value.dims) if i != at))

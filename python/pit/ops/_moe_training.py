@@ -23,7 +23,7 @@ JOINED = ("", "halves", "pairs")
 
 
 class Layer(Op):
-    """What both programs are made of. `layouts` say the order of dims in memory of each weight:
+    """The parts of both programs. `layouts` have the order of dims in memory of each weight:
     ("ekf", "ekf", "efn") are (experts, in, out). `joined` is one of JOINED. `activation` is a
     name or a formula. With `biases` each weight has one, (experts, out)."""
 

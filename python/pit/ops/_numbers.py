@@ -20,7 +20,7 @@ def whole(op, name, value, least=1, what=""):
 
 
 def real(op, name, value, positive=False):
-    """An option as a float; None stays None. What is an array would be read of its device."""
+    """An option as a float; None stays None. An array would be read from its device, and is refused."""
     if value is None:
         return None
     if not isinstance(value, (int, float)) and not isinstance(value, numbers.Real):

@@ -1,4 +1,4 @@
-"""What an op is, and how a call of it finds its compiled program.
+"""Ops, and how a call of one finds its compiled program.
 
 An `Op` is what a call asks for, without its arrays: an equation, which operand is
 sparse and what says so, a stride. Equal ones are one object (`make`). With the
@@ -161,7 +161,7 @@ class Op:
 
     @functools.cached_property
     def plans(self):
-        """What calls of it were planned for, so far."""
+        """The plans of its calls, so far."""
         return _call.extension().Plans()
 
 
@@ -192,7 +192,7 @@ def decode(text):
 
 
 def restore(value):
-    """What JSON made of a field."""
+    """A field from its JSON."""
     if isinstance(value, list):
         return tuple(map(restore, value))
     if isinstance(value, dict):
@@ -289,7 +289,7 @@ def match(op, arguments, infos):
 
 
 def expect_positions(op, argument, info, sizes, given_by):
-    """What is packed by an index is as long as that has positions."""
+    """A packed vector is as long as its index has positions."""
     if any(size != 1 for size in info.index[0]):
         raise Error(f"{op.name}: {argument.name} has micro-tiles of {shown(info.index[0])}; what "
                     "is packed by it consists of single elements, micro_tile (1, ..., 1)")
@@ -520,9 +520,10 @@ def run_packed(planned, entry, arrays, out):
 
 
 class Shortcut:
-    """What a function like pit.linear asks first. `run((out, *arrays, *options))`, where
-    None is an array that is not given, returns the result, or NotImplemented unless
-    `add` has told the op for such options and ranks, and that was called on such arrays."""
+    """The way of a call that was made before, which a function like pit.linear tries first.
+    `run((out, *arrays, *options))`, where None is an array that is not given, returns the
+    result, or NotImplemented unless `add` has told the op for such options and ranks, and
+    that was called on such arrays."""
 
     def __init__(self, arrays):
         self.arrays = arrays

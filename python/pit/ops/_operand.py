@@ -37,7 +37,7 @@ def constant(x):
 
 
 def makes_op(function):
-    """Keeps the ops that a function makes. While torch.compile traces a caller, they
+    """Keeps the ops that a function makes. Under torch.compile, which traces a caller, they
     are strings instead (Op.encode), because a graph holds no objects."""
     make = functools.lru_cache(maxsize=4096, typed=True)(function)
 

@@ -14,8 +14,8 @@ SAME = "="  # the dims of keys' order, where it is that of queries
 
 
 def of_argument(op, order, sizes, pattern):
-    """The orders of queries and of keys as (arrays, letters of dims); none is a pair of Nones. Of one
-    for both there is one array."""
+    """The orders of queries and of keys as (arrays, letters of dims); none is a pair of Nones. An order
+    for both is one array."""
     if order is None:
         return (None, None), (None, None)
     is_pair = isinstance(order, (tuple, list))

@@ -16,7 +16,7 @@ ROWS = "r"  # of what is packed: batch * positions
 
 
 class Layers(Op):
-    """What both programs are made of. `layouts` say the order of dims in memory of w1, "fk" or
+    """The parts of both programs. `layouts` have the order of dims in memory of w1, "fk" or
     "kf", and of w2, "nf" or "fn"; `biases` whether there are b1 and b2."""
 
     def arguments(self):
@@ -98,7 +98,7 @@ class PaddedForward(Layers):
 @dataclass(frozen=True)
 class PaddedBackward(Layers):
     """The gradients that `needs` asks for, of x, w1, w2, and the biases that there are, from what
-    the forward kept. Those of weights have their layout."""
+    the forward kept. Gradients of weights have their layout."""
 
     activation: str
     biases: tuple

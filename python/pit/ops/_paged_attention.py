@@ -135,7 +135,7 @@ def paged_op(*fields):
 
 
 def is_on_gpu(x):
-    """Where a call will run, as far as that is known before."""
+    """The device that a call will run on, as far as that is known before."""
     if hasattr(x, "is_cuda"):
         return x.is_cuda
     module = type(x).__module__

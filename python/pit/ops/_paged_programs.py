@@ -1,6 +1,6 @@
 """The tile program of pit.paged_attention. Its steps read keys where a table says that their pages
-lie; a number in memory ends the loop. Where few sequences would leave most of a machine idle, the
-keys of one are split, and what the parts have is combined by the logarithms of their sums.
+lie; a number in memory ends the loop. If few sequences would leave most of a machine idle, the
+keys of one are split, and the results of the parts are combined by the logarithms of their sums.
 
 Rows are the queries of all heads that share keys: head r // M, query r % M, as they lie in q.
 """
@@ -31,7 +31,7 @@ def keys_of(cache, scale, page, start, g, T, S, heads, dims, wide, type_):
 
 
 def scores_of(q, keys, page, start, rows, length, T, M, scale, softcap, causal, window):
-    """Of keys from `start` on; -inf where a key does not count."""
+    """Scores of keys from `start` on; -inf where a key does not count."""
     s = tile.dot(q, keys.T) * scale
     if softcap is not None:
         s = tile.tanh(s * (1.0 / softcap)) * softcap
@@ -54,7 +54,7 @@ def finite(top):
 
 
 class Constants(typing.NamedTuple):
-    """What a program is made for, beside the types of its arguments."""
+    """The constants of a program, beside the types of its arguments."""
 
     S: int  # places of a page
     T: int  # keys of a step's product

@@ -30,7 +30,7 @@ def arrange(builder, value, order, have, want, apart=()):
 
 
 def loop(builder, count, step, sums, body):
-    """What `body(number, sums)` makes of sums, a tensor or several, in each of the iterations up
+    """The results of `body(number, sums)` for sums, a tensor or several, in each of the iterations up
     to a dim. They are updated in place."""
     single = not isinstance(sums, list)
     values = [sums] if single else sums
@@ -208,7 +208,7 @@ def of_phase(builder, images, names, rows, columns, stride):
 
 
 def view(builder, grid, row, pair, sign):
-    """What each pixel meets by each point of a pair of phases, in a row of column blocks whose first
+    """The elements that each pixel meets by each point of a pair of phases, in a row of column blocks whose first
     pixel has all that is reached before it: (column blocks, pixels, r, t, of a column block)."""
     rows, columns = pair
     column_blocks, length, wide = row.dims

@@ -2,7 +2,7 @@
 
 
 class Places:
-    """Where queries and keys stand, in a body of ops whose loops are `letters`; `given` has elements of
+    """The places of queries and keys, in a body of ops whose loops are `letters`; `given` has elements of
     `found` by name. Each value is computed once."""
 
     def __init__(self, op, body, letters, found, given):
@@ -26,7 +26,7 @@ class Places:
         return self.body.emit(f"arith.subi {a}, {b} : index")
 
     def place(self, letter):
-        """Of a query or a key, among the keys, or where `outer` is that of keys among the queries."""
+        """The place of a query or a key among the keys, or among the queries where `outer` is that of keys."""
         op = self.op
         if op.packed and letter == op.outer:
             return self.index_of("places")

@@ -40,7 +40,7 @@ def masked_equation_of_matmul(rank_a, rank_b, sparse):
 
 
 def mask_of_rows(form, mask, lead):
-    """What a mask, of a form_of_mask, selects of a tensor of tokens, said of its rows: the form
+    """The selection of a mask, of a form_of_mask, of a tensor of tokens, for its rows: the form
     and a mask that has dims `lead`, as tokens have, before the last; or one that all tokens
     share, with None for a form that has no rows."""
     if form is None or not any(form[:-1]):
@@ -67,7 +67,7 @@ def as_matrix(x):
 
 @constant_in_graphs
 def dynamic_of_rows(name, dynamic, rank):
-    """What dynamic= says of a tensor of so many dims, for one of rows."""
+    """The dynamic= of rows, from that of a tensor of so many dims."""
     if not isinstance(dynamic, str):
         return dynamic
     _einsum.check_dynamic(name, dynamic, BATCH[: rank - 2] + "mkn")
@@ -106,7 +106,7 @@ def run_on_rows(name, op, arrays, positions, out, width):
 
 
 def broadcast_batches(a, b):
-    """The operands with batch dims of size 1 as the other one has them. Those in front are left
+    """The operands with batch dims of size 1 as the other one has them. Dims in front are left
     out, which copies nothing."""
     leads, found = [tuple(x.shape[:-2]) for x in (a, b)], []
     for x, own, other in ((a, *leads), (b, *reversed(leads))):

@@ -185,7 +185,7 @@ def sigmoid(b, x):
 
 @language
 def bits(b, x):
-    """The bits of floats, as integers of as many, element by element. Those of f32 and f64 without
+    """The bits of floats, as integers of as many, element by element. Bits of f32 and f64 without
     a sign are in the order of the floats."""
     return ops.bits_of(b, x)
 

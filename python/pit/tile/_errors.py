@@ -7,7 +7,7 @@ from .._library import Error
 
 
 class SourceError(Error):
-    """What is wrong with a function of `pit.jit`, and where: `path`, `line` and
+    """A mistake in a function of `pit.jit`, and its place: `path`, `line` and
     `column` (from 1) of the Python source. The message has the line's text and a
     caret below the place."""
 
@@ -41,7 +41,7 @@ DIAGNOSTIC = re.compile(r"(?P<path>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?P<k
 
 
 def with_sources(diagnostics):
-    """What the compiler says, where it has places of Python with the text of their lines."""
+    """The compiler's messages; places of Python have the text of their lines."""
     shown = []
     for text in diagnostics.split("\n"):
         shown.append(text)

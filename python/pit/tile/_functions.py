@@ -94,7 +94,7 @@ def span(b, start, size):
 @language
 def listed(b, place):
     """Ids that a tensor of i32 lists, as a subscript: `tile.listed(order[h, i])` has as many as the
-    range `i`. Those behind the end are absent. What iterations of `forall` write by them are other
+    range `i`. Ids behind the end are absent. What iterations of `forall` write by them are other
     elements only if no list has an id twice."""
     expect(place, Place, "tile.listed takes a part of a tensor, as order[h, i]")
     tensor, *numbers = place.tensor, *place.subscripts
@@ -114,7 +114,7 @@ def listed(b, place):
 
 @language
 def coords(b, ids):
-    """The coordinates that a loop's variable, or ids, stand for: a tile of `index`. Those of absent
+    """The coordinates that a loop's variable, or ids, stand for: a tile of `index`. Coordinates of absent
     ids are -1."""
     return coordinates(b, ids)
 
@@ -155,7 +155,7 @@ def build_index(b, data, micro_tile, axis, source="values", shape=None, backgrou
 
 
 def check_source(data, type_, source, shape):
-    """What data an index is built from."""
+    """Checks the data that an index is built from."""
     elements = SELECTOR_TYPES.get(source)
     if elements and data.type.name not in elements:
         raise Mistake(f"{source} have elements of {' or '.join(elements)}, not {data.type.name}")
@@ -261,7 +261,7 @@ COMBINE = {"add": ("addf", "addi"), "mul": ("mulf", "muli"), "max": ("maximumf",
 @language
 def sread(b, place, pad=None):
     """Reads a part of a tensor, as `x[i, ids]`, into a tile. Numbers as subscripts drop their
-    dimension. What lies outside of the tensor, and absent ids, read `pad`, 0 unless given."""
+    dimension. Elements outside of the tensor, and absent ids, read `pad`, 0 unless given."""
     expect(place, Place, "tile.sread takes a part of a tensor, as x[i, k]")
     if pad is not None and not is_constant(pad):
         raise Mistake(f"pad is a constant, not {describe(pad)}")
@@ -273,7 +273,7 @@ def sread(b, place, pad=None):
 
 @language
 def swrite(b, place, value, combine=None):
-    """Writes a tile to a part of a tensor: `tile.swrite(c[i, j], t)`. What lies outside of the
+    """Writes a tile to a part of a tensor: `tile.swrite(c[i, j], t)`. The part outside of the
     tensor, and absent ids, is dropped. With `combine`, "add", "mul", "max", "min", "and",
     "or" or "xor", it is combined with what the tensor holds."""
     expect(place, Place, "tile.swrite takes a part of a tensor, as c[i, j]")

@@ -44,7 +44,7 @@ def jit(function):
     Parameters behind `*` are constants: the program is compiled for each of their values. One
     that is also the name of a size, and is not given, takes it from the arrays.
 
-    What the function does is written in the language of `pit.tile`. docs/TileLanguage.md has it.
+    The body of the function is in the language of `pit.tile`. docs/TileLanguage.md has it.
     Wrong programs raise `tile.SourceError`, which points at their line.
     """
     if not isinstance(function, types.FunctionType):
@@ -82,7 +82,7 @@ class Function:
         self._inspected = self._inspected_by_calls()
 
     def _inspected_by_calls(self):
-        """What of its arguments a call looks at: (number, whether at the element type, the
+        """The facts about its arguments that a call looks at: (number, whether at the element type, the
         dimensions whose sizes it takes)."""
         looks = []
         for number, parameter in enumerate(self.parameters):
@@ -128,7 +128,7 @@ class Function:
         return re.sub(r"\bargument (\d+)", name, message)
 
     def _key(self, arguments, constants):
-        """What programs are kept by. Sizes that are not constants are no part of it."""
+        """The key that programs are kept by. Sizes that are not constants are no part of it."""
         parts = []
         for number, look, dims in self._inspected:
             array = arguments[number]
@@ -159,7 +159,7 @@ class Function:
         return found
 
     def specialize(self, *arguments, **constants):
-        """The program for constants and arguments: arrays, or types as `tile.f16["M", 64]`. Those
+        """The program for constants and arguments: arrays, or types as `tile.f16["M", 64]`. Arguments
         whose types the parameters say may be left out."""
         if len(arguments) > len(self.parameters):
             raise Error(f"{self.__name__} takes {len(self.parameters)} arguments, not "
@@ -229,12 +229,12 @@ class Specialized:
         return self._pointing(lambda: _compiler.compile(self.mlir(True), **options))
 
     def artifact(self, emit, **options):
-        """What `pit.Compiler.artifact` makes of it: "so", "ptx", ..."""
+        """The function as `pit.Compiler.artifact` emits it: "so", "ptx", ..."""
         return self._pointing(
             lambda: _compiler.compiler().artifact(self.mlir(True), emit, **options))
 
     def explain(self, **options):
-        """What the compiler says of its choices, with their lines: which products run on tensor
+        """The compiler's remarks on its choices, with their lines: which products run on tensor
         cores, and why others do not. Options as of `compile`."""
         compiler = _compiler.compiler()
         self._pointing(lambda: compiler.artifact(
@@ -264,8 +264,8 @@ class Specialized:
 
 
 def find_traced(function, arguments, constants):
-    """What has an `entry` for arguments that are more than memory, as tracers of JAX; None:
-    there are none such."""
+    """The object with an `entry` for arguments that are more than memory, as tracers of JAX; None:
+    there are no such arguments."""
     if "jax" not in sys.modules:
         return None
     from ..jax import _programs
@@ -298,7 +298,7 @@ def device_key(array):
 
 
 def signature_of(function):
-    """What its def says, whatever the function says that it wraps."""
+    """The signature of its own def, not that of a function that it wraps."""
     return inspect.signature(function, follow_wrapped=False)
 
 

@@ -1,4 +1,4 @@
-"""What makes a function a part of the language. Such a function has a meaning inside of
+"""The mark of functions that are part of the language. Such a function has a meaning inside of
 `pit.jit` only: called there, its `_build` writes it, with the builder before the
 arguments."""
 

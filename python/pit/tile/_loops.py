@@ -49,7 +49,7 @@ class LoopVariable:
 
 @dataclass(eq=False)
 class Lost:
-    """What a name stands for where its value would be that of another iteration."""
+    """The value of a name where it would be that of another iteration."""
 
     reason: str
 
@@ -74,7 +74,7 @@ class Carried:
 
 @dataclass
 class Written:
-    """What the header of a loop needs of its body."""
+    """The facts about its body that the header of a loop needs."""
 
     before: list = field(default_factory=list)
     inside: list = field(default_factory=list)
@@ -239,7 +239,7 @@ class LoopWriter:
                 "tile.i32)")
 
     def finish(self, env, carried, tensors, places):
-        """What is carried, as the names before, inside and after the body; writes the
+        """The carried values, as the names before, inside and after the body; writes the
         pit.yield."""
         b = self.b
         written, unchanged = Written(), {}

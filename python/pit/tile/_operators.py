@@ -1,4 +1,4 @@
-"""What Python's operators, and functions of elements, do with numbers and tiles."""
+"""Python's operators, and functions of elements, on numbers and tiles."""
 
 import math
 import operator

@@ -1,4 +1,4 @@
-"""What a tile program reads of Python while it is written: globals, variables of enclosing
+"""The Python values that a tile program reads while it is written: globals, variables of enclosing
 functions, attributes of modules, defaults of functions that it calls.
 
 All of that are constants of the program. The invariant: the front end has these values from
@@ -53,7 +53,7 @@ pack = struct.Struct("<d").pack
 
 
 def key_of(value):
-    """What tells a constant from others: of equal ones (0.0 and -0.0, 1 and True) the text of a
+    """The identity of a constant: of equal ones (0.0 and -0.0, 1 and True) the text of a
     program differs, so == does not do."""
     kind = type(value)
     if kind is int or kind is bool or kind is str or value is None:
@@ -91,7 +91,7 @@ class Reads:
     # -- Reading --
 
     def variable(self, function, name):
-        """What a name stands for in a function, unless that has assigned it."""
+        """The value of a name in a function, unless that has assigned it."""
         code = function.__code__
         if name in code.co_varnames or name in code.co_cellvars:
             raise Mistake(f"{name} has no value here: the function assigns it, but not before")

@@ -1,4 +1,4 @@
-"""What a name stands for while a function is written: numbers, ranges of a
+"""The values of names while a function is written: numbers, ranges of a
 dimension, tensors, tiles."""
 
 from dataclasses import dataclass, field
@@ -112,7 +112,7 @@ class Place:
 
 @dataclass(eq=False)
 class Tile:
-    """A tile of static shape. What its elements are says `node`, a Leaf, Iota,
+    """A tile of static shape. The expression of its elements is `node`, a Leaf, Iota,
     Scalar, Op or Dot."""
 
     type: Type
@@ -229,7 +229,7 @@ def shape_text(shape):
 
 
 def describe(value):
-    """What a value is, as messages have it."""
+    """The kind of a value, as messages have it."""
     value = itself(value)
     if hasattr(value, "describe"):
         return value.describe()

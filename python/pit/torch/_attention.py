@@ -71,7 +71,7 @@ torch.library.register_vmap("pit::run_all", over_batch)
 
 
 def sum_to(found, shape):
-    """What the program leaves without dims of size 1."""
+    """The result of the program without dims of size 1."""
     return found.reshape(shape) if found.numel() == shape.numel() else found.sum().reshape(shape)
 
 

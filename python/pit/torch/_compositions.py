@@ -131,5 +131,5 @@ BY_NAME = {cls.__name__: function for cls, function in FUNCTIONS.items()}
 
 
 def run(op, arrays):
-    """Of an op by its string."""
+    """The setup of an op by its string."""
     return BY_NAME[kind_of(op)](op, arrays)

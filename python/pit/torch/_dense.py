@@ -22,7 +22,7 @@ def description(op):
 
 
 def run(op, arrays):
-    """Of an op by its string."""
+    """The dense form of an op by its string."""
     equation, has_bias, activation, dtype = description(op)
     operands = list(arrays)
     bias = operands.pop() if has_bias else None

@@ -1,5 +1,5 @@
 """How many operations torch's FlopCounterMode counts for the ops of pit: those of a dense
-program, as for torch's own. What zeros save is in pit.explain."""
+program, as for torch's own. pit.explain has the savings by zeros."""
 
 import math
 import sys

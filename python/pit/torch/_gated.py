@@ -28,7 +28,7 @@ def is_gated(module):
 
 
 def unknown(module):
-    """What of a module's code pit does not know, or None."""
+    """The part of a module's code that pit does not know, or None."""
     name = activation_of(module)
     return (_known.unknown_part(module, {*NAMES, name}, ())
             or _known.unknown_in(module, {*NAMES, name})

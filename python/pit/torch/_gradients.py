@@ -25,7 +25,7 @@ plans = {}  # what `saved` returns, by id of the op (which lives for ever) and n
 
 
 def saved(op, needs):
-    """What the gradients of an op need: numbers of tensors, and whether its result.
+    """The tensors that the gradients of an op need: numbers of tensors, and whether its result.
     `needs` has a bool for each tensor, which says that its gradient is wanted."""
     found = plans.get((id(op), needs))
     if found is None:
@@ -60,7 +60,7 @@ def in_orders(op, orders, inputs, shapes):
 
 
 def backward(op, inputs, output, grad, needs, shapes, orders=()):
-    """The gradient of each argument, None where `needs` has False. Those of operands lie in memory as
+    """The gradient of each argument, None where `needs` has False. Gradients of operands lie in memory as
     `orders`, which orders_of_memory has told, says of these: autograd would copy them, as that of a
     weight of (k, n) that a layer has as (n, k)."""
     if orders:
@@ -82,7 +82,7 @@ def backward(op, inputs, output, grad, needs, shapes, orders=()):
 @functools.lru_cache(maxsize=1024)
 def multilinear(op, bias):
     """An op without its activation, with or without its bias: a sum of products, linear in each
-    operand. What is known of the values of operands is not known of their tangents."""
+    operand. Facts about the values of operands do not hold for their tangents."""
     marks = tuple(replace(mark, assume=False, live_fraction=None) for mark in op.marks)
     return _op.unique(replace(op, marks=marks, activation=None, bias=bias))
 
@@ -257,7 +257,7 @@ def spread(found, have, letters, shape):
 
 class ConvRule:
     """Sparse convolutions where something tells zeros apart, else torch's own gradients.
-    Where pixels are selected by a mask, the others count as zero, and get none."""
+    If pixels are selected by a mask, the others count as zero, and get none."""
 
     @staticmethod
     def saved(op, needs):
@@ -316,7 +316,7 @@ class ConvRule:
 
 
 class WantedRule:
-    """What is not wanted is 0 whatever it is made of: its gradient goes nowhere. So the incoming
+    """An element that is not wanted is 0 whatever it is made of: its gradient goes nowhere. So the incoming
     gradient has zeros, which the gradients of a plain convolution skip."""
 
     saved = ConvRule.saved
@@ -329,7 +329,7 @@ class WantedRule:
 
 
 class TOOLS:
-    """What ops/_conv_gradients.py needs of torch."""
+    """The functions of torch that ops/_conv_gradients.py needs."""
 
     permute = staticmethod(torch.permute)
     broadcast = staticmethod(torch.broadcast_to)

@@ -103,7 +103,7 @@ def is_zero(node):
 
 
 def unknown_in(module, parts):
-    """What of a module's forward is not known, as the end of a sentence; None: all is."""
+    """The part of a module's forward that is not known, as the end of a sentence; None: all is known."""
     function = inspect.unwrap(type(module).forward)
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]

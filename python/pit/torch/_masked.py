@@ -76,7 +76,7 @@ class MaskedLinear(nn.Linear):
 
     @property
     def skips(self):
-        """What calls skip: "32x1", "1x*", "weights" or "nothing"."""
+        """The parts that calls skip: "32x1", "1x*", "weights" or "nothing"."""
         way, what = self._scan()
         if way in ("index", "forward"):
             return "x".join("*" if size == 0 else str(size) for size in what.micro_tile)

@@ -43,7 +43,7 @@ def is_block(module):
 
 
 def unknown_of_block(module):
-    """What of a block is not known, as the end of a sentence; None: all is."""
+    """The part of a block that is not known, as the end of a sentence; None: all is known."""
     expert = module.experts[0]
     names = names_of_expert(expert)
     if activation_name(expert) is None:
@@ -69,7 +69,7 @@ def is_experts(module):
 
 
 def unknown_of_experts(module):
-    """What of such a module is not known, as the end of a sentence; None: all is."""
+    """The part of such a module that is not known, as the end of a sentence; None: all is known."""
     cls = _known.promising_class(type(module))
     form = _experts.form_of(module, type(module))
     biases = [f"{name}_bias" for name in WEIGHTS] if form.bias else []
@@ -238,7 +238,7 @@ def as_one(tensors):
 
 
 def wholes(parameters):
-    """What the parameters of gates, ups and downs are views of."""
+    """The tensors that the parameters of gates, ups and downs are views of."""
     count = len(parameters) // 3
     found = []
     for i in range(3):

@@ -59,7 +59,7 @@ class Linear(nn.Linear):
         mask = self._buffers.get("mask")
         if mask is not None:
             return linear(x, weight, bias, sparse="weight", mask=mask)
-        # An encoder of torch makes nested tensors from a padding mask. Where ways are compared they are an error.
+        # An encoder of torch makes nested tensors from a padding mask. A comparison of ways makes them an error.
         if isinstance(x, torch.Tensor) and x.is_nested and not _choice.is_first_wanted.get():
             return nn.functional.linear(x, weight, bias)
         if ways is None:
@@ -156,7 +156,7 @@ def lay_out(weight, exchanged):
 
 
 def make_dense(layer):
-    """What sparsify made, as it was."""
+    """Makes a layer that sparsify replaced as it was."""
     if type(layer) is Linear and layer._buffers.get("mask") is None:
         layer.__class__ = nn.Linear
         del layer.sparse

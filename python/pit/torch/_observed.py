@@ -1,4 +1,4 @@
-"""What torch's profilers and FlopCounterMode see of ops."""
+"""Ops as torch's profilers and FlopCounterMode see them."""
 
 import torch
 

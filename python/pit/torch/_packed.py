@@ -36,7 +36,7 @@ class Block:
 
 
 class Lists:
-    """Where the weights of each output are: `counts` of them, i32, at `columns`, i32, those of
+    """The places of the weights of each output: `counts` of them, i32, at `columns`, i32, those of
     one output after those of the one before, and ascending. Both are read where they are."""
 
     def __init__(self, name, counts, columns, in_features, outputs=None):
@@ -156,7 +156,7 @@ class OfWeights:
         self.total, self.more = weights.new_empty(2, most, dtype=_run.TORCH_TYPES[type_])
 
     def add(self, block, i, part):
-        """What some rows add, the i-th of the batch's, of which the last come last."""
+        """The sums of some rows, the i-th of the batch's, of which the last come last."""
         target = self.made[block.weights]
         total = target if target.dtype == self.total.dtype else self.total[: len(target)]
         found = self.more[: len(target)] if i else total

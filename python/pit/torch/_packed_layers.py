@@ -44,7 +44,7 @@ class PackedLayer(nn.Module):
         return y.reshape(*x.shape[:-1], self.out_features)
 
     def lists(self, outputs=None):
-        """What programs read of the columns as they are now; an index for `outputs` of them."""
+        """The arguments of programs for the columns as they are now; an index for `outputs` of them."""
         name, columns = type(self).__name__, self.columns
         if columns.dtype != torch.int32 or not columns.is_contiguous():
             raise Error(f"{name}: columns is of {columns.dtype} with strides {columns.stride()}; it must be "
@@ -56,7 +56,7 @@ class PackedLayer(nn.Module):
         return self._listed[1]
 
     def state(self):
-        """What changes when the lists do."""
+        """The fields that change when the lists do."""
         return version_of(self.columns), self.columns.data_ptr()
 
     def __getstate__(self):

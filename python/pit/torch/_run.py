@@ -99,7 +99,7 @@ def expect_index(ctx):
 
 
 def gradients(ctx, grad, needs):
-    """Of each tensor, None where `needs` has False."""
+    """The gradient of each tensor, None where `needs` has False."""
     if grad is None:
         return [None] * len(ctx.shapes)
     saved = list(ctx.saved_tensors)
@@ -117,7 +117,7 @@ def gradients(ctx, grad, needs):
 
 
 def tangent(ctx, tangents):
-    """Of the result, from those of the tensors, None where one has none."""
+    """The tangent of the result, from those of the tensors, None where one has none."""
     *inputs, output = ctx.saved_tensors
     if ctx.index is not None:
         expect_index(ctx)
@@ -253,7 +253,7 @@ def run_by(apply, op, arrays, out, forward=False):
 
 @constant_in_graphs
 def exports_to_onnx():
-    """Whether torch.onnx.export runs. What that knows it by is imported then alone."""
+    """Whether torch.onnx.export runs. The module that torch knows it by is imported only then."""
     # Not the other way round: that would go through all modules of the process.
     return not sys.modules.keys().isdisjoint(ONNX_MODULES) and torch.onnx.is_in_onnx_export()
 
@@ -302,7 +302,7 @@ def handle_of(op, arrays):
 
 
 def autocast(arrays, stored=()):
-    """What torch's own products do: floats other than f64 become autocast's type; `stored` ones are
+    """Autocast as torch's own products have it: floats other than f64 become autocast's type; `stored` ones are
     other arguments, as they lie in memory."""
     device = arrays[0].device.type
     if device == "meta" or not torch.is_autocast_enabled(device):

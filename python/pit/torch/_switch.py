@@ -34,7 +34,7 @@ def activation_of(expert):
 
 
 def unknown(module):
-    """What of the experts is not known, as the end of a sentence; None: all is."""
+    """The part of the experts that is not known, as the end of a sentence; None: all is known."""
     if activation_of(next(iter(module.values()))) is None:
         return "its experts have an activation that pit does not know"
     return None if weights_of(module) else "its experts differ, have hooks, or share weights"

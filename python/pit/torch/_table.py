@@ -1,4 +1,4 @@
-"""What sparsify prints."""
+"""The table that sparsify prints."""
 
 import re
 from dataclasses import dataclass, replace
@@ -52,7 +52,7 @@ def fold(rows):
 class Table:
     """A row for each layer, and `speed_up` of the whole model with those that were
     taken (1.0 if none was): `table[0].taken`, `len(table)`, a loop over rows,
-    `table.columns()` for a data frame. What it prints has one line for layers that differ in their
+    `table.columns()` for a data frame. The printed form has one line for layers that differ in their
     numbers alone: `layers.*.fc2 (24)`, with means."""
 
     HEADINGS = ("layer", "shape", "rows", "zeros", "of weight", "of gradient", "rule", "us", "us by pit",

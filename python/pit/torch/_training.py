@@ -77,7 +77,7 @@ def backward_op(op, needs):
 
 
 def gradients(op, inputs, kept, grad, needs):
-    """Of each argument, None of those that need none; weights are as they are stored."""
+    """The gradient of each argument, None of those that need none; weights are as they are stored."""
     selector = SELECTOR[type(op)]
     wanted = (*needs[:selector], *needs[selector + 1:])
     if not any(wanted):

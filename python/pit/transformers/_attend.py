@@ -76,7 +76,7 @@ def is_plain(module, options):
 
 
 def implied(module, query, key, options):
-    """What no mask stands for: all keys, or those up to the query."""
+    """The keys that count without a mask: all, or those up to the query."""
     causal = options.get("is_causal")
     causal = getattr(module, "is_causal", True) if causal is None else causal
     if query.shape[2] == 1 or not causal:
@@ -194,7 +194,7 @@ def forward(module, query, key, value, attention_mask, **options):
 
 
 def form_of(mask):
-    """What of a mask makes another program."""
+    """The facts about a mask that make another program."""
     if not isinstance(mask, Mask):
         return mask is None or mask.dtype
     return (mask.causal, mask.window, mask.chunk, mask.lengths is None, mask.kept is None)

@@ -37,7 +37,7 @@ class Keys:
         return Keys(*made, counts, places)
 
     def between(self, first, last):
-        """Those of these positions."""
+        """The keys of these positions."""
         there = torch.arange(self.places.shape[1], device=self.places.device) < self.counts[:, None]
         skipped = (there & (self.places < first)).sum(1)
         counts = (there & (self.places < last)).sum(1) - skipped
@@ -192,7 +192,7 @@ def kept_layer(cache, number, name):
 
 
 class Packed:
-    """What a layer gets for its cache in a call whose tokens are packed."""
+    """The stand-in for a layer's cache in a call whose tokens are packed."""
 
     def __init__(self, cache, padding, name):
         self.cache, self.padding, self.name = cache, padding, name

@@ -159,7 +159,7 @@ def mask(batch_size, q_length, kv_length, q_offset=0, kv_offset=0,
          mask_function=masks.causal_mask_function, attention_mask=None, local_size=None,
          allow_is_causal_skip=True, allow_is_bidirectional_skip=False, use_vmap=False, device="cpu",
          **kwargs):
-    """What attentions of "pit" get: a Mask; None where a model's attention knows by itself."""
+    """The mask for attentions of "pit": a Mask; None where a model's attention knows by itself."""
     if isinstance(attention_mask, Mask):
         return attention_mask  # made before, as `generate` does
     there = masks.prepare_padding_mask(attention_mask, kv_length, kv_offset)

@@ -8,7 +8,7 @@ from . import _attention, _kept, _masks, _unpadded
 
 
 class SkippingLayer(_skipping.Skipping):
-    """A layer of a decoder: the kept tokens of a sequence see each other alone, in their order. Those of
+    """A layer of a decoder: the kept tokens of a sequence see each other alone, in their order. Tokens of
     earlier calls lie in a cache, of which the layer gets a stand-in (_kept.Packed)."""
 
     def attention(self):

@@ -204,7 +204,7 @@ def unpad(model, measured=True):
     Only the positions that are there are computed, from the embeddings to the last layer; what
     follows that, as a head, then sees results that are 0 elsewhere. A call runs as before that has no
     padding, keeps keys and values for generation (`use_cache`), returns attentions, recomputes
-    layers in `backward`, or is traced. While `measured`, the first calls of each kind (how many positions
+    layers in `backward`, or is traced. With `measured`, the first calls of each kind (how many positions
     there are, and which part of them) take turns, and the faster way computes the later ones: for
     short texts on a GPU the host's time counts. `attn_implementation` is "sdpa", "eager" or "pit". A small batch
     is run both ways first: where results agree only if padding is on the right, as those of a

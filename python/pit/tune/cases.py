@@ -1,4 +1,4 @@
-"""What is measured: products of several shapes, each by every rule and dense.
+"""The cases that are measured: products of several shapes, each by every rule and dense.
 
 A shape stands for a size of B, by the caches, and for many or few rows of A. Micro-tiles
 of height h are measured on zeros in blocks of just that height, whole rows on whole rows.

@@ -22,7 +22,7 @@ interrupted run goes on where it was."""
 
 @dataclass(frozen=True)
 class Unit:
-    """What is measured at once."""
+    """The unit that is measured at once."""
 
     isa: str
     element: str

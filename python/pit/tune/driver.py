@@ -33,7 +33,7 @@ class Driver:
         self.call("cuStreamSynchronize", c_void_p(self.stream))
 
     def capture(self, launch):
-        """What `launch()` puts on the stream, as a graph that runs again."""
+        """The work that `launch()` puts on the stream, as a graph that runs again."""
         graph, replay = c_void_p(), c_void_p()
         self.call("cuStreamBeginCapture_v2", c_void_p(self.stream), 0)
         try:

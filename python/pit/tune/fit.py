@@ -113,7 +113,7 @@ def digits(value):
 
 
 def group_of(costs, rule, level):
-    """What a list takes; what was too little to be seen is not nothing."""
+    """The time of a list; a time too short to be seen is not 0."""
     return digits(max(costs.get(f"group {rule} {level}", 0), 1000))
 
 

@@ -37,7 +37,7 @@ LEAST_GRAPHS = 3
 
 @dataclass(frozen=True)
 class Unit:
-    """What is measured at once. The left operand is m x k, the right one k x n."""
+    """The unit that is measured at once. The left operand is m x k, the right one k x n."""
 
     element: str
     layout: str
@@ -103,7 +103,7 @@ def make_program(unit, rule):
 
 
 def make_mask(rng, shape, block, live_fraction):
-    """What is live in blocks, 0 for all there is, and how many blocks are."""
+    """The size of live blocks, 0 for all there is, and how many blocks are live."""
     h, w = (size or extent for size, extent in zip(block, shape))
     blocks = rng.random((-(-shape[0] // h), -(-shape[1] // w))) < live_fraction
     mask = np.repeat(np.repeat(blocks, h, axis=0), w, axis=1)
@@ -111,7 +111,7 @@ def make_mask(rng, shape, block, live_fraction):
 
 
 class Arguments:
-    """Of all programs of a unit: memory of the device, and the numbers in it."""
+    """The arrays of all programs of a unit: memory of the device, and the numbers in it."""
 
     def __init__(self, driver, unit):
         self.unit, self.rng = unit, np.random.default_rng(1)
@@ -206,7 +206,7 @@ def describe(unit, measured):
 
 
 def make_entry(element, layout, costs, heights):
-    """Of a table; None if the model found no micro-tile, or no dense program, to take time:
+    """An entry of a table; None if the model found no micro-tile, or no dense program, to take time:
     such an entry the compiler refuses."""
     wanted = VARIANTS[layout].get(element)
     variant = min(heights, key=lambda h: abs(np.log2(h / wanted))) if wanted else None

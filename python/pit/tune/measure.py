@@ -21,7 +21,7 @@ SURE = 0.01  # the standard error of a median, as a part of it
 
 @dataclass
 class Measured:
-    """Of one task: seconds of the median call, the quartiles' distance as a part of it, and
+    """The result of one task: seconds of the median call, the quartiles' distance as a part of it, and
     the mean number of live micro-tiles."""
 
     rule: int

@@ -1,4 +1,4 @@
-"""What was measured so far: a file of JSON that is replaced after every shape, so that an
+"""The measurements so far: a file of JSON that is replaced after every shape, so that an
 interrupted run goes on where it was."""
 
 import json

@@ -13,7 +13,7 @@
 namespace mlir::pit::cuda {
 
 /// The places of a thread's elements of an accumulator in the tile: element
-/// i * columns + j is at row rows[i] and column cols[j] (i32). Where there are
+/// i * columns + j is at row rows[i] and column cols[j] (i32). If there are
 /// several accumulators, the elements of one follow those of the one before.
 struct Fragment {
   SmallVector<Value> rows, cols;

@@ -3,8 +3,8 @@
 // If there are fewer outputs than threads, or if a reduction runs along
 // contiguous memory, the lanes of a group share out one output's reduction:
 // each starts from the combiner's identity, and their results are combined by
-// shuffles and, in groups of a whole block, through shared memory. What the op
-// gives for each element beside that, the lane that has the element stores.
+// shuffles and, in groups of a whole block, through shared memory. The lane
+// that has an element stores what else the op gives for it.
 //
 //===----------------------------------------------------------------------===//
 

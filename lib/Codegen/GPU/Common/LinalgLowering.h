@@ -69,8 +69,8 @@ private:
   llvm::SmallPtrSet<Operation *, 4> contractions;
 };
 
-/// Clones an op of a linalg op's body. What it loads at coordinates that the
-/// body computes reads as 0 where these lie outside.
+/// Clones an op of a linalg op's body. A load at coordinates that the
+/// body computes gives 0 where these lie outside.
 Operation *cloneBodyOp(OpBuilder &builder, Operation &op, IRMapping &mapping);
 
 /// Runs through memory without coordinates, if all operands of `op` have their

@@ -74,7 +74,7 @@ static bool isMinusOne(Value value) {
 }
 
 /// Is a coordinate, which is an index that was cast from `number` (i32), less
-/// than a size? As a number without a sign, what is negative is large. Those of
+/// than a size? A negative number is large without its sign. Numbers of
 /// 32 bits are compared so: that takes a third of the instructions.
 static Value isInside(Emitter &e, Value at, Value number, Value size) {
   if (!number)

@@ -1,8 +1,8 @@
 //===- PartialSums.h - Sums of blocks that share a tile ---------*- C++ -*-===//
 //
-// Blocks that share a tile, or the rows of a sum, write what they have to
-// memory. Those that add it up do so in the order of the splits, whichever
-// block it is: the same bits every time.
+// Blocks that share a tile, or the rows of a sum, write their parts to memory.
+// The blocks that add these up do so in the order of the splits: the same bits
+// every time.
 //
 //===----------------------------------------------------------------------===//
 

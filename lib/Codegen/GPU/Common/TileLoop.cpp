@@ -105,7 +105,7 @@ static std::optional<int64_t> findBand(ForallOp loop) {
 }
 
 /// In which order the iterations of the outermost loop are gone through. Tiles
-/// of mainloops are taken in the order of a raster. Where blocks take tiles as
+/// of mainloops are taken in the order of a raster. If blocks take tiles as
 /// they come, those with the most steps come first, of as many rows as the L2
 /// cache has room for. `extents` are the tiles along each dimension, `counts`
 /// those with rows joined.

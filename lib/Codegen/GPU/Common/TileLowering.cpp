@@ -1,8 +1,8 @@
 //===- TileLowering.cpp - SRead and SWrite by a block of threads ----------===//
 //
 // Each thread moves some runs of a tile's innermost dimension: runs of up to 16
-// bytes where that is contiguous in the tensor, single elements otherwise. What
-// lies outside of the tensor, and rows of absent ids, are padded (SRead) or
+// bytes where that is contiguous in the tensor, single elements otherwise.
+// Elements outside of the tensor, and rows of absent ids, are padded (SRead) or
 // skipped (SWrite).
 //
 //===----------------------------------------------------------------------===//
@@ -177,7 +177,7 @@ private:
     return {coordinates, exists};
   }
 
-  /// Ids may be of an index of a larger tensor. Those that are absent are not
+  /// Ids may be of an index of a larger tensor. Absent ids are not
   /// loaded: the first one stands in for them.
   Value coordinateOfId(const TileDimension &dim, Value i,
                        function_ref<void(Value)> require) {

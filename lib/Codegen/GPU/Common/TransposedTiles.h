@@ -22,7 +22,8 @@ namespace mlir::pit::cuda {
 /// The tiles of a kernel that are copied like that.
 class TransposedTiles {
 public:
-  /// Finds them. What transposes goes: each write has the buffer of the read.
+  /// Finds them. The transposing op goes: each write has the buffer of the
+  /// read.
   void take(RewriterBase &rewriter, func::FuncOp function);
 
   /// Lowers a read or a write of one, by the threads of a block. False: it is

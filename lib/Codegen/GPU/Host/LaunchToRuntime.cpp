@@ -33,7 +33,7 @@ using namespace mlir::pit::cuda;
 /// the machine idle where the groups of an index are of different size.
 static constexpr int64_t kBlocksPerMultiprocessor = 16;
 /// The same of a kernel that asks whether its variant is chosen: as many as a
-/// multiprocessor holds of 256 threads. Where it is not, the kernels after it
+/// multiprocessor holds of 256 threads. If it is not, the kernels after it
 /// wait until all of its blocks have left.
 static constexpr int64_t kBlocksThatAsk = 8;
 /// The blocks that add up rows: the reads of some are on their way while others
@@ -404,7 +404,7 @@ LogicalResult LaunchLowering::predicateKernels(LaunchOp launch) {
   return success();
 }
 
-/// Sets `condition`, what the kernels of the launch ask for. Where the host
+/// Sets `condition`, what the kernels of the launch ask for. If the host
 /// knows the variant, the launch is in a branch, and its kernels ask for
 /// nothing.
 void LaunchLowering::beginPredicate(LaunchOp launch) {

@@ -124,7 +124,7 @@ LogicalResult Freer::free(memref::DeallocOp op) {
 }
 
 /// Each memref is freed if its condition holds, and nothing that is retained is
-/// the same memory. What several calls have returned is not the same.
+/// the same memory. Results of several calls are not.
 LogicalResult Freer::free(bufferization::DeallocOp op) {
   Location loc = op.getLoc();
   builder.setInsertionPoint(op);

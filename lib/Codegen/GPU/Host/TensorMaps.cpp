@@ -172,7 +172,8 @@ Value LaunchedMaps::require() {
 
 /// Whether there are enough products for what is copied (i1): as many as the
 /// result has elements, times the extent along k. Which of them ids select is
-/// not known here. What one copied element asks for adds up over all of them.
+/// not known here. The products that each copied element needs add up over all
+/// of them.
 Value LaunchedMaps::copyPays() {
   Value least = constant(0), extent;
   llvm::SmallDenseSet<std::pair<Value, unsigned>> seen;

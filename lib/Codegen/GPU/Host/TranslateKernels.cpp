@@ -84,8 +84,8 @@ void leaveAsTheyAre(llvm::Module &module) {
   }
 }
 
-/// One module on its way. What uses MLIR's context, which may be of one thread,
-/// comes in steps of its own.
+/// One module on its way. The steps that use MLIR's context, which may be of
+/// one thread, are apart.
 class Translation : public LLVM::ModuleToObject {
 public:
   Translation(gpu::GPUModuleOp module, NVVM::NVVMTargetAttr target)

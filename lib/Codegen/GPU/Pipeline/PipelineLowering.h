@@ -169,8 +169,8 @@ void inOneThreadOfEachWarp(cuda::Emitter &e, function_ref<void()> body);
 Value offsetOf(cuda::Emitter &e, TileType tile, Value row, Value col);
 
 /// Runs instructions on registers, f32 or i32, and gives these; `others` are
-/// what the instructions only read. What comes behind, as the sums of a product
-/// behind the wait for it, reads no register before them.
+/// what the instructions only read. Code behind them, as of the sums of a
+/// product behind the wait for it, reads no register before them.
 SmallVector<Value> runAssembly(cuda::Emitter &e, const std::string &text,
                                ArrayRef<Value> registers,
                                ArrayRef<Value> others = {});

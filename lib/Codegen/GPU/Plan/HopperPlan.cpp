@@ -461,9 +461,9 @@ static OrRefusal<HopperPlan> planTile(const MainloopNest &nest, int64_t rows,
 
 /// In which orders a mainloop's tile may be computed: as it is or transposed,
 /// what is better first. With fewer rows than wgmma has, but enough columns for
-/// both consumers' 64, it is the latter, and also possible with as many. What
-/// was not measured is left as it is: tiles that no group of an index makes few
-/// rows of.
+/// both consumers' 64, it is the latter, and also possible with as many. Tiles
+/// that no group of an index makes few rows of were not measured, and are left
+/// as they are.
 static SmallVector<bool> ordersOf(const MainloopNest &nest) {
   MainloopOp mainloop = MainloopNest(nest).mainloop;
   if (!mainloop.getIndex() && !nest.chunks)

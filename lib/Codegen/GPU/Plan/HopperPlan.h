@@ -109,7 +109,7 @@ struct HopperPlan : KernelPlan {
   int64_t columnBlocks = 1; ///< of the result, that groups add to, at most
   int64_t rows = 0;      ///< of the result, of which a block keeps a bit each
   int64_t fillBytes = 0; ///< of what is copied to rows that no tile writes
-  /// Are the sums of a stage added to the others in f32? Those that wgmma makes
+  /// Are the sums of a stage added to the others in f32? Sums that wgmma makes
   /// of 8-bit floats have 14 bits, and scales are those of a step.
   bool addsStages = false;
 
@@ -153,7 +153,7 @@ struct HopperPlan : KernelPlan {
   bool streamsIds() const { return isSkinny && a.kIsGathered; }
   /// Steps that elements come ahead; their ids come twice as far.
   int64_t stepsAhead() const { return stages; }
-  /// Places for the ids of a step. While one is written, the ids of the steps
+  /// Places for the ids of a step. One is written, the ids of the steps
   /// ahead are on their way, and others are still read: of steps whose stages
   /// are not known to be full.
   int64_t idSlots() const { return llvm::PowerOf2Ceil(3 * stepsAhead()); }

@@ -40,7 +40,7 @@ public:
   gpu::GPUFuncOp run() {
     LaunchInfo info;
     info.threads = plan.threads();
-    // Of later tiles with fewer steps those that run at once would read other
+    // If later tiles have fewer steps, tiles that run at once would read other
     // rows.
     ForallOp tiles = matchMainloopNest(function)->forall;
     bool areTaken = plan.blocks == 1 && stepsDiffer(tiles) &&

@@ -22,9 +22,9 @@ struct HopperShared {
   /// Makes rings, whose barriers all threads of the block wait for.
   void makeRings(Emitter &e, MainloopOp mainloop, const HopperPlan &plan);
 
-  /// Addresses (i32); null: there is nothing there. Of what consumers stage, of
-  /// ids and elements of later steps, of scales, of the bits of rows, and of
-  /// what is copied to those that no tile writes.
+  /// Addresses (i32) of staged results, of ids and elements of later steps, of
+  /// scales, of the bits of rows, and of the copy for rows that no tile writes;
+  /// null: there is nothing there.
   Value results, ids, elements, scales, rows, fill;
   Value stages;   ///< the ring of the mainloop: views of a, then of b
   Value listed;   ///< full when the bits of rows are known

@@ -153,8 +153,9 @@ void HopperStore::store(HopperRows &rows, ArrayRef<Value> elements,
 //===----------------------------------------------------------------------===//
 
 /// Is a line of the tile shorter than what a warp stores together, and does it
-/// make up whole matrices of stmatrix? Of skinny tiles, which no two consumers
-/// share along n, and no blocks along k: there is nothing behind the line.
+/// make up whole matrices of stmatrix? Skinny tiles alone have such lines: no
+/// two consumers share them along n, no blocks along k, so nothing is behind
+/// the line.
 static bool hasShortLine(const HopperPlan &plan) {
   return plan.isSkinny && plan.perN() < kStoreColumns && plan.perN() % 16 == 0;
 }
@@ -307,8 +308,8 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
 /// from column `first` of the tile on: the edge, and results that are not
 /// aligned. Lanes store neighbours, which lie in the same sectors of memory.
 /// Its operands are computed in a loop that is not entered otherwise, so that
-/// it takes hardly any registers there. Of rows with ids it would, since these
-/// are loaded anew.
+/// it takes hardly any registers there. Rows with ids would take some, since
+/// these are loaded anew.
 void HopperStore::storeElements(HopperRows &rows, Value first,
                                 int64_t columns) {
   const TileDim &rowDim = dest.dims[plan.mDim], &colDim = dest.dims[plan.nDim];

@@ -2,9 +2,9 @@
 //
 // A consumer's warp has 16 rows of each of its wgmmas. Results go to memory 64
 // columns at a time: staged through shared memory, so that 128 bytes at once go
-// to each row, where the result's elements and strides allow. What is added to
-// sums of other groups atomically goes the same way. If the tile is transposed,
-// columns are what is a row in memory.
+// to each row, where the result's elements and strides allow. Sums that
+// are added to those of other groups atomically go the same way. If the tile is
+// transposed, columns are what is a row in memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ struct HopperLines {
   /// aligned.
   SmallVector<Value> offsets, exist;
   Value aligned;
-  /// The place along dimensions of one element, and whether it exists. Of
-  /// a transposed tile the lines in memory are columns.
+  /// The place along dimensions of one element, and whether it exists. The
+  /// lines of a transposed tile in memory are columns.
   Value fixed, exists;
 };
 

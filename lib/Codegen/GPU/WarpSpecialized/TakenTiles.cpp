@@ -23,7 +23,7 @@ TakenTiles::TakenTiles(Emitter &e, Value counters, int64_t producers,
                                      kNumbers * kNumberBytes, IntegerAttr());
 }
 
-/// Where the number of a use of the ring lies.
+/// The address of the number of a use of the ring.
 Value TakenTiles::place(Emitter &e, Value use) const {
   Value byte = e.mul(e.rem(use, kNumbers), kNumberBytes);
   return e.sharedPointer(e.add(numbers, byte));

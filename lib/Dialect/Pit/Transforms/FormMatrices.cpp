@@ -6,8 +6,9 @@
 // as well.
 //
 // A contraction whose operands have dims one after the other, or have none of
-// them, is the same one with a single dim in their place. Those element-wise
-// ops are collapsed with it: what expands the result comes after them. If one
+// them, is the same one with a single dim in their place. The element-wise
+// ops behind it are collapsed with it: the op that expands the result comes
+// after them. If one
 // of them cannot be, the dims stay.
 //
 //===----------------------------------------------------------------------===//

@@ -12,8 +12,8 @@
 // begin and end in OnlineTilerRanges.cpp, what a mark selects in
 // OnlineTilerSelection.cpp, what is computed along the axis in
 // OnlineTilerOps.cpp, of results of reductions in OnlineTilerRows.cpp, and
-// factors that are left to users of tiles in OnlineTilerScales.cpp. What is
-// stored another way before the loop is in OnlineTilerCopies.cpp.
+// factors that are left to users of tiles in OnlineTilerScales.cpp. Operands
+// that are stored another way before the loop are in OnlineTilerCopies.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,7 +60,7 @@ private:
     const ChainOp *op;
     SmallVector<Value> scalars;
   };
-  /// What stands for a value is `scale` times this tile, times `rowScale`.
+  /// A value stands as this tile, which `scale` and `rowScale` multiply.
   struct Tile {
     Value tensor;
     double scale = 1;

@@ -171,7 +171,7 @@ struct ScaledBody {
     return rowScales.lookup(old);
   }
   Value raw(Value old) { return mapping.lookupOrDefault(old); }
-  /// What is left of it if constants are left to whoever uses it.
+  /// The value but for constants, which are left to its users.
   Value withRows(Value old) {
     Value made = raw(old);
     for (Value row : rowScalesOf(old))

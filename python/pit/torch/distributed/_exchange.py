@@ -51,7 +51,7 @@ class Transport:
         return torch.empty((self.count + 2, width), dtype=dtype, device=device)
 
     def tell(self, said, index, role):
-        """Sends what is said of tokens, a row each. What each chunk has pending."""
+        """Sends what is said of tokens, a row each. The pending work of each chunk."""
         raise NotImplementedError
 
     def settle(self, rows):
@@ -101,7 +101,7 @@ class Exact(Transport):
 
 
 def with_nobody(said):
-    """What is said of tokens, and behind the last one of none."""
+    """Facts about tokens, and behind the last one about none."""
     return torch.nn.functional.pad(said, (0, 0, 0, 1), value=-1)
 
 

@@ -56,7 +56,7 @@ class Member:
 
     @contextlib.contextmanager
     def beside(self, rows):
-        """What is done to rows beside the current stream, behind what that has: on a GPU."""
+        """Work on rows beside the current stream, behind that stream's work: on a GPU."""
         if not rows.is_cuda:
             yield None
             return
@@ -75,7 +75,7 @@ class Member:
                            f"{type(error).__name__}: {error}")
 
     def reason(self):
-        """What ranks that failed have left, as the end of a sentence."""
+        """The traces of ranks that failed, as the end of a sentence."""
         found = []
         for rank in range(self.size):
             with contextlib.suppress(Exception):

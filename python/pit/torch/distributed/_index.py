@@ -67,19 +67,19 @@ class Whole:
         return self.count(chunk) if self.capacity is None else self.capacity
 
     def span(self, chunk):
-        """Where the slots for other ranks are."""
+        """The places of the slots for other ranks."""
         first = chunk * self.ranks * (self.capacity or self.length)
         return slice(first, first + (self.ranks - 1) * self.block(chunk))
 
     def taken(self, x, chunk, empty=0):
-        """What is sent of x, the same to each rank, with a value for slots that are empty."""
+        """The part of x that is sent, the same to each rank, with a value for slots that are empty."""
         first = min(self.tokens, chunk * self.length)
         rows = x[first: first + self.count(chunk)]
         more = self.block(chunk) - len(rows)
         return torch.nn.functional.pad(rows, (0, 0, 0, more), value=empty) if more else rows
 
     def middle(self):
-        """Where own tokens are cut in two: between chunks, if there are several."""
+        """The place where own tokens are cut in two: between chunks, if there are several."""
         return min(self.tokens, self.length * (self.chunks // 2)) if self.chunks > 1 else self.tokens // 2
 
     def add_up(self, home, own):
@@ -118,7 +118,7 @@ class Whole:
 
 
 class Index:
-    """Of one call on one rank.
+    """The index of one call on one rank.
 
     rows      (slots), i64: the token of each slot, `tokens` where a slot is empty
     place     (tokens, ranks), i32: the slot of a token's row for a rank. `slots` where there

@@ -69,7 +69,7 @@ class Step:
             place.copy_(unpack(rows, self.dtype))
 
     def home(self, role, width, device, dtype=None):
-        """Where rows come back to. Behind them is the row of tokens that had no room, and nobody's."""
+        """The memory that rows come back to. Behind them is the row of tokens that had no room, and nobody's."""
         dtype = dtype or self.dtype
         packed = self.wire is not None and dtype == self.dtype
         rows = (Transport if packed else type(self.transport)).home(
@@ -179,7 +179,7 @@ class Collect(torch.autograd.Function):
 
 
 class Layer:
-    """What is known of a mixture: how many experts a rank has (`each`), how many a token, the
+    """The facts about a mixture: how many experts a rank has (`each`), how many a token, the
     columns of the result, and the function (rows, weights, ids) that computes those of this rank.
     `nobody` is an id that is no expert's there."""
 

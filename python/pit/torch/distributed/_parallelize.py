@@ -78,7 +78,7 @@ def parallel_class(base, kind):
 
 
 class Parallel:
-    """What both forms have. Everything of the class before computes this rank's experts."""
+    """The base of both forms. Everything of the class before computes this rank's experts."""
 
     def share(self, group, here, capacity, chunks, wire):
         self.total = self.count()
@@ -106,7 +106,7 @@ class Parallel:
 
 
 class ParallelExperts(Parallel):
-    """Of a module that holds the weights of all experts."""
+    """The form of a module that holds the weights of all experts."""
 
     def count(self):
         return self.down_proj.shape[0]
@@ -143,7 +143,7 @@ class ParallelExperts(Parallel):
 
 
 class ParallelBlock(Parallel):
-    """Of a block with a list of experts."""
+    """The form of a block with a list of experts."""
 
     def count(self):
         return len(self.experts)

@@ -42,7 +42,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Plan:
-    """What `explain` says of a layer. Times are in seconds, of one rank, forwards."""
+    """The report of `explain` on a layer. Times are in seconds, of one rank, forwards."""
 
     machine: Machine
     tokens: int

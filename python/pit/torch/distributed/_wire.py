@@ -1,4 +1,4 @@
-"""What rows are on the wire: as they are, or floats of 8 bits with a scale for each row."""
+"""Rows on the wire: as they are, or floats of 8 bits with a scale for each row."""
 
 import torch
 
