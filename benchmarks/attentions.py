@@ -12,7 +12,7 @@ LOG2_E = 1.4426950408889634
 
 
 def step(v, s, unit, top, total, acc):
-    """What is carried after a step with these scores, which `unit` turns into exponents of 2."""
+    """The carried values after a step with these scores, which `unit` turns into exponents of 2."""
     higher = tile.maximum(top, tile.max(s, axis=1))
     p = tile.exp2(tile.fma(s, unit, (higher * -unit)[:, None]), approximate=True)
     scale = tile.exp2((top - higher) * unit, approximate=True)

@@ -9,7 +9,7 @@ row for each (token, expert) and computes with torch._grouped_mm. `exact` waits 
 call with room as the plan has it, captured in a CUDA graph; `symmetric` is the same through symmetric
 memory; `one graph` is one GPU in a graph. The numbers behind them are chunks. Times are medians in
 ms of five calls in a row that begin together, of the slowest rank. Behind each is the time of one GPU
-(in a graph) over it. What is wrong by more than bf16 rounds ends the program."""
+(in a graph) over it. A result that is wrong by more than bf16 rounds ends the program."""
 
 import argparse
 import json

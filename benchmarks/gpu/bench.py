@@ -114,7 +114,7 @@ def make_bench(arguments):
 
 
 def profile(arguments):
-    """What runs between start and stop is pit's alone."""
+    """The work between start and stop is pit's alone."""
     bench = make_bench(arguments)
     for case in matching(arguments.profile):
         calls = prepare_case(bench, case).contestants[0].calls
@@ -198,7 +198,7 @@ def row(line):
 
 
 def last_lines(message):
-    """What went wrong, and where; all of it is in FILE."""
+    """The error and its place; all of it is in FILE."""
     lines = message.strip().splitlines()
     place = [line.strip() for line in lines if line.lstrip().startswith("File ")][-1:]
     return " | ".join([lines[-1][:500], *place]) if lines else "no message"

@@ -52,7 +52,7 @@ def scaled(a, b, fast):
 
 
 def scales_of(size, blocks):
-    """Of rows and columns, or of 128 elements of a row and of 128 x 128 weights."""
+    """Scales of rows and columns, or of 128 elements of a row and of 128 x 128 weights."""
     parts = size // 128
     shapes = ((size, parts), (parts, parts)) if blocks else ((size, 1), (1, size))
     return [torch.rand(shape, device="cuda") + 0.5 for shape in shapes]
@@ -81,7 +81,7 @@ def with_scales(a, b, blocks):
 
 
 def usable(calls):
-    """Those that this version of torch can do."""
+    """The kinds that this version of torch can do."""
     found = {}
     for name, call in calls.items():
         try:

@@ -73,7 +73,7 @@ def for_any_rows(case):
 
 
 def jobs_of(case):
-    """What is compiled for a case: cases with the chip that they are for."""
+    """The programs to compile: cases with the chip that they are for."""
     jobs = [(case, "sm_90a"), (case, "sm_90"), (aligned(case), "sm_90a")]
     return jobs + [(for_any_rows(case), "sm_90a")] if case[2][0] <= FEW else jobs
 

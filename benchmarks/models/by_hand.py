@@ -1,4 +1,4 @@
-"""What one writes oneself, without pit, of what pit has: the drop-ins of benchmarks/models/paper.py."""
+"""Code by hand, without pit, for parts that pit has: the drop-ins of benchmarks/models/paper.py."""
 
 import torch
 from torch.nn.functional import scaled_dot_product_attention

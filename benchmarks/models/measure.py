@@ -124,7 +124,7 @@ def run(rows, options, dtype):
     """Runs rows, functions that yield the arguments of `compare`, by name; how many results were wrong."""
     start, wrong, names = time.perf_counter(), 0, options.rows.split(",")
     for i, name in enumerate(names):
-        # What rows before it have left is for those that follow.
+        # The time that rows before it have left is for the rows that follow.
         share = (options.total - (time.perf_counter() - start)) / (len(names) - i)
         torch.manual_seed(0)
         began = time.perf_counter()

@@ -69,7 +69,7 @@ CPU_MODELS = {"8 experts": (8, 2, 512, 1024), "32 experts": (32, 4, 512, 512)}
 
 
 def one_by_one(x, weights, experts, gate_up, down):
-    """What transformers does on a CPU: one expert after another."""
+    """Transformers' way on a CPU: one expert after another."""
     y = torch.zeros_like(x)
     for e in range(len(gate_up)):
         tokens, place = torch.where(experts == e)
@@ -80,7 +80,7 @@ def one_by_one(x, weights, experts, gate_up, down):
 
 
 def grouped(x, weights, experts, gate_up, down):
-    """What transformers does: rows by expert, torch's grouped products."""
+    """Transformers' way: rows by expert, torch's grouped products."""
     tokens, top = experts.shape
     flat = experts.reshape(-1)
     order = flat.argsort()

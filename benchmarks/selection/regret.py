@@ -89,7 +89,7 @@ class Contender:
         return statistics.median(self.times)
 
     def mean(self):
-        """What disturbed a call is cut off, a scan is not."""
+        """A disturbance of a call is cut off, a scan is not."""
         most = 3 * self.median()
         return statistics.fmean(min(one, most) for one in self.times)
 
@@ -145,7 +145,7 @@ def predict(compiler, case, array, options):
 
 
 def kendall(predicted, measured):
-    """Of pairs of rules, those in the same order less those in the other one. Pairs whose
+    """The pairs of rules in the same order less those in the other one. Pairs whose
     times differ by less than 3 % have no order."""
     votes = [math.copysign(1, (predicted[x] - predicted[y]) * (measured[x] - measured[y]))
              for x, y in itertools.combinations(predicted, 2)

@@ -112,7 +112,7 @@ def compile_one(arguments, name, text):
 
 
 def selected(torch, rows, columns, kind, live_fraction):
-    """What is live, in blocks of `kind`; 0 is the whole dimension."""
+    """The live elements, in blocks of `kind`; 0 is the whole dimension."""
     h, w = KINDS[kind][0], KINDS[kind][1] or columns
     live = torch.rand((-(-rows // h), -(-columns // w)), device="cuda") < live_fraction
     return live.repeat_interleave(h, 0).repeat_interleave(w, 1)[:rows, :columns].contiguous()

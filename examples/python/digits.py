@@ -20,7 +20,7 @@ import train  # noqa: E402
 
 
 def classify(images, layers):
-    """What goes into each layer, and the logits."""
+    """The input of each layer, and the logits."""
     inputs, x = [], images
     for i, (weight, bias) in enumerate(layers):
         inputs.append(x)

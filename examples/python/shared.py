@@ -1,4 +1,4 @@
-"""What the examples share: arguments, a check against float64, and times."""
+"""The parts that examples share: arguments, a check against float64, and times."""
 
 import argparse
 import secrets
@@ -41,8 +41,8 @@ def check(what, found, expected, tolerance):
 
 
 def compare(functions, repeat, device="cpu"):
-    """Times functions in turns, prints the medians, and returns them: {name: ms}. What
-    else runs on the machine disturbs all of them alike."""
+    """Times functions in turns, prints the medians, and returns them: {name: ms}. Other
+    work on the machine disturbs all of them alike."""
     times = {name: [] for name in functions}
     for round in range(repeat + 2):
         for name, function in functions.items():
