@@ -46,7 +46,7 @@ func.func @embedding(%ids: tensor<?xi64>, %t: tensor<50x4xf32>, %o: tensor<?x4xf
 // -----
 
 // Loops that no operand of the check has get their extent from one that is not
-// read. Where another loop has no iteration, nothing is asserted.
+// read. If another loop has no iteration, nothing is asserted.
 
 #row = affine_map<(i, j, k) -> (i, j, k)>
 

@@ -165,7 +165,7 @@ func.func @splat(%a: tensor<8xf32>, %c: tensor<f32>) -> tensor<f32> {
   return %r : tensor<f32>
 }
 
-// Constants along two padded dims. Where one ends, the other's constant makes
+// Constants along two padded dims. If one ends, the other's constant makes
 // the product 0; where both end, it is pad times pad. So neither may count on
 // the other's constant, and 0 times an unknown float may be NaN.
 // CHECK: padding: 0.000000e+00 : f32, 0.000000e+00 : f32

@@ -56,7 +56,7 @@ class Moves(Base):
     def extract_slice(self):
         x = self.pick(lambda t: 1 <= t.rank <= 4 and t.natural)
         parts = [self.slice_part(d) for d in x.dims]
-        # Where the extent is 1 a dim may go.
+        # If the extent is 1 a dim may go.
         gone = [i for i, d in enumerate(x.dims) if d.static and d.size > 0 and self.chance(0.15)]
         if any(p[1] == "1" for i, p in enumerate(parts) if i not in gone):
             gone = []  # MLIR 22 mixes up which dim of 1 went

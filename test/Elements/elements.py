@@ -182,7 +182,7 @@ def verdict(case, values, outs, marked):
         wants = case.reference(*values)
         skipped = None
         if marked:
-            # Where the marked operand is 0 the others may count as anything.
+            # If the marked operand is 0 the others may count as anything.
             ones = [values[0]] + [np.ones(COUNT, dtype=LONG) if t.is_float else [1] * COUNT
                                   for t in case.ins[1:]]
             skipped = case.reference(*(case.domain(*ones) if case.domain else ones))

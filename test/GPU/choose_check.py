@@ -199,7 +199,7 @@ def check_seen(runtime, rng, case, variants):
 
 
 def check_after(runtime, rng, height):
-    """Where a choice took a variant with an index, one that comes after it takes none."""
+    """If a choice took a variant with an index, one that comes after it takes none."""
     case, full, variants = sparse_and_full(rng, [300, 1024])
     variants = [(1, [height, 1]), variants[1]]
     first, second = [(10**6, 0), (0, 1), (10**5, 1)], [(10**7, 0), (0, 1), (1, 10**5)]

@@ -1,4 +1,4 @@
-// Experts whose weights are stored [f, k]. Where few tokens go to an expert, tiles of
+// Experts whose weights are stored [f, k]. If few tokens go to an expert, tiles of
 // its weights are transposed as they are read; else all of them before the loop.
 // Which, a call decides.
 

@@ -1,4 +1,4 @@
-// Where vectors have 256 bits, tiles of f32 have 96 columns: blocks of four rows
+// If vectors have 256 bits, tiles of f32 have 96 columns: blocks of four rows
 // and three vectors keep more sums going than a product takes time.
 
 // RUN: pit-opt %s --pit-to-tiles="vector-width=256 explain" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=AVX2

@@ -168,7 +168,7 @@ class SparseGrad(unittest.TestCase):
         self.assertFalse(is_sparse(torch.relu(x @ w.T)))
 
     def test_watched(self):
-        """Where somebody asks for the gradient of a ReLU's result, it is that of a dense layer."""
+        """If somebody asks for the gradient of a ReLU's result, it is that of a dense layer."""
         layer = pit.torch.Linear(64, 16)
         first = torch.nn.Linear(8, 64)
         x = torch.randn(512, 8)
@@ -274,7 +274,7 @@ class SparseGrad(unittest.TestCase):
         self.assertEqual(counter.get_total_flops(), 3 * 2 * 64 * 48 * 32)
 
     def test_second_gradients(self):
-        """Where x is not zero they are those of the dense product."""
+        """If x is not zero they are those of the dense product."""
         x = (torch.randn(32, 16) * zeros(32, 16, "rows")).requires_grad_()
         w = torch.randn(8, 16, requires_grad=True)
         there = (x != 0).double()

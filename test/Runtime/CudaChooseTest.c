@@ -380,7 +380,7 @@ static void test_errors(void **state) {
   leave(&c);
 }
 
-/// Where the device cannot write the host's memory, or there is no memory at
+/// If the device cannot write the host's memory, or there is no memory at
 /// all.
 static void test_failures(void **state) {
   cuda_fixture *f = *state;

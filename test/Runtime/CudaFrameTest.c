@@ -54,7 +54,7 @@ static void test_alloc_errors(void **state) {
   pit_rt_leave(frame, 0);
 }
 
-/// Where there is no room for more than was asked for, that is enough.
+/// If there is no room for more than was asked for, that is enough.
 static void test_tight(void **state) {
   cuda_fixture *f = *state;
   f->fake->memory = 4096;

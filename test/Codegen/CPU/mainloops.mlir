@@ -55,7 +55,7 @@
 // CHECK-COUNT-4: vector.load %[[STRIPS]]
 // CHECK:       %[[A0:.*]] = vector.broadcast
 // CHECK:       arith.mulf %[[A0]], %{{.*}} fastmath<contract> : vector<16xf32>
-// Where C is large and aligned it is stored past the caches.
+// If C is large and aligned it is stored past the caches.
 // CHECK:       scf.if %[[STREAMS:.*]] {
 // CHECK-COUNT-4: vector.store {{.*}} {alignment = 64 : i64, nontemporal = true}
 // CHECK:       } else {

@@ -1,4 +1,4 @@
-// Where there is no room for the stacks of 300 threads, fewer compute.
+// If there is no room for the stacks of 300 threads, fewer compute.
 // RUN: pit-compile %s -o %t.so
 // RUN: sh -c "ulimit -v 2000000 && pit-run %t.so --threads=300 \
 // RUN:     --arg='random(512x512,f32)' --arg='random(512x512,f32)' \

@@ -5,7 +5,7 @@
 // What fills an output before asks for the same variant.
 // CHECK: gpu.func @zeros{{.*}}pdl = true, predicated = true
 
-// Where the host knows the variant, it starts the kernels of that one alone.
+// If the host knows the variant, it starts the kernels of that one alone.
 // CHECK-LABEL: func.func @chosen
 // CHECK-SAME: %[[CHOICE:[a-z0-9]*]]: !llvm.ptr)
 // CHECK: %[[WORD:.*]] = llvm.load %[[CHOICE]] : !llvm.ptr -> !llvm.ptr

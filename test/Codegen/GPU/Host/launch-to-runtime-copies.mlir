@@ -68,7 +68,7 @@ gpu.module @pit_kernels {
     gpu.return
   }
 }
-// A copy that lies along k, wherever the operand lies. Where all extents are known, so is
+// A copy that lies along k, wherever the operand lies. If all extents are known, so is
 // whether it pays. Extents and strides have the order of the copy; there is no condition.
 // CHECK-LABEL: func.func @transposed
 // CHECK: scf.if

@@ -104,7 +104,7 @@ func.func @shared(%x: tensor<?xf32>, %y: tensor<?xf32>, %z: f32) -> tensor<?xf32
 
 // -----
 
-// A constant is part of the kernels that read it. Where something else uses it, as
+// A constant is part of the kernels that read it. If something else uses it, as
 // the caller, a kernel copies it to the device.
 
 // CHECK-LABEL: func.func @constants

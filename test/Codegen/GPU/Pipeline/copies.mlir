@@ -65,7 +65,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Where one thread leads, it elects no other one.
+  // If one thread leads, it elects no other one.
   // CHECK-LABEL: gpu.func @led
   gpu.func @led(%x: memref<?x?xbf16>, %n: i32, %r: index) kernel {
     %map = pit_gpu.tensor_map %x : memref<?x?xbf16> -> !pit_gpu.tensor_map<64x32xbf16, swizzle = 64>

@@ -46,7 +46,7 @@
 // MANY: %[[ROWS:.*]] = arith.muli %{{.*}}, %c32{{.*}} : index
 // MANY: pit_gpu.tile_space(%[[ROWS]], %{{.*}}) rows 0 cols 1 by bands of 11 : index, index
 
-// Where later tiles have more steps, or ids or bounds of their own say how many, blocks take the next tile that none has. The first one is that of the block's
+// If later tiles have more steps, or ids or bounds of their own say how many, blocks take the next tile that none has. The first one is that of the block's
 // number. A thread of the producers counts a tile ahead; both roles get the number through shared memory.
 // RUN: sed -e 's/pit.mainloop %c0 to %n/pit.mainloop %c0 to %i/' %s | pit-opt --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=TAKEN
 // TAKEN: gpu.func @wide_tile_body_hopper({{.*}}, %[[COUNTERS:[^:]*]]: i64) kernel {{.*}}grid = taken
@@ -179,7 +179,7 @@
 // CHECK: scf.if
 // CHECK: pit_gpu.acquire %[[C]]
 
-// Where TMA cannot describe a tensor, all warps load.
+// If TMA cannot describe a tensor, all warps load.
 // CHECK: gpu.func @wide_tile_body({{.*}}preferred = @wide_tile_body_hopper
 // CHECK-NOT: nvvm.setmaxregister
 

@@ -4,7 +4,7 @@
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// Where x is 0 the result is exp(b) [S3c], so exp(b) is needed everywhere.
+// If x is 0 the result is exp(b) [S3c], so exp(b) is needed everywhere.
 // CHECK-LABEL: func.func @copied
 // CHECK: %[[EXP:.*]] = linalg.exp
 // CHECK-NOT: pit.swrite

@@ -226,7 +226,7 @@ func.func @down(%p: tensor<?x64xf32>, %i: !rows, %d: index, %w: tensor<64x32xf32
 #m = affine_map<(m, n) -> (m)>
 #n = affine_map<(m, n) -> (n)>
 
-// Where exp(x) is not unpacked, it is exp(0) = 1.
+// If exp(x) is not unpacked, it is exp(0) = 1.
 // CHECK-LABEL: func.func @constant
 // CHECK-SAME: (%[[P:[^:]*]]: tensor<?x64xf32>
 // CHECK-DAG: %[[ONE:.*]] = arith.constant 1.000000e+00 : f32

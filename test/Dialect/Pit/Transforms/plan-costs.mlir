@@ -13,7 +13,7 @@
 // RUN: pit-opt %t/ok.mlir -pit-plan="target=avx2 tile-table=%t/costs.json" | FileCheck %t/ok.mlir --check-prefix=AVX2
 // RUN: pit-opt %t/ok.mlir -pit-plan="target=avx512 tile-table=%t/costs.json" | FileCheck %t/ok.mlir --check-prefix=AVX512
 
-// Costs of a kind of CPU count for that kind. Where there are none, those of the kind with the
+// Costs of a kind of CPU count for that kind. If there are none, those of the kind with the
 // nearest vectors are scaled: with half the bits a product takes twice as long.
 // RUN: pit-opt %t/kinds.mlir -pit-plan="choice=run-time target=avx2 tile-table=%t/kinds.json" | FileCheck %t/kinds.mlir --check-prefix=OF-AVX2
 // RUN: pit-opt %t/kinds.mlir -pit-plan="choice=run-time target=avx512 tile-table=%t/kinds.json" | FileCheck %t/kinds.mlir --check-prefix=OF-AVX512

@@ -59,7 +59,7 @@ func.func @both(%a: tensor<256x128xf64>, %b: tensor<128x256xf64>, %c: tensor<256
 
 // -----
 
-// Wanted results. Where most of them are, it is the dense op, and what is not wanted
+// Wanted results. If most of them are, it is the dense op, and what is not wanted
 // becomes 0.
 
 // CHECK-LABEL: func.func @wanted(

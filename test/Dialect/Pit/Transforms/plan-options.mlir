@@ -163,7 +163,7 @@ func.func @batches(%a: tensor<?x?x?xf32>, %b: tensor<?x?x?xf32>, %c: tensor<?x?x
   %r = linalg.batch_matmul ins(%s, %b : tensor<?x?x?xf32>, tensor<?x?x?xf32>) outs(%c : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
   return %r : tensor<?x?x?xf32>
 }
-// Where two phases are not possible, nothing is rounded.
+// If two phases are not possible, nothing is rounded.
 // ROUNDED-LABEL: func.func @large_halves
 // ROUNDED: conflicts = atomic>
 // ROUNDED-DETERMINISTIC-LABEL: func.func @large_halves

@@ -138,7 +138,7 @@ func.func @combiners(%a: !t, %c: !v, %d: !w, %i: !parts) -> (!v, !w) {
 !v = tensor<?xf32>
 !parts = !pit.index<micro_tile = [1, 48], axis = 0>
 
-// Where the tail of the conflicting dim is peeled, its groups are sequential.
+// If the tail of the conflicting dim is peeled, its groups are sequential.
 // CHECK-LABEL: func.func @peeled
 // CHECK-NOT: pit.forall
 // CHECK: pit.for {{.*}} step (48) iter_args(%{{.*}} = %{{.*}}) -> (tensor<?xf32>)
