@@ -7,17 +7,15 @@ import jax
 import jax.numpy as jnp
 
 from .._library import Error
-from ..ops import _conv_gradients, _op
+from ..ops import _compositions, _conv_gradients, _op
 from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._conv_wanted import WantedConv2d
-from ..ops._einsum import NOTHING, expert_product_op
 from ..ops._gradients import (
-    OF_OUTPUT, bias_gradient, einsum_gradient, linear_in, selector_of, selects_itself,
-    without_activation)
+    OF_OUTPUT, bias_gradient, count_factors, einsum_gradient, linear_in, needed, selector_of,
+    selects_itself, without_activation)
 from ..ops._joint_gradients import joint_gradients
 from ..ops._masked_mlp import MaskedMlp
 from ..ops._moe import Experts, PaddedMlp
-from ..ops._products import linear_op
 from ._avals import NAMES
 
 
@@ -33,26 +31,7 @@ def saved(op, needs):
         return lambda which: False
     if type(op) in COMPOSITIONS:
         return lambda which: which != "output"
-    from_output = op.activation in OF_OUTPUT
-    recomputed = op.activation is not None and not from_output
-    count = operands_of(op)
-
-    def needed(which):
-        if which == "output":
-            return from_output
-        if recomputed or which >= count + op.bias:
-            return True
-        if isinstance(op, Conv2d):
-            return which < count
-        return which < count and any(need for i, need in enumerate(needs[:count])
-                                     if i != which or selects_itself(op, i))
-
-    return needed
-
-
-def operands_of(op):
-    """How many arguments, the first ones, are multiplied."""
-    return 2 if isinstance(op, Conv2d) else len(op.inputs)
+    return needed(op, needs)
 
 
 def forward(op, inputs, output, tangents, shape, dtype):
@@ -63,7 +42,7 @@ def forward(op, inputs, output, tangents, shape, dtype):
     if type(op) in COMPOSITIONS:
         function = functools.partial(COMPOSITIONS[type(op)], op)
         return jvp_of(function, inputs, tangents)[1].astype(dtype)
-    count = operands_of(op)
+    count = count_factors(op)
     selectors = inputs[-1:] if selector_of(op) else []
     parts = []  # in f32 where the result is narrower
     for i, tangent in enumerate(tangents[:count]):
@@ -90,7 +69,7 @@ def backward(op, inputs, output, grad, needs, shapes):
         if op.bias and needs[2]:
             grads[2] = grad.sum(last)
         return grads
-    count = operands_of(op)
+    count = count_factors(op)
     selectors = inputs[-1:] if selector_of(op) else []
     joint = joint_gradients(op, tuple(needs[:count]))
     together = iter(()) if joint is None else zip(joint.parts, by_joint(joint, inputs, grad))
@@ -219,12 +198,18 @@ def of_convolution(op, inputs, grad, needs, shapes):
 
 
 class TOOLS:
-    """The functions of JAX that ops/_conv_gradients.py needs."""
+    """The functions of JAX that ops/_conv_gradients.py and ops/_compositions.py need."""
 
     permute = staticmethod(jnp.transpose)
     broadcast = staticmethod(jnp.broadcast_to)
     flip = staticmethod(jnp.flip)
     cast = staticmethod(jnp.astype)
+    repeat = staticmethod(jnp.repeat)
+    where = staticmethod(jnp.where)
+
+    @staticmethod
+    def ones(like, shape):
+        return jnp.ones(shape, like.dtype)
 
     @staticmethod
     def pad(x, widths):
@@ -241,46 +226,18 @@ TO_LAX_RESULT = str.maketrans("FPQ", "CHW")
 # --------------------------------------------------------------------------
 
 
-def product_of_experts(equation, here, rows, weight, routing):
-    op = expert_product_op(equation)
-    return _op.run(op, [here, rows, weight, routing])
+def experts(op, *arrays):
+    return _compositions.experts(TOOLS, activation_of(op), *arrays)
 
 
-def experts(op, x, router_weights, choices, *weights):
-    """Each choice of a token is a row of its own, so that the hidden values are
-    (tokens * top, f)."""
-    *wide, down = weights
-    top = choices.shape[1]
-    routing = choices.reshape(-1, 1)
-    rows = jnp.repeat(x, top, 0)
-    here = jnp.ones((rows.shape[0], down.shape[0]), x.dtype)
-    *gate, up = [product_of_experts("se,sk,ekf->sf", here, rows, w, routing) for w in wide]
-    activation = activation_of(op)
-    hidden = activation(gate[0]) * up if gate else activation(up)
-    y = product_of_experts("se,sf,efn->sn", here, hidden, down, routing)
-    # The weight of a choice that is none counts for nothing.
-    scale = jnp.where(choices < 0, 0, router_weights).reshape(-1, 1)
-    return (y * scale.astype(y.dtype)).reshape(-1, top, y.shape[-1]).sum(1)
+def padded_mlp(op, *arrays):
+    return _compositions.padded_mlp(op.activation, op.biases, *arrays)
 
 
-def padded_mlp(op, x, lengths, w1, w2, *biases):
-    biases = list(biases)
-    for weight, bias, activation in zip((w1, w2), op.biases, (op.activation, None)):
-        layer = linear_op("padded_linear", 3, "out", "lengths", 1, NOTHING, bias, activation,
-                          None, None)
-        x = _op.run(layer, [x, weight, *([biases.pop(0)] if bias else []), lengths])
-    return x
-
-
-def masked_mlp(op, x, mask, w1, w2, *biases):
-    biases = list(biases)
+def masked_mlp(op, x, mask, w1, *rest):
     for dim, whole in enumerate((x.shape[0], w1.shape[0])):
         mask = jnp.repeat(mask, whole // max(mask.shape[dim], 1), dim, total_repeat_length=whole)
-    layers = zip((w1, w2), op.biases, (op.activation, None), ("out", "x"))
-    for weight, bias, activation, sparse in layers:
-        layer = linear_op("masked_mlp", 2, sparse, "mask", None, NOTHING, bias, activation, None, None)
-        x = _op.run(layer, [x, weight, *([biases.pop(0)] if bias else []), mask])
-    return x
+    return _compositions.masked_mlp(op.activation, op.biases, x, mask, w1, *rest)
 
 
 def wanted_conv2d(op, *arrays):

@@ -13,6 +13,7 @@ import functools
 from dataclasses import fields, replace
 
 from . import _op
+from ._conv import Conv2d
 from ._einsum import ActivationGradient, Einsum
 from ._op import Mark
 from ._text import wide_type
@@ -23,6 +24,31 @@ OF_OUTPUT = ("relu", "sigmoid", "tanh")  # have a derivative that their result t
 def selector_of(op):
     """The mark that an argument selects by; there is at most one."""
     return next((m for m in op.marks if m.source != "values"), None)
+
+
+def count_factors(op):
+    """How many arguments, the first ones, are multiplied."""
+    return 2 if isinstance(op, Conv2d) else len(op.inputs)
+
+
+def needed(op, needs):
+    """Which arguments of a sum of products or a convolution, and "output", its derivatives need: a
+    function. `needs` says of which arguments derivatives are wanted."""
+    some, count = any(needs), count_factors(op)
+    from_output = some and op.activation in OF_OUTPUT
+    recomputed = some and op.activation is not None and not from_output
+
+    def is_needed(which):
+        if which == "output":
+            return from_output
+        if recomputed:
+            return True
+        if which >= count:
+            return which >= count + op.bias and some  # the selector
+        return any(need for i, need in enumerate(needs[:count])
+                   if i != which or isinstance(op, Conv2d) or selects_itself(op, i))
+
+    return is_needed
 
 
 @functools.lru_cache(maxsize=1024)

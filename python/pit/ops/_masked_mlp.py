@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 from .._library import Error
 from ._activations import ACTIVATIONS, VALUES_AND_SLOPES, check_activation
-from ._op import SELECTOR_TYPES, Argument, Mark, Op, Shortcut, kind, make, run
+from ._moe import bias_arguments
+from ._op import SELECTOR_TYPES, Argument, Mark, Op, Shortcut, kind, make
 from ._operand import is_traced, makes_op
 from ._pixels import loop, times
-from ._products import rank_of, run_on_rows
+from ._products import rank_of, run_new
 from ._text import LAYER_FLOATS, Value, wide_type
 
 MASKED_MLP = Shortcut(6)
@@ -152,11 +153,8 @@ class MaskedMlp(Block):
     name = "masked_mlp"
 
     def arguments(self):
-        found = [Argument("x", ("t", "k"), LAYER_FLOATS), self.mask(), *self.weights()]
-        for name, dim, there in zip(("b1", "b2"), "fn", self.biases):
-            if there:
-                found.append(Argument(name, (dim,), LAYER_FLOATS))
-        return found
+        return [Argument("x", ("t", "k"), LAYER_FLOATS), self.mask(), *self.weights(),
+                *bias_arguments(self.biases)]
 
     def results(self, types, sizes):
         self.check(sizes)
@@ -314,8 +312,5 @@ def masked_mlp(x, mask, w1, b1, w2, b2, *, activation="relu", out=None):
     op = masked_mlp_op(activation, (b1 is not None, b2 is not None))
     biases = tuple(b for b in (b1, b2) if b is not None)
     arrays = (x, mask, w1, w2, *biases)
-    if rank_of("masked_mlp", "x", x) < 3:
-        MASKED_MLP.add(given, op)
-        return run(op, arrays, out)
-    MASKED_MLP.add(given, op, [0])
-    return run_on_rows("masked_mlp", op, arrays, [0], out, w2.shape[0])
+    positions = None if rank_of("masked_mlp", "x", x) < 3 else [0]
+    return run_new(MASKED_MLP, given, "masked_mlp", op, arrays, positions, out, w2.shape[0])

@@ -8,7 +8,7 @@ from ._activations import ACTIVATIONS, check_activation
 from ._einsum import NO_ROW_LENGTHS
 from ._op import SELECTOR_TYPES, Argument, Mark, Op, Shortcut, kind, make, run
 from ._operand import halves, is_traced, makes_op, route
-from ._products import rank_of, run_on_rows
+from ._products import rank_of, run_new, run_on_rows
 from ._text import LAYER_FLOATS, wide_type
 
 
@@ -159,11 +159,14 @@ def moe(x, router_weights, experts, w_gate, w_up, w_down, *, activation="silu", 
     gates = () if w_gate is None else (w_gate,)
     op = experts_op(activation, w_gate is not None)
     arrays = (x, router_weights, experts, *gates, w_up, w_down)
-    if rank_of("moe", "x", x) < 3:
-        MOE.add(given, op)
-        return run(op, arrays, out)
-    MOE.add(given, op, [0, 1, 2])
-    return run_on_rows("moe", op, arrays, [0, 1, 2], out, w_down.shape[-1])
+    positions = None if rank_of("moe", "x", x) < 3 else [0, 1, 2]
+    return run_new(MOE, given, "moe", op, arrays, positions, out, w_down.shape[-1])
+
+
+def bias_arguments(biases):
+    """Those of two layers, of f and n outputs, that there are."""
+    return [Argument(name, (dim,), LAYER_FLOATS)
+            for name, dim, there in zip(("b1", "b2"), "fn", biases) if there]
 
 
 @kind
@@ -182,10 +185,7 @@ class PaddedMlp(Op):
                           remedy=NO_ROW_LENGTHS),
                  Argument("w1", ("f", "k"), LAYER_FLOATS, permutable=True),
                  Argument("w2", ("n", "f"), LAYER_FLOATS, permutable=True)]
-        for name, dim, there in zip(("b1", "b2"), "fn", self.biases):
-            if there:
-                found.append(Argument(name, (dim,), LAYER_FLOATS))
-        return found
+        return found + bias_arguments(self.biases)
 
     def dynamic(self):
         return ("b", "s")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ._activations import ACTIVATIONS, VALUES_AND_SLOPES
 from ._einsum import NO_ROW_LENGTHS
+from ._moe import bias_arguments
 from ._op import SELECTOR_TYPES, Argument, Op, kind
 from ._text import LAYER_FLOATS, wide_type
 
@@ -25,8 +26,7 @@ class Layers(Op):
                           remedy=NO_ROW_LENGTHS),
                  *(Argument(name, tuple(layout), LAYER_FLOATS)
                    for name, layout in zip(("w1", "w2"), self.layouts))]
-        return found + [Argument(name, (dim,), LAYER_FLOATS)
-                        for name, dim, there in zip(("b1", "b2"), "fn", self.biases) if there]
+        return found + bias_arguments(self.biases)
 
     def dynamic(self):
         return ("b", "s", ROWS)

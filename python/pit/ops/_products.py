@@ -105,6 +105,16 @@ def run_on_rows(name, op, arrays, positions, out, width):
     return out
 
 
+def run_new(shortcut, given, name, op, arrays, positions, out, width):
+    """Runs an op that a shortcut remembers for what was given. `positions`: of arrays whose dims but the
+    last are rows; None if there are none."""
+    if positions is None:
+        shortcut.add(given, op)
+        return run(op, arrays, out)
+    shortcut.add(given, op, positions)
+    return run_on_rows(name, op, arrays, positions, out, width)
+
+
 def broadcast_batches(a, b):
     """The operands with batch dims of size 1 as the other one has them. Dims in front are left
     out, which copies nothing."""
@@ -186,11 +196,7 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
             arrays, positions = (a, b, selector), [0, 2] if has_rows else [0]
     op = matmul_op(2 if rows else rank_a, rank_b, sparse, source, form, hints, dtype, dynamic,
                    packed, sparse_grad)
-    if not rows:
-        MATMUL.add(given, op)
-        return run(op, arrays, out)
-    MATMUL.add(given, op, positions)
-    return run_on_rows("matmul", op, arrays, positions, out, b.shape[-1])
+    return run_new(MATMUL, given, "matmul", op, arrays, positions if rows else None, out, b.shape[-1])
 
 
 def ranks_with_packed(index, sparse, rank_a, rank_b):
@@ -290,11 +296,7 @@ def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, leng
             positions = [0, len(arrays) - 1] if has_rows else [0]
     op = linear_op("linear", 2 if rows else rank, sparse, source, form, hints, bias is not None,
                    activation, dtype, dynamic, packed, sparse_grad)
-    if not rows:
-        LINEAR.add(given, op)
-        return run(op, arrays, out)
-    LINEAR.add(given, op, positions)
-    return run_on_rows("linear", op, arrays, positions, out, weight.shape[0])
+    return run_new(LINEAR, given, "linear", op, arrays, positions if rows else None, out, weight.shape[0])
 
 
 def padded_linear(x, lengths, weight, bias=None, *, activation=None, dtype=None, out=None):

@@ -1,21 +1,28 @@
-"""Ops that consist of others, as these: for gradients, each of which is then a sparse
-program of its own.
-
-The hidden values of a mixture of experts are (tokens, experts, f) in the op, which
-keeps them packed. Here each choice of a token is a row, so that they are (tokens *
-top, f), and nothing larger is kept for the gradients.
-"""
+"""Ops that consist of others, as these (ops/_compositions.py), which torch.compile traces."""
 
 import operator
 
 import torch
 
-from ..ops import _op
-from ..ops._einsum import NOTHING, expert_product_op
+from ..ops import _compositions, _op
 from ..ops._masked_mlp import MaskedMlp
 from ..ops._moe import Experts, PaddedMlp
 from ..ops._operand import constant_in_graphs
-from ..ops._products import linear_op
+
+
+class TOOLS:
+    """What ops/_compositions.py needs of torch."""
+
+    repeat = staticmethod(torch.repeat_interleave)
+    where = staticmethod(torch.where)
+
+    @staticmethod
+    def ones(like, shape):
+        return like.new_ones(shape)
+
+    @staticmethod
+    def cast(x, dtype):
+        return x.to(dtype)
 
 
 @constant_in_graphs
@@ -29,28 +36,12 @@ def activation_of(op):
 
 
 @constant_in_graphs
-def count_biases(op, which):
-    return int(_op.decode(op).biases[which])
-
-
-def product_of_experts(equation, here, rows, weight, routing):
-    op = expert_product_op(equation)
-    return _op.run(op, [here, rows, weight, routing])
+def has_bias(op, which):
+    return bool(_op.decode(op).biases[which])
 
 
 def experts(op, arrays):
-    x, router_weights, choices, *wide, down = arrays
-    top, count = choices.shape[1], down.shape[0]
-    routing = choices.reshape(-1, 1)
-    rows = x.repeat_interleave(top, 0)
-    here = x.new_ones((rows.shape[0], count))
-    *gate, up = [product_of_experts("se,sk,ekf->sf", here, rows, w, routing) for w in wide]
-    activation = getattr(torch.nn.functional, activation_of(op))
-    hidden = activation(gate[0]) * up if gate else activation(up)
-    y = product_of_experts("se,sf,efn->sn", here, hidden, down, routing)
-    # The weight of a choice that is none counts for nothing.
-    scale = torch.where(choices < 0, 0, router_weights).reshape(-1, 1)
-    return (y * scale.to(y.dtype)).reshape(-1, top, y.shape[-1]).sum(1)
+    return _compositions.experts(TOOLS, getattr(torch.nn.functional, activation_of(op)), *arrays)
 
 
 OPERATORS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
@@ -77,15 +68,12 @@ def experts_forward(op, arrays):
     """The first result of an ExpertsForward."""
     x, router_weights, choices, *rest = arrays
     weights, biases = rest[: len(op.layouts)], rest[len(op.layouts):]
-    top, count = choices.shape[1], weights[-1].shape[0]
-    routing = choices.reshape(-1, 1)
-    rows, own = x.repeat_interleave(top, 0), routing.clamp(min=0).flatten()
-    here = x.new_ones((rows.shape[0], count))
+    rows, multiply = _compositions.of_choices(TOOLS, x, choices, weights[-1].shape[0])
+    own = choices.clamp(min=0).flatten()
 
     def product(rows, which, map_):
         layout = op.layouts[which].replace("g", "f")
-        y = product_of_experts(f"se,{map_},{layout}->s{'n' if map_ == 'sf' else 'f'}", here, rows,
-                               weights[which], routing)
+        y = multiply(f"se,{map_},{layout}->s{'n' if map_ == 'sf' else 'f'}", rows, weights[which])
         return y + biases[which][own] if biases else y
 
     *gate, up = [product(rows, which, "sk") for which in range(len(weights) - 1)]
@@ -94,36 +82,20 @@ def experts_forward(op, arrays):
     elif op.joined:
         *gate, up = up.chunk(2, -1)
     hidden = evaluate(op.formula, gate[0] if gate else None, up)
-    y = product(hidden, -1, "sf")
-    scale = torch.where(choices < 0, 0, router_weights).reshape(-1, 1)
-    return (y * scale.to(y.dtype)).reshape(-1, top, y.shape[-1]).sum(1)
+    return _compositions.sum_choices(TOOLS, product(hidden, -1, "sf"), choices, router_weights)
 
 
 def padded_mlp(op, arrays):
-    x, lengths, w1, w2, *rest = arrays
-    hidden, biases = x, list(rest)  # which torch.compile may have made a tuple of
-    for i, weight in enumerate((w1, w2)):
-        bias = [biases.pop(0)] if count_biases(op, i) else []
-        layer = linear_op("padded_linear", 3, "out", "lengths", 1, NOTHING, bool(bias),
-                          activation_of(op) if i == 0 else None, None, None)
-        hidden = _op.run(layer, [hidden, weight, *bias, lengths])
-    return hidden
+    return _compositions.padded_mlp(activation_of(op), (has_bias(op, 0), has_bias(op, 1)), *arrays)
 
 
 def masked_mlp(op, arrays):
-    x, mask, w1, w2, *rest = arrays
-    biases = list(rest)
+    x, mask, w1, *rest = arrays
     if 0 in mask.shape:
         mask = mask.new_zeros((x.shape[0], w1.shape[0]))
     for dim, whole in enumerate((x.shape[0], w1.shape[0])):
         mask = mask.repeat_interleave(whole // max(mask.shape[dim], 1), dim)
-    hidden = x
-    for i, (weight, sparse) in enumerate(((w1, "out"), (w2, "x"))):
-        bias = [biases.pop(0)] if count_biases(op, i) else []
-        layer = linear_op("masked_mlp", 2, sparse, "mask", None, NOTHING, bool(bias),
-                          activation_of(op) if i == 0 else None, None, None)
-        hidden = _op.run(layer, [hidden, weight, *bias, mask])
-    return hidden
+    return _compositions.masked_mlp(activation_of(op), (has_bias(op, 0), has_bias(op, 1)), x, mask, w1, *rest)
 
 
 FUNCTIONS = {Experts: experts, MaskedMlp: masked_mlp, PaddedMlp: padded_mlp}

@@ -12,8 +12,8 @@ from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._conv_wanted import WantedConv2d
 from ..ops._einsum import Einsum
 from ..ops._gradients import (
-    OF_OUTPUT, activation_gradient, bias_gradient, einsum_gradient, selector_of, selects_itself,
-    without_activation)
+    activation_gradient, bias_gradient, count_factors, einsum_gradient, needed, selector_of,
+    selects_itself, without_activation)
 from ..ops._joint_gradients import joint_gradients
 from ..ops._operand import order_of
 from . import _convolutions, _sharding, _training, _vmap
@@ -30,9 +30,9 @@ def saved(op, needs):
     found = plans.get((id(op), needs))
     if found is None:
         rule = RULES.get(type(op))
-        needed = rule.saved(op, needs) if rule else lambda which: False
+        is_needed = rule.saved(op, needs) if rule else lambda which: False
         found = plans[id(op), needs] = (
-            tuple(i for i in range(len(needs)) if needed(i)), needed("output"))
+            tuple(i for i in range(len(needs)) if is_needed(i)), is_needed("output"))
     return found
 
 
@@ -92,7 +92,7 @@ def forward(op, inputs, output, tangents):
     has None for a tensor that has none."""
     if type(op) not in RULES:
         raise Error(f"{op.name} has no gradients")
-    count = 2 if isinstance(op, Conv2d) else len(op.inputs)
+    count = count_factors(op)
     of_bias = tangents[count] if op.bias else None
     factors, selectors = list(inputs[:count]), inputs[count + op.bias:]
     moved = [(i, x) for i, x in enumerate(tangents[:count]) if x is not None]
@@ -138,23 +138,7 @@ def linear_part(op, inputs, output, grad):
 
 
 class EinsumRule:
-    @staticmethod
-    def saved(op, needs):
-        count = len(op.inputs)
-        recomputed = any(needs) and op.activation not in (None, *OF_OUTPUT)
-        from_output = any(needs) and op.activation in OF_OUTPUT
-
-        def needed(which):
-            if which == "output":
-                return from_output
-            if recomputed:
-                return True
-            if which < count:
-                return any(need for j, need in enumerate(needs[:count])
-                           if j != which or selects_itself(op, j))
-            return which >= count + op.bias and any(needs)  # the selector
-
-        return needed
+    saved = staticmethod(needed)
 
     @staticmethod
     def backward(op, inputs, output, grad, needs, shapes):
@@ -259,18 +243,7 @@ class ConvRule:
     """Sparse convolutions where something tells zeros apart, else torch's own gradients.
     If pixels are selected by a mask, the others count as zero, and get none."""
 
-    @staticmethod
-    def saved(op, needs):
-        recomputed = any(needs) and op.activation not in (None, *OF_OUTPUT)
-
-        def needed(which):
-            if which == "output":
-                return any(needs) and op.activation in OF_OUTPUT
-            if which < 2:
-                return recomputed or any(needs[:2])  # torch asks for both
-            return recomputed or which >= 2 + op.bias and any(needs)  # the selector
-
-        return needed
+    saved = staticmethod(needed)
 
     @staticmethod
     def backward(op, inputs, output, grad, needs, shapes):
