@@ -1,6 +1,5 @@
 //===- AbiClaimFunctions.cpp - Which functions pit has computed -----------===//
 
-#include "pit/ABI/Manifest.h"
 #include "pit/ABI/Passes.h"
 #include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"

@@ -1,13 +1,11 @@
 //===- AbiExpectStatus.cpp - Failed runtime calls end the process ---------===//
 
-#include "pit/ABI/Manifest.h"
 #include "pit/ABI/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/SymbolTable.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITABIEXPECTSTATUS

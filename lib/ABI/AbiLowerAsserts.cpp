@@ -1,6 +1,5 @@
 //===- AbiLowerAsserts.cpp - Assertions become statuses of the call -------===//
 
-#include "pit/ABI/Manifest.h"
 #include "pit/ABI/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
@@ -9,7 +8,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/SymbolTable.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITABILOWERASSERTS

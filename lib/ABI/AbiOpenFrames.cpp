@@ -1,6 +1,5 @@
 //===- AbiOpenFrames.cpp - Frames of functions that take none -------------===//
 
-#include "pit/ABI/Manifest.h"
 #include "pit/ABI/Passes.h"
 #include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"

@@ -7,7 +7,6 @@
 
 #include "OnlineDependences.h"
 
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

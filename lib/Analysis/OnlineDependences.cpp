@@ -5,7 +5,6 @@
 #include "pit/Analysis/BodyEvaluator.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

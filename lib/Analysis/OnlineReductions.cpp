@@ -4,11 +4,8 @@
 
 #include "OnlineDependences.h"
 #include "pit/Analysis/BodyEvaluator.h"
-#include "pit/Analysis/PitAxis.h"
 
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::pit;

@@ -4,8 +4,6 @@
 
 #include "PackOperands.h"
 
-#include "Codegen/Common/RuntimeCalls.h"
-
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -221,9 +219,6 @@ private:
     Value left = sub(tile.dims[k].limit, at);
     return vector::CreateMaskOp::create(
         b, loc, VectorType::get(lanes, b.getI1Type()), left);
-  }
-  Value zero(Type type) {
-    return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
   }
 
   /// Elements along k are neighbours.

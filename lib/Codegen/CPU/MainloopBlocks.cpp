@@ -53,9 +53,8 @@ Value MainloopEmitter::load(VectorType type, Value memref,
     return toVector(memref::LoadOp::create(b, loc, memref, coordinates));
   if (!mask)
     return vector::LoadOp::create(b, loc, type, memref, coordinates);
-  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
   return vector::MaskedLoadOp::create(b, loc, type, memref, coordinates, mask,
-                                      zero);
+                                      zero(type));
 }
 
 /// The element of a tile at an iteration point, as a scalar.

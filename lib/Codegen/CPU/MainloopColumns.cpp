@@ -52,7 +52,7 @@ void MainloopEmitter::tabulateRows(Accumulator &own, Value count) {
     return tabulateExisting(own);
   int64_t lanes = plan.lanes;
   auto idType = VectorType::get(lanes, b.getI32Type());
-  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(idType));
+  Value zero = ArithEmitter::zero(idType);
   Value last = sub(dim.size, index(1));
   last = toI32(last);
   last = vector::BroadcastOp::create(b, loc, idType, last);

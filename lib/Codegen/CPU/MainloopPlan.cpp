@@ -3,13 +3,11 @@
 #include "MainloopPlan.h"
 
 #include "DotOperands.h"
-#include "PackTile.h"
 
 #include "Codegen/Common/RuntimeCalls.h"
 
 #include "pit/Codegen/CPU/Mainloops.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 

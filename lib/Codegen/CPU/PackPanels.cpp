@@ -391,9 +391,8 @@ private:
           SmallVector<Value> from = positionOf(part.others, row, part.column);
           if (!mask)
             return vector::LoadOp::create(b, loc, type, view.getSrc(), from);
-          Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
           return vector::MaskedLoadOp::create(b, loc, type, view.getSrc(), from,
-                                              mask, zero);
+                                              mask, zero(type));
         },
         [&](Value number, Value elements) {
           SmallVector<Value> to(part.others);
@@ -416,9 +415,8 @@ private:
       Value rest = sub(part.left, index(v * plan.lanes));
       Value mask =
           vector::CreateMaskOp::create(b, loc, type.clone(b.getI1Type()), rest);
-      Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
       value = vector::MaskedLoadOp::create(b, loc, type, view.getSrc(), from,
-                                           mask, zero);
+                                           mask, zero(type));
     } else {
       value = vector::LoadOp::create(b, loc, type, view.getSrc(), from);
     }

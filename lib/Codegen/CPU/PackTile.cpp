@@ -137,9 +137,6 @@ private:
   }
 
   VectorType vectorOf(Type type) { return VectorType::get(lanes, type); }
-  Value zero(Type type) {
-    return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-  }
   /// The value read at places that do not exist; `type` is of the source's
   /// elements.
   Value padding(Type type) {

@@ -140,9 +140,8 @@ private:
     if (!mask)
       return isLive(b, loc, vector::LoadOp::create(b, loc, type, source, from),
                     background);
-    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-    Value elements =
-        vector::MaskedLoadOp::create(b, loc, type, source, from, mask, zero);
+    Value elements = vector::MaskedLoadOp::create(b, loc, type, source, from,
+                                                  mask, zero(type));
     return logicalAnd(mask, isLive(b, loc, elements, background));
   }
 
@@ -167,9 +166,8 @@ private:
     if (!mask)
       mask = vector::CreateMaskOp::create(b, loc, type.clone(b.getI1Type()),
                                           ValueRange{index(lanes)});
-    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
     Value elements = vector::GatherOp::create(
-        b, loc, type, line, ValueRange{index(0)}, offsets, mask, zero);
+        b, loc, type, line, ValueRange{index(0)}, offsets, mask, zero(type));
     return logicalAnd(mask, isLive(b, loc, elements, background));
   }
 

@@ -207,7 +207,7 @@ private:
     const TileDimension &dim = dims.back();
     Type element = tensorType.getElementType();
     if (!dim.ids && isContiguous()) {
-      Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
+      Value zero = ArithEmitter::zero(element);
       forVectors([&](Value j, VectorType type) {
         Value from = add(dim.start, j);
         Value row = maskedMove(type, j, [&](Value mask) -> Value {
@@ -228,13 +228,12 @@ private:
         Value at0 = add(dim.start, j);
         VectorType idType = type.clone(b.getI32Type());
         Value mask = liveMask(type, j);
-        Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(idType));
         Value ids = vector::MaskedLoadOp::create(b, loc, idType, dim.ids, at0,
-                                                 mask, none);
+                                                 mask, zero(idType));
         mask = logicalAnd(mask, existing(ids));
-        Value pass = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-        Value row = vector::GatherOp::create(
-            b, loc, type, tensor, at(coordinates, index(0)), ids, mask, pass);
+        Value row = vector::GatherOp::create(b, loc, type, tensor,
+                                             at(coordinates, index(0)), ids,
+                                             mask, zero(type));
         storeTile(padded(widen(row), mask), position, j);
       });
       return;
@@ -307,10 +306,8 @@ private:
       });
       return;
     }
-    Value zero = arith::ConstantOp::create(
-        b, loc, b.getZeroAttr(tensorType.getElementType()));
-    Value tileZero = arith::ConstantOp::create(
-        b, loc, b.getZeroAttr(tileType.getElementType()));
+    Value zero = ArithEmitter::zero(tensorType.getElementType());
+    Value tileZero = ArithEmitter::zero(tileType.getElementType());
     forVectors([&](Value j, VectorType type) {
       Value row = vector::TransferReadOp::create(
           b, loc, type.clone(tileType.getElementType()), tile, at(position, j),

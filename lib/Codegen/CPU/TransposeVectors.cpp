@@ -122,7 +122,7 @@ private:
   void transposeSquare(Value row, Value column, Value rowsLeft,
                        Value columnsLeft) {
     Value lastRow = sub(rows, index(1)), lastColumn = sub(columns, index(1));
-    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type)),
+    Value zero = ArithEmitter::zero(type),
           loaded = columnsLeft ? mask(columnsLeft) : Value(),
           stored = rowsLeft ? mask(rowsLeft) : Value();
     SmallVector<Value> square;

@@ -7,7 +7,6 @@
 #include "Dialect/Pit/IR/Arithmetic.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;

@@ -17,6 +17,7 @@ public:
 
   Value index(int64_t value) { return number(b.getIndexType(), value); }
   Value constant(TypedAttr value) { return make<arith::ConstantOp>(value); }
+  Value zero(Type type) { return constant(b.getZeroAttr(type)); }
   Value add(Value x, Value y) { return fold<arith::AddIOp>(x, y); }
   Value add(Value x, int64_t y) { return y == 0 ? x : add(x, like(x, y)); }
   Value sub(Value x, Value y) { return fold<arith::SubIOp>(x, y); }

@@ -10,8 +10,6 @@
 
 #include "Reshapes.h"
 
-#include "Selection/TileGeometry.h"
-
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -16,7 +16,6 @@
 #include "Tiler.h"
 #include "pit/Analysis/Factors.h"
 #include "pit/Analysis/Padding.h"
-#include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -6,8 +6,6 @@
 
 #include "Folder.h"
 
-#include "pit/Dialect/Pit/Transforms/Mark.h"
-
 using namespace mlir;
 using namespace mlir::pit;
 

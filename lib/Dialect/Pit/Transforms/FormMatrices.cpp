@@ -15,7 +15,6 @@
 
 #include "Reshapes.h"
 #include "Tiler.h"
-#include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

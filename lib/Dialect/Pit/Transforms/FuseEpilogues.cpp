@@ -18,7 +18,6 @@
 
 #include "pit/Analysis/Skipping.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
-#include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Transforms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

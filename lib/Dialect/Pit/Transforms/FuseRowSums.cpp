@@ -11,7 +11,6 @@
 
 #include "pit/Analysis/Combiner.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
-#include "pit/Dialect/Pit/Transforms/Transforms.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -5,9 +5,6 @@
 #include "pit/Analysis/BodyEvaluator.h"
 #include "pit/Dialect/Pit/IR/TileExtents.h"
 
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
-
 using namespace mlir;
 using namespace mlir::pit;
 

@@ -9,8 +9,6 @@
 
 #include "OnlineTiler.h"
 
-#include "pit/Analysis/BodyEvaluator.h"
-
 using namespace mlir;
 using namespace mlir::pit;
 

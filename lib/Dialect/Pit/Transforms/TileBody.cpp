@@ -5,7 +5,6 @@
 #include "Selection/TileGeometry.h"
 #include "pit/Analysis/Combiner.h"
 #include "pit/Analysis/Factors.h"
-#include "pit/Dialect/Pit/Transforms/Mark.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"

@@ -4,7 +4,6 @@
 #include "Selection/TileGeometry.h"
 #include "Tiler.h"
 #include "pit/Analysis/Combiner.h"
-#include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

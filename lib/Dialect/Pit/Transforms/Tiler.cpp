@@ -2,11 +2,8 @@
 
 #include "Tiler.h"
 
-#include "pit/Dialect/Pit/Transforms/Mark.h"
-
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
