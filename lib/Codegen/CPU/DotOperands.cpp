@@ -191,12 +191,8 @@ private:
         compare(arith::CmpIPredicate::sge, along.size, index(inWord));
     if (std::optional<int64_t> known = getConstantIntValue(enough))
       return *known ? packGathers(inWord) : packElements();
-    auto branch = scf::IfOp::create(b, loc, enough, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    packGathers(inWord);
-    b.setInsertionPointToStart(branch.elseBlock());
-    packElements();
+    ifThen(
+        enough, [&] { packGathers(inWord); }, [&] { packElements(); });
   }
 
   void forRows(function_ref<void(Value)> body) {
@@ -385,28 +381,25 @@ void cpu::packGroups(OpBuilder &b, Location loc, const DotPlan &dots,
   auto groupsOf = [&](Value rows) { return e.div(rows, dots.group); };
   Value last = e.sub(part.length, e.index(1));
   auto forGroups = [&](Value from, Value to, bool whole) {
-    scf::ForOp::create(
-        b, loc, from, to, e.index(1), ValueRange(),
-        [&](OpBuilder &, Location, Value number, ValueRange) {
-          Value first = e.mul(number, dots.group);
-          SmallVector<Value> rows;
-          for (int64_t i = 0; i < dots.group; ++i) {
-            Value row = e.add(first, i), mask;
-            if (!whole) {
-              // None of a row that does not exist.
-              Value exists = e.lessThan(row, part.length);
-              Value lanes = e.select(exists, part.width, e.index(0));
-              mask = vector::CreateMaskOp::create(
-                  b, loc, VectorType::get(part.type.getShape(), b.getI1Type()),
-                  lanes);
-              row = e.min(row, last);
-            }
-            rows.push_back(
-                widen(b, loc, load(row, mask), dots.element, dots.zextB));
-          }
-          store(number, interleaveRows(b, loc, rows));
-          scf::YieldOp::create(b, loc);
-        });
+    e.forEach(from, to, e.index(1), [&](Value number) {
+      Value first = e.mul(number, dots.group);
+      SmallVector<Value> rows;
+      for (int64_t i = 0; i < dots.group; ++i) {
+        Value row = e.add(first, i), mask;
+        if (!whole) {
+          // None of a row that does not exist.
+          Value exists = e.lessThan(row, part.length);
+          Value lanes = e.select(exists, part.width, e.index(0));
+          mask = vector::CreateMaskOp::create(
+              b, loc, VectorType::get(part.type.getShape(), b.getI1Type()),
+              lanes);
+          row = e.min(row, last);
+        }
+        rows.push_back(
+            widen(b, loc, load(row, mask), dots.element, dots.zextB));
+      }
+      store(number, interleaveRows(b, loc, rows));
+    });
   };
   Value isWhole = e.compare(arith::CmpIPredicate::sge, part.width,
                             e.index(part.type.getNumElements()));

@@ -327,22 +327,14 @@ void MainloopEmitter::finish(const SumBlock &block, ArrayRef<BlockSums> sums) {
       store();
       continue;
     }
-    auto branch = scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    store();
+    ifThen(exists, store);
   }
 }
 
 /// `then` if stores go past the caches, else `otherwise`.
 void MainloopEmitter::ifStreams(function_ref<void()> then,
                                 function_ref<void()> otherwise) {
-  auto branch = scf::IfOp::create(b, loc, streams, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  then();
-  b.setInsertionPointToStart(branch.elseBlock());
-  otherwise();
+  ifThen(streams, then, otherwise);
 }
 
 /// Stores what the sums of the only chunk come to.

@@ -122,12 +122,8 @@ void MainloopEmitter::packColumnsOfChunk(Accumulator &own) {
   Value isPacked = own.before.panels.isPacked;
   if (!isPacked)
     return;
-  auto branch = scf::IfOp::create(b, loc, isPacked, /*withElseRegion=*/true);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.elseBlock());
-    pack();
-  }
+  ifThen(
+      isPacked, [] {}, pack);
   own.panels = select(isPacked, own.before.panels.memref, tileAsPanels(own));
   own.origins.clear();
   for (const TileDimension &dim : own.operands[plan.b].dims)

@@ -79,14 +79,7 @@ void MainloopEmitter::enterChunk(ValueRange ivs, const LoopBounds &bounds) {
 
 /// Finds the ids of the group that steps name.
 void MainloopEmitter::enterGroup(ValueRange ivs, LoopBounds &bounds) {
-  Block &block = mainloop.getGroups().front();
-  IRMapping mapping;
-  mapping.map(block.getArguments(), ivs);
-  for (Operation &op : block.without_terminator())
-    b.clone(op, mapping);
-  auto group = llvm::map_to_vector(
-      block.getTerminator()->getOperands(),
-      [&](Value value) { return mapping.lookupOrDefault(value); });
+  SmallVector<Value> group = clone(mainloop.getGroups().front(), ivs);
   appendIds(b, loc, indices.at(mainloop.getIndex()), group, mainloop.getChunk(),
             bounds);
 }
@@ -499,9 +492,8 @@ void MainloopEmitter::run() {
   }
   // Streamed stores are ordered by nothing else, other threads may read them.
   if (streams)
-    scf::IfOp::create(b, loc, streams, [&](OpBuilder &, Location) {
+    ifThen(streams, [&] {
       LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::seq_cst);
-      scf::YieldOp::create(b, loc);
     });
   LLVM::StackRestoreOp::create(b, loc, stack);
 }

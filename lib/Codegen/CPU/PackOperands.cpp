@@ -159,17 +159,13 @@ private:
       group.push_back(mapping.lookupOrDefault(subscript));
     const IndexView &ids = indices.at(list);
     auto [count, offset] = ids.countAndOffset(b, loc, group);
-    scf::ForOp::create(
-        b, loc, index(0), count, index(tiles.chunk), ValueRange(),
-        [&, count = count, offset = offset](OpBuilder &, Location, Value first,
-                                            ValueRange) {
-          Value start = add(offset, first);
-          Value live = sub(count, first);
-          live = min(live, index(tiles.chunk));
-          chunks[listed] = {positions ? Value() : ids.ids, start, live, first};
-          emitTile(mapping, chunks, first);
-          scf::YieldOp::create(b, loc);
-        });
+    auto emitChunk = [&, count = count, offset = offset](Value first) {
+      Value start = add(offset, first);
+      Value live = min(sub(count, first), index(tiles.chunk));
+      chunks[listed] = {positions ? Value() : ids.ids, start, live, first};
+      emitTile(mapping, chunks, first);
+    };
+    forEach(index(0), count, index(tiles.chunk), emitChunk);
   }
 
   void emitTile(const IRMapping &mapping, const ChunkMap &chunks, Value first) {

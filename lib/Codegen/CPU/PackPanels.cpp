@@ -91,14 +91,11 @@ public:
       pointer = allocateBytes(b, loc, function, bytes);
     }
     Value packed = panelsAt(pointer);
-    {
-      auto branch = scf::IfOp::create(b, loc, packs, /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(branch.thenBlock());
+    ifThen(packs, [&] {
       emitLoops(packed);
       if (kept)
         publishBytes(b, loc, function, *kept);
-    }
+    });
     if (grouped)
       return {packed, /*extended=*/false, /*grouped=*/true};
     packed = withStrides(packed);
@@ -310,25 +307,15 @@ private:
                              : moveGroups(packed, part, first, length);
     }
     auto rows = [&](bool whole) {
-      scf::ForOp::create(b, loc, first, end, index(1), ValueRange(),
-                         [&](OpBuilder &, Location, Value row, ValueRange) {
-                           for (int64_t v = 0; v < plan.vectors; ++v)
-                             move(packed, part, row, v, whole);
-                           scf::YieldOp::create(b, loc);
-                         });
+      forEach(first, end, index(1), [&](Value row) {
+        for (int64_t v = 0; v < plan.vectors; ++v)
+          move(packed, part, row, v, whole);
+      });
     };
     Value isWhole =
         compare(arith::CmpIPredicate::sge, left, index(plan.panel()));
-    scf::IfOp::create(
-        b, loc, isWhole,
-        [&](OpBuilder &, Location) {
-          rows(true);
-          scf::YieldOp::create(b, loc);
-        },
-        [&](OpBuilder &, Location) {
-          rows(false);
-          scf::YieldOp::create(b, loc);
-        });
+    ifThen(
+        isWhole, [&] { rows(true); }, [&] { rows(false); });
   }
 
   /// The place of element [others][row][column] of B.

@@ -47,10 +47,7 @@ private:
 
   void loop(Value lower, Value upper, int64_t step,
             function_ref<void(Value)> body) {
-    auto loop = scf::ForOp::create(b, loc, lower, upper, index(step));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    body(loop.getInductionVar());
+    forEach(lower, upper, index(step), body);
   }
 
   /// Runs through all dimensions but the last.
@@ -94,15 +91,12 @@ private:
     if (dim.isFull() && !endsInside())
       return;
     Value any = compare(arith::CmpIPredicate::ne, rest, index(0));
-    auto branch = scf::IfOp::create(b, loc, any, /*withElseRegion=*/false);
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(branch.thenBlock());
+    ifThen(any, [&] {
       Value mask = vector::CreateMaskOp::create(
           b, loc, VectorType::get(lanes, b.getI1Type()), ValueRange{rest});
       to.back() = byteAt(whole);
       store(differing(row, whole, mask), to);
-    }
+    });
     Value lastDim = index(dims.size() - 1);
     Value extent = memref::DimOp::create(b, loc, source, lastDim),
           bytes = memref::DimOp::create(b, loc, bits, lastDim);

@@ -10,6 +10,7 @@
 #include "Codegen/Common/TileInput.h"
 #include "Dialect/Pit/IR/Arithmetic.h"
 #include "Lowering.h"
+#include "PackTile.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -85,34 +86,17 @@ private:
                 function_ref<void()> otherwise = nullptr) {
     if (!dim.ids)
       return body();
-    Value exists = inRange(coordinate, dim.size);
-    auto branch = scf::IfOp::create(b, loc, exists,
-                                    /*withElseRegion=*/bool(otherwise));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    body();
-    if (!otherwise)
-      return;
-    b.setInsertionPointToStart(branch.elseBlock());
-    otherwise();
+    ifThen(inRange(coordinate, dim.size), body, otherwise);
   }
 
   /// `for i = lower to upper: body(i)`; no loop for the only iteration of a
   /// dimension of one element if it is known to be run.
   void loop(Value lower, Value upper, int64_t step,
             function_ref<void(Value)> body) {
-    APInt from, to;
-    if (matchPattern(lower, m_ConstantInt(&from)) &&
-        matchPattern(upper, m_ConstantInt(&to))) {
-      if (from.sge(to))
-        return;
-      if ((to - from).sle(step))
-        return body(lower);
-    }
-    auto loop = scf::ForOp::create(b, loc, lower, upper, index(step));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    body(loop.getInductionVar());
+    emitFor(b, loc, lower, upper, step, {}, [&](Value i, ValueRange) {
+      body(i);
+      return SmallVector<Value>();
+    });
   }
 
   /// Runs through all dimensions but the innermost.
@@ -369,27 +353,15 @@ void cpu::lowerCoords(OpBuilder &b, CoordsOp op, const ChunkMap &chunks) {
   Location loc = op.getLoc();
   const ChunkView &chunk = chunks.at(op.getIds());
   ArithEmitter e(b, loc);
-  Value none = e.index(-1);
-  auto loop = scf::ForOp::create(
-      b, loc, e.index(0), e.index(op.getIds().getType().getSize()), e.index(1));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  Value i = loop.getInductionVar();
-  Value exists = e.lessThan(i, chunk.live);
-  Value at = e.add(chunk.start, i);
-  Value coordinate = at;
-  if (chunk.ids) {
-    auto branch = scf::IfOp::create(
-        b, loc, exists,
-        [&](OpBuilder &b, Location l) {
-          Value id = memref::LoadOp::create(b, l, chunk.ids, at);
-          id = arith::IndexCastOp::create(b, l, b.getIndexType(), id);
-          scf::YieldOp::create(b, l, id);
-        },
-        [&](OpBuilder &b, Location l) { scf::YieldOp::create(b, l, none); });
-    coordinate = branch.getResult(0);
-  } else {
-    coordinate = e.select(exists, at, none);
-  }
-  memref::StoreOp::create(b, loc, coordinate, op.getDest(), i);
+  Value size = e.index(op.getIds().getType().getSize());
+  e.forEach(e.index(0), size, e.index(1), [&](Value i) {
+    Value exists = e.lessThan(i, chunk.live), at = e.add(chunk.start, i);
+    auto load = [&] {
+      return e.toIndex(memref::LoadOp::create(b, loc, chunk.ids, at));
+    };
+    auto none = [&] { return e.index(-1); };
+    Value coordinate =
+        chunk.ids ? e.choose(exists, load, none) : e.select(exists, at, none());
+    memref::StoreOp::create(b, loc, coordinate, op.getDest(), i);
+  });
 }

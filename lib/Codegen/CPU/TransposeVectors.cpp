@@ -186,11 +186,7 @@ public:
     for (unsigned d = 0; d < rank; ++d)
       sizes.push_back(memref::DimOp::create(b, loc, view.getSrc(), d));
     allocate();
-    auto branch =
-        scf::IfOp::create(b, loc, isProfitable, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    emitLoops();
+    ifThen(isProfitable, [&] { emitLoops(); });
     return {transposed, last, isProfitable};
   }
 

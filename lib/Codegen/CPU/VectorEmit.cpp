@@ -8,6 +8,7 @@
 
 #include "VectorPlan.h"
 
+#include "PackTile.h"
 #include "VectorBlock.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -54,22 +55,12 @@ private:
   // A loop from `from` to `to`, inline if it is known to run once.
   SmallVector<Value> emitFor(unsigned loop, OpFoldResult from, OpFoldResult to,
                              int64_t step, ValueRange accumulators, Body body) {
-    std::optional<int64_t> low = getConstantIntValue(from),
-                           high = getConstantIntValue(to);
-    if (low && high && *low >= *high)
-      return SmallVector<Value>(accumulators);
-    if (low && high && *high - *low <= step) {
-      block.origin[loop] = getValueOrCreateConstantIndexOp(b, loc, from);
-      return body(accumulators);
-    }
-    auto forOp = scf::ForOp::create(
-        b, loc, getValueOrCreateConstantIndexOp(b, loc, from),
-        getValueOrCreateConstantIndexOp(b, loc, to), constant(step),
-        accumulators, [&](OpBuilder &, Location, Value iv, ValueRange args) {
-          block.origin[loop] = iv;
-          scf::YieldOp::create(b, loc, body(args));
-        });
-    return SmallVector<Value>(forOp.getResults());
+    return cpu::emitFor(b, loc, getValueOrCreateConstantIndexOp(b, loc, from),
+                        getValueOrCreateConstantIndexOp(b, loc, to), step,
+                        accumulators, [&](Value iv, ValueRange args) {
+                          block.origin[loop] = iv;
+                          return body(args);
+                        });
   }
 
   // The largest multiple of `step` below the loop's extent.

@@ -70,26 +70,6 @@ public:
   /// The value (i32) that a lane has. Where `lane` is the same in a warp, so is
   /// what depends on it, and ptxas knows it.
   Value fromLane(Value value, Value lane);
-  /// Clones a block's ops with these arguments; gives what it yields.
-  SmallVector<Value> clone(Block &block, ValueRange arguments = {});
-  /// Runs `then` where the condition holds, `otherwise` where it does not.
-  void ifThen(Value condition, function_ref<void()> then,
-              function_ref<void()> otherwise = nullptr);
-  /// The same, of branches that give values.
-  SmallVector<Value> choose(Value condition,
-                            function_ref<SmallVector<Value>()> then,
-                            function_ref<SmallVector<Value>()> otherwise);
-  Value choose(Value condition, function_ref<Value()> then,
-               function_ref<Value()> otherwise);
-  /// A loop, whose iterations take what the one before carries, and give it.
-  scf::ForOp loop(Value begin, Value end, Value step, ValueRange carried,
-                  function_ref<SmallVector<Value>(Value, ValueRange)> body);
-  /// The same, as long as a condition holds of what is carried; gives that.
-  SmallVector<Value>
-  loopWhile(ValueRange carried, function_ref<Value(ValueRange)> condition,
-            function_ref<SmallVector<Value>(ValueRange)> body);
-  scf::ForOp forEach(Value begin, Value end, Value step,
-                     function_ref<void(Value)> body);
   /// Has LLVM keep a loop as it is, neither unrolled nor peeled.
   void keepLoop(Operation *loop);
   /// An i32, of which compilers know nothing, so that what is computed from it

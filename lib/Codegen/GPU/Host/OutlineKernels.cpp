@@ -2,7 +2,7 @@
 
 #include "Images.h"
 
-#include "Codegen/Common/Arithmetic.h"
+#include "Dialect/Pit/IR/Arithmetic.h"
 
 #include "pit/Codegen/GPU/Host/Passes.h"
 #include "pit/Dialect/Pit/IR/Inits.h"

@@ -1,6 +1,6 @@
 //===- PlaceResults.cpp - What functions return is device memory ----------===//
 
-#include "Codegen/Common/Arithmetic.h"
+#include "Dialect/Pit/IR/Arithmetic.h"
 #include "Codegen/Common/RuntimeCalls.h"
 
 #include "pit/Codegen/GPU/Host/Passes.h"

@@ -73,25 +73,23 @@ static bool isByRows(linalg::LinalgOp op, OpOperand &operand, bool hasRows) {
 
 static std::optional<Parts> findParts(ForallOp loop) {
   Parts parts;
+  auto isTaken = [&](auto op, Value tile, Value memref) {
+    return !op.isWhole() && tile.getDefiningOp<memref::AllocOp>() &&
+           !parts.memrefs.contains(tile) &&
+           selectsRows(loop, memref, op.getSubscripts(), op.getTileType());
+  };
   for (Operation &inner : loop.getBody()->without_terminator()) {
     if (auto read = dyn_cast<SReadOp>(inner)) {
       bool isPadded = read.getPadAttr() && !isZero(read.getPadAttr());
-      if (!read.getDest() || read.isWhole() || isPadded ||
-          !read.getDest().getDefiningOp<memref::AllocOp>() ||
-          parts.memrefs.contains(read.getDest()) ||
-          !selectsRows(loop, read.getSrc(), read.getSubscripts(),
-                       read.getTileType()))
+      if (!read.getDest() || isPadded ||
+          !isTaken(read, read.getDest(), read.getSrc()))
         return std::nullopt;
       parts.memrefs.map(read.getDest(), read.getSrc());
       parts.reads.push_back(read);
     } else if (auto write = dyn_cast<SWriteOp>(inner)) {
-      if (write.isWhole() || write.getCombine() ||
-          write.getSubscripts().empty() ||
+      if (write.getCombine() || write.getSubscripts().empty() ||
           write.getSubscripts().front() != loop.getPositions() ||
-          !write.getTile().getDefiningOp<memref::AllocOp>() ||
-          parts.memrefs.contains(write.getTile()) ||
-          !selectsRows(loop, write.getDest(), write.getSubscripts(),
-                       write.getTileType()))
+          !isTaken(write, write.getTile(), write.getDest()))
         return std::nullopt;
       parts.memrefs.map(write.getTile(), write.getDest());
       parts.writes.push_back(write);

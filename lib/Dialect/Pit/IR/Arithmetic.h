@@ -5,12 +5,14 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 
 namespace mlir::pit {
 
 /// Arithmetic where a builder is, on operands of one type: index or an integer.
 /// A number on the right is a constant of that type. Constants are folded.
+/// Branches and loops.
 class ArithEmitter {
 public:
   ArithEmitter(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
@@ -56,6 +58,27 @@ public:
   template <typename OpT, typename... ArgsT> OpT make(ArgsT &&...args) {
     return OpT::create(b, loc, std::forward<ArgsT>(args)...);
   }
+
+  /// Clones a block's ops with these arguments; gives what it yields.
+  SmallVector<Value> clone(Block &block, ValueRange arguments = {});
+  /// Runs `then` where the condition holds, `otherwise` where it does not.
+  void ifThen(Value condition, function_ref<void()> then,
+              function_ref<void()> otherwise = nullptr);
+  /// The same, of branches that give values.
+  SmallVector<Value> choose(Value condition,
+                            function_ref<SmallVector<Value>()> then,
+                            function_ref<SmallVector<Value>()> otherwise);
+  Value choose(Value condition, function_ref<Value()> then,
+               function_ref<Value()> otherwise);
+  /// A loop, whose iterations take what the one before carries, and give it.
+  scf::ForOp loop(Value begin, Value end, Value step, ValueRange carried,
+                  function_ref<SmallVector<Value>(Value, ValueRange)> body);
+  /// The same, as long as a condition holds of what is carried; gives that.
+  SmallVector<Value>
+  loopWhile(ValueRange carried, function_ref<Value(ValueRange)> condition,
+            function_ref<SmallVector<Value>(ValueRange)> body);
+  scf::ForOp forEach(Value begin, Value end, Value step,
+                     function_ref<void(Value)> body);
 
   OpBuilder &b;
   Location loc;

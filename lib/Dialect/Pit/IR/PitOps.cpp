@@ -2,7 +2,6 @@
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
-#include "ExtentList.h"
 #include "Verify.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
