@@ -38,7 +38,7 @@
 // and its sums go on to memory while the next one runs. Each warp adds its own rows.
 // CHECK: gpu.func @attention_gradients_kernel_0_hopper(
 // CHECK: pit_gpu.ring full 256 empty 8 : <2, [<128x64xf16, swizzle = 128>]>
-// CHECK: pit_gpu.shared 32768 : i32
+// CHECK: pit_gpu.shared 33792 : i32
 // CHECK: pit_gpu.tensor_map {{.*}} -> <1x1x16x32xf32, swizzle = 128>
 // CHECK: role "workers" warps 8 registers 240
 // CHECK: pit_gpu.acquire

@@ -320,8 +320,7 @@ int64_t pitgpu::placeShared(gpu::GPUFuncOp kernel) {
     end += barrierBytes(ring);
   }
   for (SharedOp op : others) {
-    bool hasLines = op.getBytes() % kSwizzleRepeat == 0;
-    end = llvm::alignTo(end, hasLines ? kSwizzleRepeat : 128);
+    end = llvm::alignTo(end, 128);
     op.setOffsetAttr(builder.getI64IntegerAttr(end));
     end += static_cast<int64_t>(op.getBytes());
   }

@@ -70,7 +70,9 @@ struct BodyPlan : KernelPlan {
   int64_t addedStages() const { return producers ? 2 : 1; }
   int64_t addedOffset() const { return invariantBytes + stages * stageBytes; }
   int64_t addedBytes() const {
-    return added ? addedStages() * info.rows * kLineBytes + addedSumBytes() : 0;
+    return added ? addedStages() * info.rows * kLineBytes + addedSumBytes() +
+                       (producers ? kSwizzleBytes : 0)
+                 : 0;
   }
   /// Where producers leave the adding to TMA, workers stage sums.
   int64_t addedSumBytes() const {

@@ -102,8 +102,12 @@ private:
     addedRing = pitgpu::RingOp::create(
         rewriter, loc, type, 32 * plan.workers(), plan.workers(),
         /*cluster=*/1, IntegerAttr(), IntegerAttr());
-    addedSums = pitgpu::SharedOp::create(rewriter, loc, rewriter.getI32Type(),
-                                         plan.addedSumBytes(), IntegerAttr());
+    // The swizzle begins anew at each multiple of kSwizzleBytes.
+    Emitter e(rewriter, loc);
+    Value place = pitgpu::SharedOp::create(rewriter, loc, rewriter.getI32Type(),
+                                           plan.addedSumBytes() + kSwizzleBytes,
+                                           IntegerAttr());
+    addedSums = e.bitAnd(e.add(place, kSwizzleBytes - 1), -kSwizzleBytes);
     // A warp adds its own rows.
     StoreOp store = storeOf(plan.added);
     auto dest = mlir::cast<BlockArgument>(store.getDest());

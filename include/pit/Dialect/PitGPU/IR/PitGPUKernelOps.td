@@ -87,7 +87,7 @@ def PitGPU_SharedOp : PitGPU_Op<"shared", [Pure]> {
   let description = [{
     The address of so many bytes, for code of other dialects. `offset` is their place in
     the shared memory of the block; `convert-pit-gpu-to-nvvm` gives one to those that
-    have none, at a multiple of 128, or of 1024 where they are so many.
+    have none, at a multiple of 128.
 
     Example: `%results = pit_gpu.shared 16384 at 196864 : i32`
 
