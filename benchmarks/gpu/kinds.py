@@ -241,7 +241,7 @@ class Bench:
                 d.a[~d.live] = 0
             else:
                 mask = d.live[:, None].expand(m, k).contiguous()
-                d.index = (pit.build_index(mask, (1, None), 0, source="mask"),)
+                d.index = (pit.build_index(mask, (1, 0), 0, source="mask"),)
             d.compact = d.a[d.ids].contiguous()
             d.product = self.empty((len(d.ids), n), type_)
             data.append(d)

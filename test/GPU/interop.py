@@ -100,7 +100,7 @@ class Torch(unittest.TestCase):
     def test_index(self):
         x, w, c = small(200, 50), small(50, 4), small(200, 4)
         x[torch.rand(200, device="cuda") < 0.7] = 0
-        index = pit.build_index(x, (1, None), 0)
+        index = pit.build_index(x, (1, 0), 0)
         self.same(f.indexed(x, w, index, c), x @ w + c)
         live = x.any(dim=1).nonzero().flatten().to(torch.int32)
         count = int(torch.as_tensor(index.counts, device="cuda")[0])
@@ -112,7 +112,7 @@ class Torch(unittest.TestCase):
     def test_imported_index(self):
         x, w, c = small(200, 50), small(50, 4), small(200, 4)
         ids = torch.arange(3, 200, 7, dtype=torch.int32, device="cuda")
-        index = pit.import_index((200, 50), (1, None), 0, ids=ids,
+        index = pit.import_index((200, 50), (1, 0), 0, ids=ids,
                                  counts=torch.tensor([len(ids)], dtype=torch.int32, device="cuda"),
                                  offsets=torch.zeros(1, dtype=torch.int64, device="cuda"))
         wanted = c.clone()
@@ -150,7 +150,7 @@ class Torch(unittest.TestCase):
 
     def test_graph(self):
         out = torch.empty_like(self.c)
-        index = pit.build_index(self.a, (1, None), 0)
+        index = pit.build_index(self.a, (1, 0), 0)
         x4 = torch.empty(130, 4, device="cuda")
         w4, c4 = small(70, 4), small(130, 4)
         side = torch.cuda.Stream()

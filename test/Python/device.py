@@ -60,7 +60,7 @@ class Calls(unittest.TestCase):
         self.index = self.imported()
 
     def imported(self):
-        return pit.import_index((6, 3), (1, None), 0, *map(Device, self.lists))
+        return pit.import_index((6, 3), (1, 0), 0, *map(Device, self.lists))
 
     def refuses(self, message, *arguments, **options):
         with self.assertRaisesRegex(pit.Error, message):

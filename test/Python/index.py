@@ -44,7 +44,7 @@ class Built(unittest.TestCase):
 
     def test_sources(self):
         mask = np.array([[True, False, True], [False, False, False]])
-        self.assertEqual(lists(pit.build_index(mask, (1, None), 0, source="mask")), [[0]])
+        self.assertEqual(lists(pit.build_index(mask, (1, 0), 0, source="mask")), [[0]])
         lengths = np.array([2, 0, 3], np.int32)
         self.assertEqual(
             lists(pit.build_index(lengths, (1, 1), 1, source="lengths", shape=(3, 4))),
@@ -57,7 +57,7 @@ class Built(unittest.TestCase):
         self.assertEqual(
             lists(pit.build_index(blocks, (1, 1), 1, source="blocks", shape=(2, 4))), [[3], [2]])
         rows = np.array([1, 0, 2], np.int32)  # of matrices of two rows
-        index = pit.build_index(rows, (1, None), 0, source="row_lengths", shape=(6, 4))
+        index = pit.build_index(rows, (1, 0), 0, source="row_lengths", shape=(6, 4))
         self.assertEqual((lists(index), index.source), ([[0, 4, 5]], "row_lengths"))
         for source in ("import", "index"):
             with self.assertRaisesRegex(
@@ -111,6 +111,7 @@ class Built(unittest.TestCase):
             "index counts: a list is no array":
                 lambda: pit.import_index((4, 4), (1, 1), 1, [1], [2], [3]),
             "axis 5": lambda: pit.build_index(x, (1, 1), 5),
+            "micro_tile has a size of None; 0 is the whole dimension": lambda: pit.build_index(x, (1, None), 0),
             "micro-tile of 1 sizes": lambda: pit.build_index(x, (1,), 0),
             "a list is no array": lambda: pit.build_index([1], (1,), 0, shape=(1,)),
         }.items():
@@ -127,7 +128,7 @@ class Used(unittest.TestCase):
         self.c = np.ones((20, 4), np.float32)
 
     def test_built(self):
-        index = pit.build_index(self.x, (1, None), 0)
+        index = pit.build_index(self.x, (1, 0), 0)
         np.testing.assert_array_equal(
             f.indexed(self.x, self.w, index, self.c), self.x @ self.w + 1)
 
@@ -135,7 +136,7 @@ class Used(unittest.TestCase):
         one = np.zeros_like(self.x)
         one[7] = 1
         x = np.ones_like(self.x)
-        result = f.indexed(x, self.w, pit.build_index(one, (1, None), 0), self.c)
+        result = f.indexed(x, self.w, pit.build_index(one, (1, 0), 0), self.c)
         wanted = np.ones((20, 4), np.float32)
         wanted[7] += self.w.sum(axis=0)
         np.testing.assert_array_equal(result, wanted)
@@ -144,7 +145,7 @@ class Used(unittest.TestCase):
         live = np.flatnonzero(self.x.any(axis=1)).astype(np.int32)
         arguments = {"counts": np.array([len(live)], np.int32), "offsets": np.zeros(1, np.int64),
                      "ids": live, **changes}
-        return pit.import_index((20, 11), (1, None), 0, **arguments)
+        return pit.import_index((20, 11), (1, 0), 0, **arguments)
 
     def test_imported(self):
         index = self.imported()

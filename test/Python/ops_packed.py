@@ -98,7 +98,7 @@ class Packed(unittest.TestCase):
         refuses("micro_tile= and axis= are for others", x, values, micro_tile=(1, 1))
         refuses(r"weight has shape \(9, 8\); it must have rank 1", x, mask.astype("f"))
         refuses("weight has elements of f64, x of f32", x, values.astype("d"))
-        rows = pit.build_index(mask, (1, None), 0, source="mask")
+        rows = pit.build_index(mask, (1, 0), 0, source="mask")
         refuses(r"index has micro-tiles of \(1, 0\)", x, values, index=rows)
         refuses("dimension 1 of index is 8, but dimension 1 of x is 7", x[:, :7], values)
         # Before there is a program and when there is one, and then by the program.

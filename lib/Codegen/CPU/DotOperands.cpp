@@ -191,8 +191,7 @@ private:
         compare(arith::CmpIPredicate::sge, along.size, index(inWord));
     if (std::optional<int64_t> known = getConstantIntValue(enough))
       return *known ? packGathers(inWord) : packElements();
-    ifThen(
-        enough, [&] { packGathers(inWord); }, [&] { packElements(); });
+    ifThen(enough, [&] { packGathers(inWord); }, [&] { packElements(); });
   }
 
   void forRows(function_ref<void(Value)> body) {

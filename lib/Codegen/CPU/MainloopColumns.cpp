@@ -122,8 +122,7 @@ void MainloopEmitter::packColumnsOfChunk(Accumulator &own) {
   Value isPacked = own.before.panels.isPacked;
   if (!isPacked)
     return;
-  ifThen(
-      isPacked, [] {}, pack);
+  ifThen(isPacked, [] {}, pack);
   own.panels = select(isPacked, own.before.panels.memref, tileAsPanels(own));
   own.origins.clear();
   for (const TileDimension &dim : own.operands[plan.b].dims)

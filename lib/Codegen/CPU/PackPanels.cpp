@@ -314,8 +314,7 @@ private:
     };
     Value isWhole =
         compare(arith::CmpIPredicate::sge, left, index(plan.panel()));
-    ifThen(
-        isWhole, [&] { rows(true); }, [&] { rows(false); });
+    ifThen(isWhole, [&] { rows(true); }, [&] { rows(false); });
   }
 
   /// The place of element [others][row][column] of B.

@@ -501,8 +501,7 @@ void MainloopEpilogue::storeAll(function_ref<Value(size_t, size_t)> element) {
       }
       // If the last one of them exists, all do.
       Value all = e.logicalAnd(aligned, isStored(i, first + width - 1));
-      e.ifThen(
-          all, [&] { storeGroup(values, i, first); }, storeEach);
+      e.ifThen(all, [&] { storeGroup(values, i, first); }, storeEach);
     }
 }
 

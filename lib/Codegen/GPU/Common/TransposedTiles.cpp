@@ -359,8 +359,7 @@ void TransposedMove::read(TypedAttr pad) {
 }
 
 void TransposedMove::write() {
-  e.ifThen(
-      hasWholePieces(), [&] { writePieces(); }, [&] { writeElements(); });
+  e.ifThen(hasWholePieces(), [&] { writePieces(); }, [&] { writeElements(); });
 }
 
 bool TransposedTiles::lower(OpBuilder &builder, Operation *op,

@@ -1,7 +1,7 @@
 //===- PlaceResults.cpp - What functions return is device memory ----------===//
 
-#include "Dialect/Pit/IR/Arithmetic.h"
 #include "Codegen/Common/RuntimeCalls.h"
+#include "Dialect/Pit/IR/Arithmetic.h"
 
 #include "pit/Codegen/GPU/Host/Passes.h"
 #include "pit/Dialect/Pit/IR/DiscardableAttributes.h"

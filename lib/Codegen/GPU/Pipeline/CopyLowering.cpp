@@ -76,8 +76,7 @@ static Lowered lowerLoad(Emitter &e, LoadOp op, Operands<LoadOp> in) {
   inOneThread(e, in.self(op), [&] {
     auto load = [&](int64_t parts) { issueBoxes(e, op, in, parts); };
     if (op.getAlone())
-      e.ifThen(
-          op.getAlone(), [&] { load(1); }, [&] { load(blocks); });
+      e.ifThen(op.getAlone(), [&] { load(1); }, [&] { load(blocks); });
     else
       load(blocks);
   });
@@ -344,6 +343,7 @@ static Lowered lowerStore(Emitter &e, StoreOp op, Operands<StoreOp> in) {
 }
 
 void pitgpu::populateCopyPatterns(PipelinePatterns &patterns) {
-  patterns.add(lowerLoad, lowerLoadRows, lowerAdd, lowerAddRows, lowerAddWait, lowerGather, lowerCopy,
-               lowerCopyGroup, lowerCopyWait, lowerStore);
+  patterns.add(lowerLoad, lowerLoadRows, lowerAdd, lowerAddRows, lowerAddWait,
+               lowerGather, lowerCopy, lowerCopyGroup, lowerCopyWait,
+               lowerStore);
 }

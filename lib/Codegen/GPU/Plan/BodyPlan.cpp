@@ -48,6 +48,13 @@ bool cuda::isAlongK(ContractOp op, unsigned number, const StagedTile &staged) {
          matchFragmentOrder(along) == k;
 }
 
+bool cuda::isZeroTile(Value tile) {
+  auto op = tile.getDefiningOp<PointwiseOp>();
+  return op && op.getInputs().empty() && !op.getAcc() &&
+         matchPattern(op.getBody().front().getTerminator()->getOperand(0),
+                      m_PosZeroFloat());
+}
+
 bool cuda::addsInThreads(ContractOp op) {
   return !isa<BlockArgument>(op.getLhs()) && isF8(op.getLhs().getType());
 }

@@ -114,6 +114,8 @@ struct BodyPlan : KernelPlan {
 
 /// Does k run along the columns of an operand?
 bool isAlongK(ContractOp op, unsigned number, const StagedTile &staged);
+/// Does an op give zeros everywhere? Then a contraction replaces its sums.
+bool isZeroTile(Value tile);
 
 /// Tensor cores add floats of 8 bits with about 14 bits, and cut off the rest:
 /// what many steps add up that way is too small, by a quarter after 16384 keys.

@@ -10,21 +10,12 @@
 
 #include "pit/Dialect/Pit/IR/TileExtents.h"
 
-#include "mlir/IR/Matchers.h"
-
 using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
 /// Products that one instruction sums up.
 static constexpr int64_t kDepth = 16;
-
-bool cuda::isZeroTile(Value tile) {
-  auto op = tile.getDefiningOp<PointwiseOp>();
-  return op && op.getInputs().empty() && !op.getAcc() &&
-         matchPattern(op.getBody().front().getTerminator()->getOperand(0),
-                      m_PosZeroFloat());
-}
 
 namespace {
 

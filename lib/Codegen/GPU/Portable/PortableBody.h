@@ -250,8 +250,6 @@ private:
   Value group;
   TileOf tileOf;
 };
-/// Does an op give zeros everywhere? Then a contraction replaces its sums.
-bool isZeroTile(Value tile);
 
 } // namespace mlir::pit::cuda
 

@@ -98,10 +98,7 @@ void HopperLowering::shareLists(Emitter &e, TileSpace &space) {
     return {splits, first, total};
   };
   SmallVector<Value> shared = e.choose(
-      areMany,
-      [&] {
-        return SmallVector<Value>{e.i32(1), worker, tiles};
-      },
+      areMany, [&] { return SmallVector<Value>{e.i32(1), worker, tiles}; },
       share);
   space.whole = e.select(areMany, tiles, e.i32(0));
   space.shared = shared[0];
@@ -297,9 +294,7 @@ GroupOfTile HopperLowering::groupOf(Emitter &e, const TileSpace &space,
         auto [count, offset] = listOf(e, space, number);
         return {count, offset};
       },
-      [&]() -> SmallVector<Value> {
-        return {e.index(0), e.index(0)};
-      });
+      [&]() -> SmallVector<Value> { return {e.index(0), e.index(0)}; });
   return {list[0], list[1]};
 }
 

@@ -493,8 +493,8 @@ OnlineTiler::Tile OnlineTiler::computeScalar(const ChainOp &op, Value yielded,
         }
         Value inside;
         for (int64_t dim : ends) {
-          Value one = isInside(e, dim, placeOf(e, in, dim),
-                               coordsFrom.contains(dim));
+          Value one =
+              isInside(e, dim, placeOf(e, in, dim), coordsFrom.contains(dim));
           inside = inside ? e.logicalAnd(inside, one) : one;
         }
         Value none = e.constant(mask);
