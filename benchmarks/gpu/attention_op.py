@@ -26,6 +26,7 @@ from pathlib import Path
 
 import pit
 import torch
+import torch._functorch.config as functorch_config
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "test" / "Python" / "Inputs"))
@@ -421,7 +422,7 @@ def list_gradients(size, percent, block, rounds, d=128):
         live = live.repeat_interleave(block, 1).repeat_interleave(block, 2)
         scores = (part @ heads[1].mT * d ** -0.5).masked_fill(~live, -torch.inf)
         exact += torch.autograd.grad(scores.softmax(-1) @ heads[2], part, grad[0, :2, begin:begin + 2048].double())
-    torch._functorch.config.donated_buffer = False  # the graph is kept
+    functorch_config.donated_buffer = False  # the graph is kept
     by_flex = flex_of_lists(q[0], k[0], v[0], blocks, block)
     count = 10.0 * HEADS * size * size * d * blocks.double().mean().item()
     report(f"list gradients {size}, {block}: {percent} %", count, {

@@ -49,7 +49,6 @@ BodyLoader::LanesRows BodyLoader::rowsOfLanes(const SharedTile &tile) {
 SmallVector<Value> BodyLoader::idsOfThread(const SharedTile &tile) {
   Emitter &e = body.e;
   auto [lane, warp, chunks, rows] = rowsOfLanes(tile);
-  lane = e.hideFromOptimizer(lane); // lanes to ask are computed in each step
   SmallVector<Value> found;
   for (int64_t i = 0, n = body.plan.piecesOf(tile); i < n; ++i) {
     Value piece = e.add(warp, e.i32(i * body.plan.loaders()));
