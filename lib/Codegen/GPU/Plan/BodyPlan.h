@@ -122,6 +122,10 @@ bool isZeroTile(Value tile);
 /// So threads add the sums of each step, which begin at 0.
 bool addsInThreads(ContractOp op);
 
+/// A plan that says what a body loads, multiplies and reduces, before anything
+/// is decided.
+OrRefusal<BodyPlan> describeBody(MainloopOp mainloop, const GpuTarget &target);
+
 /// Can this schedule compute a mainloop with a tile body?
 Refused checkBody(MainloopOp mainloop, const GpuTarget &target);
 
