@@ -59,7 +59,7 @@ class Call:
 def index_type(text, shape):
     tile = re.search(r"micro_tile = \[([^\]]*)\]", text)[1].split(", ")
     axis = int(re.search(r"axis = (\d+)", text)[1])
-    return IndexType([Dim(True, int(n)) for n in shape], [None if t == "*" else int(t) for t in tile], axis)
+    return IndexType([Dim(True, int(n)) for n in shape], [0 if t == "*" else int(t) for t in tile], axis)
 
 
 def loaded(array, type_, shape=None):

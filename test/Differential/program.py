@@ -53,7 +53,7 @@ class ScalarType:
 
 @dataclass
 class IndexType:
-    """!pit.index of a tensor with these dims; None in the micro-tile is a whole
+    """!pit.index of a tensor with these dims; 0 in the micro-tile is a whole
     dimension. Its data is a boolean array of micro-tiles: group coordinates,
     with the ids in the place of the axis."""
 
@@ -64,21 +64,21 @@ class IndexType:
 
     @property
     def mlir(self):
-        tile = ", ".join("*" if t is None else str(t) for t in self.micro_tile)
+        tile = ", ".join(str(t or "*") for t in self.micro_tile)
         return f"!pit.index<micro_tile = [{tile}], axis = {self.axis}>"
 
     @property
     def shape(self):
         """Of the data."""
         return tuple(
-            d.size if i == self.axis else 1 if t is None else -(-d.size // t)
+            d.size if i == self.axis else -(-d.size // t) if t else 1
             for i, (d, t) in enumerate(zip(self.dims, self.micro_tile)))
 
     def selected(self, live):
         """The elements that live micro-tiles cover."""
         for i, (d, t) in enumerate(zip(self.dims, self.micro_tile)):
             if i != self.axis:
-                live = np.repeat(live, d.size if t is None else t, axis=i)
+                live = np.repeat(live, t or d.size, axis=i)
                 live = np.take(live, range(d.size), axis=i)
         return live
 

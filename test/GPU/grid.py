@@ -431,7 +431,7 @@ class Grid(Draw):
         """The index of what is marked."""
         form = self.form
         dims = [self.dims[d] for d in form.maps[form.operand]]
-        return IndexType(dims, [t or None for t in form.micro_tile], form.axis)
+        return IndexType(dims, list(form.micro_tile), form.axis)
 
     def selector(self, source, key, dims, names):
         if source != "index":
