@@ -61,6 +61,10 @@ static void test_scalar_size(void **state) {
   }
 }
 
+/// Steps of a program; DIM is dimension 0 of argument 0.
+#define OP(name) {PIT_SHAPE_##name, 0, 0}
+#define CONST(number) {PIT_SHAPE_CONST, 0, number}
+
 /// f(a: ?x4 f32) -> a vector of the size of a program, which is the case.
 static void test_programs(void **state) {
   fixture *f = *state;
@@ -70,66 +74,25 @@ static void test_programs(void **state) {
     int64_t size; ///< of the result that is right, or a status if it is refused
     const char *part;
   } cases[] = {
-      {1, {{PIT_SHAPE_UNKNOWN, 0, 0}}, 3, NULL},
+      {1, {OP(UNKNOWN)}, 3, NULL},
+      {3, {CONST(7), CONST(2), OP(FLOORDIV)}, 3, NULL},
+      {3, {CONST(7), CONST(2), OP(CEILDIV)}, 4, NULL},
+      {3, {CONST(7), CONST(4), OP(MOD)}, 3, NULL},
+      {3, {OP(DIM), CONST(1), OP(ADD)}, 6, NULL},
+      {3, {CONST(-7), CONST(4), OP(MOD)}, 1, NULL},
+      {5, {CONST(-7), CONST(2), OP(FLOORDIV), CONST(9), OP(ADD)}, 5, NULL},
+      {5, {CONST(-7), CONST(2), OP(CEILDIV), CONST(9), OP(ADD)}, 6, NULL},
       {3,
-       {{PIT_SHAPE_CONST, 0, 7},
-        {PIT_SHAPE_CONST, 0, 2},
-        {PIT_SHAPE_FLOORDIV, 0, 0}},
-       3,
-       NULL},
-      {3,
-       {{PIT_SHAPE_CONST, 0, 7},
-        {PIT_SHAPE_CONST, 0, 2},
-        {PIT_SHAPE_CEILDIV, 0, 0}},
-       4,
-       NULL},
-      {3,
-       {{PIT_SHAPE_CONST, 0, 7},
-        {PIT_SHAPE_CONST, 0, 4},
-        {PIT_SHAPE_MOD, 0, 0}},
-       3,
-       NULL},
-      {3,
-       {{PIT_SHAPE_DIM, 0, 0}, {PIT_SHAPE_CONST, 0, 1}, {PIT_SHAPE_ADD, 0, 0}},
-       6,
-       NULL},
-      {3,
-       {{PIT_SHAPE_CONST, 0, -7},
-        {PIT_SHAPE_CONST, 0, 4},
-        {PIT_SHAPE_MOD, 0, 0}},
-       1,
-       NULL},
-      {5,
-       {{PIT_SHAPE_CONST, 0, -7},
-        {PIT_SHAPE_CONST, 0, 2},
-        {PIT_SHAPE_FLOORDIV, 0, 0},
-        {PIT_SHAPE_CONST, 0, 9},
-        {PIT_SHAPE_ADD, 0, 0}},
-       5,
-       NULL},
-      {5,
-       {{PIT_SHAPE_CONST, 0, -7},
-        {PIT_SHAPE_CONST, 0, 2},
-        {PIT_SHAPE_CEILDIV, 0, 0},
-        {PIT_SHAPE_CONST, 0, 9},
-        {PIT_SHAPE_ADD, 0, 0}},
-       6,
-       NULL},
-      {3,
-       {{PIT_SHAPE_CONST, 0, 7},
-        {PIT_SHAPE_CONST, 0, 0},
-        {PIT_SHAPE_MOD, 0, 0}},
+       {CONST(7), CONST(0), OP(MOD)},
        PIT_ERROR_LOAD,
        "divides by a number that is not positive"},
       {3,
-       {{PIT_SHAPE_CONST, 0, INT64_MAX},
-        {PIT_SHAPE_CONST, 0, 2},
-        {PIT_SHAPE_MUL, 0, 0}},
+       {CONST(INT64_MAX), CONST(2), OP(MUL)},
        PIT_ERROR_SHAPE,
        "the arguments are too large: a size computed from their shapes "
        "(9223372036854775807 * 2) does not fit in 64 bits"},
       {3,
-       {{PIT_SHAPE_DIM, 0, 0}, {PIT_SHAPE_CONST, 0, -9}, {PIT_SHAPE_ADD, 0, 0}},
+       {OP(DIM), CONST(-9), OP(ADD)},
        PIT_ERROR_SHAPE,
        "result 0: dimension 0 would be -4 (dimension 0 of argument 0 + -9); "
        "the arguments are too small"},

@@ -15,7 +15,7 @@ from pit.ops._block_means import BlockMeans, BlockScores
 from pit.ops._op import make, plan_of
 from pit.ops._operand import Info
 
-from pit_run import PitRun, draw_seed
+from pit_run import PitRun, check_programs, draw_seed
 
 sys.path.append(str(Path(__file__).parents[2] / "Python/Inputs"))
 import block_reference
@@ -118,12 +118,7 @@ def main():
              (picks, "f2", 2, 2, 256, 520, 64, None, True), (picks, "f4", 6, 2, 90, 530, 16, 5, True),
              (choice, 40, 5, None), (choice, 256, 26, None), (choice, 100, 0, 0.5), (choice, 33, 0, 1.5),
              (places, 100, 120, 9, 20), (chances, 5, 300, 2, True), (chances, 64, 140, 1, False)]
-    right = 0
-    for function, *arguments in cases:
-        is_right = bool(function(pit_run, rng, *arguments))
-        right += is_right
-        print(function.__name__, *arguments, "right" if is_right else "wrong", flush=True)
-    print(f"{right} of {len(cases)} programs are right")
+    check_programs(pit_run, rng, cases)
 
 
 main()

@@ -123,3 +123,14 @@ def check_layers(layers, check):
         right += not wrong
         print(*layer, wrong or "right", flush=True)
     print(f"{right} of {len(layers)} layers are right")
+
+
+def check_programs(pit_run, rng, cases):
+    """Runs `function(pit_run, rng, *arguments)`, which says whether a program is right, for each (function,
+    *arguments), and prints how many are."""
+    right = 0
+    for function, *arguments in cases:
+        is_right = bool(function(pit_run, rng, *arguments))
+        right += is_right
+        print(function.__name__, *arguments, "right" if is_right else "wrong", flush=True)
+    print(f"{right} of {len(cases)} programs are right")

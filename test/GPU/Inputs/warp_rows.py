@@ -9,7 +9,7 @@ import numpy as np
 import pit
 from pit import tile
 
-from pit_run import PitRun, draw_seed
+from pit_run import PitRun, check_programs, draw_seed
 
 inf = float("inf")
 
@@ -104,12 +104,7 @@ def main():
              (run_softmax, "f4", 1, 1, 32), (run_integers, "i4", 2, 128, 3, 128), (run_integers, "i1", 1, 50, 9, 64),
              (run_integers, "i2", 3, 96, 2, 96), (run_integers, "i8", 1, 33, 4, 64), (run_roots, "f4", M, 160, 160),
              (run_roots, "f8", 3, 70, 128)]
-    right = 0
-    for function, *arguments in cases:
-        is_right = bool(function(pit_run, rng, *arguments))
-        right += is_right
-        print(function.__name__, *arguments, "right" if is_right else "wrong", flush=True)
-    print(f"{right} of {len(cases)} programs are right")
+    check_programs(pit_run, rng, cases)
 
 
 main()

@@ -6,9 +6,24 @@
 
 #include "pit/Dialect/PitGPU/IR/PitGPU.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
+
+ForallOp cuda::matchOnlyLoop(func::FuncOp function) {
+  if (function.isExternal() || !function.getBody().hasOneBlock())
+    return {};
+  ForallOp loop;
+  for (Operation &op : function.front().without_terminator()) {
+    if (auto next = dyn_cast<ForallOp>(op); next && !loop)
+      loop = next;
+    else if (!isMemoryEffectFree(&op))
+      return {};
+  }
+  return loop;
+}
 
 SmallVector<Value> cuda::tilesAlong(RewriterBase &rewriter, Location loc,
                                     const LoopBounds &bounds) {

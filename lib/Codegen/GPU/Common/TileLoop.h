@@ -9,6 +9,9 @@
 
 namespace mlir::pit::cuda {
 
+/// The tile loop of a kernel that does nothing else; null if there is none.
+ForallOp matchOnlyLoop(func::FuncOp function);
+
 /// Tiles along each dimension of a loop (index).
 SmallVector<Value> tilesAlong(RewriterBase &rewriter, Location loc,
                               const LoopBounds &bounds);

@@ -3,6 +3,7 @@
 #include "RowsInPlace.h"
 
 #include "Codegen/GPU/Common/TileAccess.h"
+#include "Codegen/GPU/Common/TileLoop.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -137,15 +138,7 @@ static bool connects(const Parts &parts) {
 
 std::optional<RowsInPlace> cuda::takeRowsInPlace(RewriterBase &rewriter,
                                                  func::FuncOp function) {
-  if (function.isExternal() || !function.getBody().hasOneBlock())
-    return std::nullopt;
-  ForallOp loop;
-  for (Operation &op : function.front().without_terminator()) {
-    if (auto next = dyn_cast<ForallOp>(op); next && !loop)
-      loop = next;
-    else if (!isMemoryEffectFree(&op))
-      return std::nullopt;
-  }
+  ForallOp loop = matchOnlyLoop(function);
   if (!loop || !loop.getIndex() || !loop.getGroup().empty() ||
       loop.getNumDense() || loop.getConflicts() != Conflicts::None ||
       !cast<SparsityIndexType>(loop.getIndex().getType())

@@ -4,6 +4,7 @@
 
 #include "Codegen/GPU/Common/Emitter.h"
 #include "Codegen/GPU/Common/LinalgLowering.h"
+#include "Codegen/GPU/Common/TileLoop.h"
 
 #include "Codegen/Common/TileInput.h"
 
@@ -172,15 +173,7 @@ private:
 } // namespace
 
 std::optional<WarpRows> cuda::matchWarpRows(func::FuncOp function) {
-  if (function.isExternal() || !function.getBody().hasOneBlock())
-    return std::nullopt;
-  ForallOp loop;
-  for (Operation &op : function.front().without_terminator()) {
-    if (auto next = dyn_cast<ForallOp>(op); next && !loop)
-      loop = next;
-    else if (!isMemoryEffectFree(&op))
-      return std::nullopt;
-  }
+  ForallOp loop = matchOnlyLoop(function);
   if (!loop || loop.getIndex() || loop.getConflicts() != Conflicts::None)
     return std::nullopt;
   if (std::optional<int64_t> length = Matcher(loop).run())

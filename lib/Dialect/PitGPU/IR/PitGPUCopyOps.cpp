@@ -32,13 +32,29 @@ static bool makeUp(TensorMapType map, TileType tile) {
          tile.getCols() % tile.getLineElements() == 0 && isFlat;
 }
 
+/// Can TMA add boxes that make up a tile?
+static bool areAddable(TensorMapType map, TileType tile) {
+  Type element = tile.getElementType();
+  return makeUp(map, tile) && isa<FloatType>(element) &&
+         element.getIntOrFloatBitWidth() >= 16;
+}
+
+/// Has the place of a box a coordinate for each dimension of the tensor?
+template <typename Op>
+static LogicalResult checkCoords(Op op, StringRef constraint) {
+  size_t rank = op.getMap().getType().getBox().size();
+  if (op.getCoords().size() != rank)
+    return violates(op, constraint)
+           << op.getCoords().size() << " coordinates in a tensor of " << rank
+           << " dimensions";
+  return success();
+}
+
 LogicalResult LoadOp::verify() {
   TensorMapType map = getMap().getType();
   ArrayRef<int64_t> box = map.getBox();
-  if (getCoords().size() != box.size())
-    return violates(*this, "load 1")
-           << getCoords().size() << " coordinates in a tensor of " << box.size()
-           << " dimensions";
+  if (failed(checkCoords(*this, "load 1")))
+    return failure();
   TileType tile = matrixOf(*this, "load 2", getStage().getType(), getNumber());
   if (!tile)
     return failure();
@@ -84,15 +100,12 @@ LogicalResult LoadRowsOp::verify() {
 
 LogicalResult AddOp::verify() {
   TensorMapType map = getMap().getType();
-  if (getCoords().size() != map.getBox().size())
-    return violates(*this, "add 1")
-           << getCoords().size() << " coordinates in a tensor of "
-           << map.getBox().size() << " dimensions";
+  if (failed(checkCoords(*this, "add 1")))
+    return failure();
   TileType tile = matrixOf(*this, "add 2", getStage().getType(), getNumber());
   if (!tile)
     return failure();
-  if (!makeUp(map, tile) || !isa<FloatType>(tile.getElementType()) ||
-      tile.getElementType().getIntOrFloatBitWidth() < 16)
+  if (!areAddable(map, tile))
     return violates(*this, "add 3")
            << "boxes of " << map << " do not make up a " << tile
            << " of f16, bf16 or f32";
@@ -103,14 +116,11 @@ LogicalResult AddOp::verify() {
 
 LogicalResult AddRowsOp::verify() {
   TensorMapType map = getMap().getType();
-  if (getCoords().size() != map.getBox().size())
-    return violates(*this, "add_rows 1")
-           << getCoords().size() << " coordinates in a tensor of "
-           << map.getBox().size() << " dimensions";
+  if (failed(checkCoords(*this, "add_rows 1")))
+    return failure();
   TileType tile = getTile().getType();
-  if (!makeUp(map, tile) || !isa<FloatType>(tile.getElementType()) ||
-      tile.getElementType().getIntOrFloatBitWidth() < 16 ||
-      tile.getRows() != 64 || map.getBox()[map.getRowDim()] != 16)
+  if (!areAddable(map, tile) || tile.getRows() != 64 ||
+      map.getBox()[map.getRowDim()] != 16)
     return violates(*this, "add_rows 2")
            << "boxes of " << map << " and a " << tile
            << "; 64 rows of f16, bf16 or f32 in boxes of 16 are right";
