@@ -1,6 +1,13 @@
 """A second meaning of the language of pit.tile, for tests: numpy, one iteration after
-another, run by Python itself. `language` stands for the module."""
+another, run by Python itself. `language` stands for the module.
 
+A program may ask for more than rounding leaves: `x == tile.dot(a, b)` depends on the order
+of a sum. `with rounding(noise=generator)` moves each rounded value by a few units in the
+last place (Monte Carlo arithmetic, Parker 1997), and `with rounding(snaps=True)` treats
+values as equal that differ by rounding. Elements that change are not determined by the
+program's text."""
+
+import contextlib
 import itertools
 import math
 import types
@@ -8,6 +15,35 @@ import types
 import numpy as np
 
 depth = 0  # of the loops that run
+noise, snaps = None, False  # of rounding()
+
+
+@contextlib.contextmanager
+def rounding(**changed):
+    """Runs with `noise`, a generator that moves rounded values, or with `snaps`."""
+    assert changed.keys() <= {"noise", "snaps"}
+    globals().update(changed)
+    try:
+        yield
+    finally:
+        globals().update(noise=None, snaps=False)
+
+
+def moved(array, scale=None):
+    """These rounded values, 8 units in the last place of `scale` (themselves) off."""
+    array = np.asarray(array)
+    if noise is None or array.dtype.kind != "f":
+        return array
+    by = 8 * np.finfo(array.dtype).eps * noise.uniform(-1, 1, array.shape)
+    with np.errstate(all="ignore"):
+        return (array + by * (np.abs(array) if scale is None else scale)).astype(array.dtype)
+
+
+def near(x, y):
+    """Where x and y differ by a sum's rounding at most."""
+    with np.errstate(all="ignore"):
+        sizes = [np.abs(v[np.isfinite(v)]).max(initial=1) for v in map(np.asarray, (x, y))]
+        return np.abs(x - y) <= 64 * np.finfo(x.dtype).eps * max(sizes)
 
 
 class Number(int):
@@ -115,12 +151,35 @@ def array_of(value, dtype):
     return value.array if isinstance(value, Tile) else np.asarray(value, dtype)
 
 
-def elementwise(function, compares=False):
+def elementwise(function, exact=False):
+    """`exact` results are not rounded."""
     def apply(*values):
         dtype = next(v.array.dtype for v in values if isinstance(v, Tile))
         with np.errstate(all="ignore"):
-            result = function(*(array_of(v, dtype) for v in values))
-        return Tile(result if compares else result.astype(dtype))
+            result = function(*(array_of(v, dtype) for v in values)).astype(dtype)
+        return Tile(result if exact else moved(result))
+    return apply
+
+
+def compare(function):
+    def apply(x, y):
+        dtype = next(v.array.dtype for v in (x, y) if isinstance(v, Tile))
+        x, y = array_of(x, dtype), array_of(y, dtype)
+        if snaps and dtype.kind == "f":
+            y = np.where(near(x, y), x, y)
+        return Tile(function(x, y))
+    return apply
+
+
+def to_whole(function, side):
+    """A function to whole numbers. Snapping passes a whole number on this `side`."""
+    def apply(tile):
+        array = tile.array.astype("d")
+        if snaps:
+            width = 64 * np.finfo(tile.dtype).eps * np.maximum(1, np.abs(array))
+            tie = array * 2 == np.round(array * 2)
+            array = np.where(tie, array, array + side * width)
+        return Tile(function(array).astype(tile.dtype))
     return apply
 
 
@@ -133,7 +192,7 @@ for name, function in OPERATORS.items():
     setattr(Tile, f"__r{name}__", lambda self, other, apply=apply: apply(other, self))
 for name, function in {"lt": np.less, "le": np.less_equal, "gt": np.greater,
                        "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}.items():
-    setattr(Tile, f"__{name}__", elementwise(function, compares=True))
+    setattr(Tile, f"__{name}__", compare(function))
 
 
 # -- Loops and indices --
@@ -232,6 +291,8 @@ def swrite(place, value, combine=None):
     for index, at in place.elements():
         with np.errstate(all="ignore"):
             array[at] = COMBINE[combine](array[at], tile[index]) if combine else tile[index]
+    if combine in ("add", "mul"):
+        array[...] = moved(array)
 
 
 def summed(dtype):
@@ -241,8 +302,9 @@ def summed(dtype):
 
 
 def dot(a, b):
-    wide = "d" if a.dtype.kind == "f" else "q"
-    return Tile((a.array.astype(wide) @ b.array.astype(wide)).astype(summed(a.dtype)))
+    x, y = (t.array.astype("d" if a.dtype.kind == "f" else "q") for t in (a, b))
+    with np.errstate(all="ignore"):
+        return Tile(moved((x @ y).astype(summed(a.dtype)), np.abs(x) @ np.abs(y)))
 
 
 def reduction(function, sums=False):
@@ -250,7 +312,9 @@ def reduction(function, sums=False):
         dtype = summed(tile.dtype) if sums else tile.dtype
         array = tile.array.astype("d") if sums and dtype.kind == "f" else tile.array.astype(dtype)
         with np.errstate(all="ignore"):
-            return Tile(np.asarray(function(array, axis=axis, keepdims=keepdims)).astype(dtype))
+            result = np.asarray(function(array, axis=axis, keepdims=keepdims)).astype(dtype)
+            scale = function(np.abs(array), axis=axis, keepdims=keepdims) if sums else None
+        return Tile(moved(result, scale) if sums else result)
     return apply
 
 
@@ -275,8 +339,9 @@ language = types.SimpleNamespace(
     number=lambda tile: Number(tile.array.reshape(-1)[0]),
     sum=reduction(np.sum, sums=True), prod=reduction(np.prod, sums=True), max=reduction(np.max),
     min=reduction(np.min), any=reduction(np.any), all=reduction(np.all),
-    maximum=elementwise(np.maximum), minimum=elementwise(np.minimum), abs=elementwise(np.abs),
-    floor=in_double(np.floor), ceil=in_double(np.ceil), round=in_double(np.round),
+    maximum=elementwise(np.maximum, exact=True), minimum=elementwise(np.minimum, exact=True),
+    abs=elementwise(np.abs, exact=True),
+    floor=to_whole(np.floor, 1), ceil=to_whole(np.ceil, -1), round=to_whole(np.round, 1),
     exp=in_double(np.exp), sin=in_double(np.sin), cos=in_double(np.cos), tanh=in_double(np.tanh),
     sqrt=in_double(np.sqrt), rsqrt=in_double(lambda x: 1 / np.sqrt(x)),
     sigmoid=in_double(lambda x: 1 / (1 + np.exp(-x))), erf=in_double(np.vectorize(math.erf)),
