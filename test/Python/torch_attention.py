@@ -432,6 +432,17 @@ class Attention(unittest.TestCase):
                 wanted = block_reference.page_index(*arrays, **options)
                 for made, right in zip(call(*map(torch.from_numpy, arrays), **options), wanted):
                     np.testing.assert_array_equal(made.numpy(), right)
+        for dtype in (torch.bfloat16, torch.float16):
+            q, k = (torch.randn(2, heads, places, 24).to(dtype) for heads, places in ((4, 100), (2, 300)))
+            live = pit.block_index(q, k, block_size=(32, 16), top_k=7)
+            of_q, of_k = (torch.stack([x.mean(2) for x in t.double().split(size, 2)], 2)
+                          for t, size in ((q, 32), (k, 16)))
+            scores = of_q @ of_k.repeat_interleave(2, 1).mT
+            least, most = (scores.masked_fill(other, fill) for other, fill in (
+                (~live, torch.inf), (live, -torch.inf)))
+            self.assertTrue((live.sum(-1) == 7).all())
+            # Means and their products are those of f32, whatever the elements are.
+            self.assertTrue((most.amax(-1) < least.amin(-1) + 1e-5 * scores.abs().max()).all())
         q = torch.zeros(1, 2, 130, 8, dtype=torch.bfloat16)
         self.assertTrue((pit.block_index(q, q, top_k=2).sum(-1) == 2).all())
         q = torch.randn(1, 2, 256, 8, dtype=torch.bfloat16)
