@@ -8,6 +8,7 @@
 #define PIT_LIB_CODEGEN_CPU_LOWERING_H
 
 #include "Codegen/Common/Index.h"
+#include "ReadAhead.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -16,7 +17,7 @@ namespace mlir::pit::cpu {
 /// Lower one op at the builder's insertion point. `vectorBits` is the width of
 /// a vector register.
 void lowerSRead(OpBuilder &builder, SReadOp op, const ChunkMap &chunks,
-                int64_t vectorBits);
+                ElementPlaces &places, int64_t vectorBits);
 void lowerSWrite(OpBuilder &builder, SWriteOp op, const ChunkMap &chunks,
                  int64_t vectorBits);
 void lowerScan(OpBuilder &builder, ScanOp op, const ChunkMap &chunks,

@@ -192,7 +192,7 @@ private:
                    RecordOp>(op)) {
       return success(); // lowered with its mainloop, or before
     } else if (auto read = dyn_cast<SReadOp>(op)) {
-      lowerSRead(rewriter, read, chunks, target.vectorBits);
+      lowerSRead(rewriter, read, chunks, places, target.vectorBits);
     } else if (auto write = dyn_cast<SWriteOp>(op)) {
       lowerSWrite(rewriter, write, chunks, target.vectorBits);
     } else if (auto scan = dyn_cast<ScanOp>(op)) {
@@ -310,6 +310,7 @@ private:
   SmallVector<UnrealizedConversionCastOp> pointers; ///< of arguments
   DenseMap<Value, Value> bitmaps;                   ///< of choices, as pointers
   ChunkMap chunks;
+  ElementPlaces places;
   SmallVector<IdsOp> listed;
   SetVector<Value> views;
   DenseMap<Operation *, PackedOperands> packed;

@@ -12,6 +12,8 @@
 #include "Lowering.h"
 #include "PackTile.h"
 
+#include "pit/Target/Target.h"
+
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -35,7 +37,10 @@ public:
         dims(tileDimensions(
             b, loc, {tensor, move.subscripts, tileType.getShape()}, chunks)) {}
 
-  void read(TypedAttr pad) {
+  /// `next` is the place of the tile that the loop around reads next, if that
+  /// is asked for.
+  void read(TypedAttr pad, ArrayRef<Value> next) {
+    ahead.assign(next.begin(), next.end());
     if (pad.getType().isInteger(1))
       pad = b.getI8IntegerAttr(cast<IntegerAttr>(pad).getValue().isOne());
     padding = arith::ConstantOp::create(b, loc, pad);
@@ -191,6 +196,7 @@ private:
     const TileDimension &dim = dims.back();
     Type element = tensorType.getElementType();
     if (!dim.ids && isContiguous()) {
+      prefetchNextRow(position);
       Value zero = ArithEmitter::zero(element);
       forVectors([&](Value j, VectorType type) {
         Value from = add(dim.start, j);
@@ -231,6 +237,24 @@ private:
     });
     loop(dim.limit, index(dim.extent), 1,
          [&](Value j) { store(padding, at(position, j)); });
+  }
+
+  /// Asks for the row of the next tile that lies where this one does in its
+  /// own.
+  void prefetchNextRow(ArrayRef<Value> position) {
+    if (ahead.empty())
+      return;
+    SmallVector<Value> row;
+    for (auto [start, i] : llvm::zip(ahead, position))
+      row.push_back(add(start, i));
+    int64_t line =
+        CpuTarget::lineBytes / elementBytes(tensorType.getElementType());
+    loop(index(0), dims.back().limit, line, [&](Value j) {
+      // Beyond the tensor it does nothing.
+      memref::PrefetchOp::create(b, loc, tensor, at(row, add(ahead.back(), j)),
+                                 /*isWrite=*/false, /*localityHint=*/3,
+                                 /*isDataCache=*/true);
+    });
   }
 
   static AffineMap transferMap(MemRefType type) {
@@ -330,16 +354,25 @@ private:
   MemRefType tensorType, tileType;
   int64_t vectorBits;
   SmallVector<TileDimension> dims;
+  SmallVector<Value> ahead; ///< coordinates of the next tile
   std::optional<arith::AtomicRMWKind> combine;
 };
 
 } // namespace
 
 void cpu::lowerSRead(OpBuilder &b, SReadOp op, const ChunkMap &chunks,
-                     int64_t vectorBits) {
+                     ElementPlaces &places, int64_t vectorBits) {
+  auto tile = cast<MemRefType>(op.getDest().getType());
+  SmallVector<Value> next;
+  if (tile.getNumElements() == 1)
+    places[op.getDest()] = {op.getSrc(), llvm::to_vector(op.getSubscripts()),
+                            op->getParentRegion()};
+  else if (tile.getNumElements() * elementBytes(tile.getElementType()) >
+           CpuTarget::lineBytes)
+    next = emitNextPlace(b, op, places);
   TileMover(b, op.getLoc(), {op.getSrc(), op.getDest(), op.getSubscripts()},
             chunks, vectorBits)
-      .read(op.getPadOrZero());
+      .read(op.getPadOrZero(), next);
 }
 
 void cpu::lowerSWrite(OpBuilder &b, SWriteOp op, const ChunkMap &chunks,
