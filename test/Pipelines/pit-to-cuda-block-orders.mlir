@@ -9,7 +9,7 @@
 // CHECK: role "producers"
 // CHECK: pit_gpu.load %[[OF_Q]]
 // CHECK: scf.for
-// CHECK: nvvm.cp.async.shared
+// CHECK: pit_gpu.copy %{{.*}} limit
 // CHECK: pit_gpu.commit %{{.*}} after copies
 // CHECK: gpu.func @attention_kernel(
 

@@ -27,7 +27,7 @@
 // HOPPER-LABEL: gpu.func @
 
 // Warps with 4096 elements of accumulators each: 2 x 64 x 32.
-// PORTABLE: nvvm.mma.sync
+// PORTABLE: pit_gpu.mma_sync
 !routing = !pit.index<micro_tile = [1, 1], axis = 0>
 #te = affine_map<(t, e, f, k) -> (t, e)>
 #tk = affine_map<(t, e, f, k) -> (t, k)>

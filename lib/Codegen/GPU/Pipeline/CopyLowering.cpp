@@ -265,7 +265,7 @@ static Lowered lowerCopy(Emitter &e, CopyOp op, Operands<CopyOp> in) {
     to = e.add(to, (*plus)[0] * tile.getSwizzle() +
                        (*plus)[1] / tile.getLineElements() * tile.getPitch());
   int64_t bytes = op.getBytes();
-  Value size;
+  Value size = op.getLimit();
   if (Value exists = op.getExists())
     size = e.select(exists, e.i32(bytes), e.i32(0));
   NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(to), op.getFrom(), bytes,

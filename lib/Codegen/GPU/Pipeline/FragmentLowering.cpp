@@ -144,6 +144,20 @@ static NVVM::LdStMatrixShapeAttr shapeOfMatrix(Emitter &e) {
   return NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8);
 }
 
+/// A lane's words of four matrices.
+static SmallVector<Value> loadMatrices(Emitter &e, Value row, bool transposed) {
+  auto type = LLVM::LLVMStructType::getLiteral(
+      e.b.getContext(), SmallVector<Type>(4, e.b.getI32Type()));
+  Value four = NVVM::LdMatrixOp::create(
+      e.b, e.loc, type, e.sharedPointer(row), /*num=*/4,
+      transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+      shapeOfMatrix(e), NVVM::LdStMatrixEltType::B16);
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < 4; ++i)
+    words.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, four, i));
+  return words;
+}
+
 /// The place of a lane's row in the four 8 x 8 matrices of 16 rows and columns:
 /// rows of the first eight columns, then of the others.
 static Value matrixRow(Emitter &e, TileType tile, Value place,
@@ -216,30 +230,31 @@ static Lowered lowerLocalStore(Emitter &e, LocalStoreOp op,
   return {};
 }
 
+static Lowered lowerLoadMatrices(Emitter &e, LoadMatricesOp op,
+                                 Operands<LoadMatricesOp> in) {
+  SmallVector<SmallVector<Value>> words;
+  for (Value word : loadMatrices(e, in.getRow().front(), op.getTransposed()))
+    words.push_back({word});
+  return words;
+}
+
 static Lowered lowerLocalLoad(Emitter &e, LocalLoadOp op,
                               Operands<LocalLoadOp> in) {
   TileType tile = op.getTile().getType();
   FragmentType type = op.getType();
-  auto four = LLVM::LLVMStructType::getLiteral(
-      op.getContext(), SmallVector<Type>(4, e.b.getI32Type()));
   SmallVector<Value> values;
   for (int64_t part = 0; part < type.getParts(); ++part) {
     Value first = matrixRow(e, tile, in.getTile().front(), in.self(op), part);
-    for (int64_t col = 0; col < type.getCols(); col += 16) {
-      Value words = NVVM::LdMatrixOp::create(
-          e.b, e.loc, four, e.sharedPointer(placeOfCol(e, tile, first, col)),
-          /*num=*/4, NVVM::MMALayout::row, shapeOfMatrix(e),
-          NVVM::LdStMatrixEltType::B16);
-      for (int64_t i = 0; i < 4; ++i)
+    for (int64_t col = 0; col < type.getCols(); col += 16)
+      for (Value word : loadMatrices(e, placeOfCol(e, tile, first, col),
+                                     /*transposed=*/false))
         values.push_back(
-            e.bitcast(VectorType::get(2, type.getElementType()),
-                      LLVM::ExtractValueOp::create(e.b, e.loc, words, i)));
-    }
+            e.bitcast(VectorType::get(2, type.getElementType()), word));
   }
   return {values};
 }
 
 void pitgpu::populateFragmentPatterns(PipelinePatterns &patterns) {
   patterns.add(lowerSplat, lowerMap, lowerReduceRows, lowerLocalStore,
-               lowerLocalLoad);
+               lowerLocalLoad, lowerLoadMatrices);
 }

@@ -305,6 +305,51 @@ static Lowered lowerMmaWait(Emitter &e, MmaWaitOp op, Operands<MmaWaitOp> in) {
   return fragments;
 }
 
+/// The name that mma.sync has for the elements of a factor.
+static NVVM::MMATypes mmaType(Type element) {
+  return element.isInteger(8) ? NVVM::MMATypes::s8
+         : element.isF16()    ? NVVM::MMATypes::f16
+         : element.isF32()    ? NVVM::MMATypes::tf32
+                              : NVVM::MMATypes::bf16;
+}
+
+/// An instruction for each 16 rows and 8 columns.
+static Lowered lowerMmaSync(Emitter &e, MmaSyncOp op, Operands<MmaSyncOp> in) {
+  Type element = op.getElement();
+  NVVM::MMATypes type = mmaType(element);
+  int64_t k = 256 / element.getIntOrFloatBitWidth();
+  auto overflow = element.isInteger(8)
+                      ? std::optional(NVVM::MMAIntOverflow::wrapped)
+                      : std::nullopt;
+  auto four = LLVM::LLVMStructType::getLiteral(
+      op.getContext(), SmallVector<Type>(4, op.getResults()[0].getType()));
+  // The words of f16 are vectors there.
+  auto wordsOf = [&](ArrayRef<ValueRange> words) {
+    return llvm::map_to_vector(words, [&](ValueRange word) {
+      return element.isF16()
+                 ? e.bitcast(VectorType::get(2, element), word.front())
+                 : word.front();
+    });
+  };
+  SmallVector<Value> a = wordsOf(in.getA()), b = wordsOf(in.getB());
+  auto start = llvm::map_to_vector(in.getSums(),
+                                   [](ValueRange sum) { return sum.front(); });
+  SmallVector<SmallVector<Value>> sums;
+  for (size_t i = 0; i < a.size(); i += 4)
+    for (size_t j = 0; j < b.size(); j += 2) {
+      ValueRange before = ValueRange(start).slice(sums.size(), 4);
+      Value product = NVVM::MmaOp::create(
+          e.b, e.loc, four, ValueRange(a).slice(i, 4),
+          ValueRange(b).slice(j, 2), before, ArrayRef<int64_t>{16, 8, k},
+          std::nullopt, overflow, std::array<NVVM::MMATypes, 2>{type, type},
+          std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                         NVVM::MMALayout::col});
+      for (int64_t n = 0; n < 4; ++n)
+        sums.push_back({LLVM::ExtractValueOp::create(e.b, e.loc, product, n)});
+    }
+  return sums;
+}
+
 static Lowered lowerAccumulate(Emitter &e, AccumulateOp op,
                                Operands<AccumulateOp> in) {
   SmallVector<Value> elements(in.getFragment());
@@ -312,5 +357,6 @@ static Lowered lowerAccumulate(Emitter &e, AccumulateOp op,
 }
 
 void pitgpu::populateMmaPatterns(PipelinePatterns &patterns) {
-  patterns.add(lowerMma, lowerMmaWait, lowerAccumulate, lowerRead);
+  patterns.add(lowerMma, lowerMmaSync, lowerMmaWait, lowerAccumulate,
+               lowerRead);
 }

@@ -46,8 +46,7 @@ public:
         SmallVector<Value> bs = loadFragments(
             b, {b.at, e.i32(0), /*first=*/j, /*isB=*/true}, 16, k);
         for (int64_t half = 0; half < 2; ++half)
-          for (size_t i = 0; i < sums.rows; i += 2)
-            addBlock(i, j / 4 + 2 * half, ArrayRef<Value>(as).slice(2 * i, 4),
+          addColumns(j / 4 + 2 * half, as,
                      ArrayRef<Value>(bs).slice(2 * half, 2));
       }
     }
@@ -64,7 +63,7 @@ private:
   }
 
   /// The fragments of products `k` of all of a warp's rows, of the factor in
-  /// registers: f16 in pairs, bf16 in words.
+  /// registers.
   SmallVector<Value> factorInRegisters(int64_t k) {
     SmallVector<Value> fragments;
     for (size_t i = 0; i < lhs->rows; i += 2)
@@ -72,9 +71,7 @@ private:
         for (size_t row : {i, i + 1}) {
           Value pair = e.pair(lhs->at(row, 4 * k + half),
                               lhs->at(row, 4 * k + half + 1));
-          if (!b.operand.element.isF16())
-            pair = e.bitcast(e.b.getI32Type(), pair);
-          fragments.push_back(pair);
+          fragments.push_back(e.bitcast(e.b.getI32Type(), pair));
         }
     return fragments;
   }
@@ -88,14 +85,16 @@ private:
         /*kFirst=*/place.isB);
   }
 
-  void addBlock(size_t i, size_t j, ArrayRef<Value> left,
-                ArrayRef<Value> right) {
-    SmallVector<Value> before = {sums.at(i, j), sums.at(i, j + 1),
-                                 sums.at(i + 1, j), sums.at(i + 1, j + 1)};
-    SmallVector<Value> after =
-        multiplyBlock(e, b.operand.element, left, right, before);
-    for (size_t p = 0; p < 4; ++p)
-      sums.at(i + p / 2, j + p % 2) = after[p];
+  /// Adds the products of all of a warp's rows and of 8 columns to two of a
+  /// lane's columns of sums.
+  void addColumns(size_t j, ArrayRef<Value> left, ArrayRef<Value> right) {
+    SmallVector<Value> before;
+    for (size_t i = 0; i < sums.rows; ++i)
+      before.append({sums.at(i, j), sums.at(i, j + 1)});
+    auto after = pitgpu::MmaSyncOp::create(e.b, e.loc, left, right, before,
+                                           b.operand.element);
+    for (size_t p = 0; p < before.size(); ++p)
+      sums.at(p / 2, j + p % 2) = after.getResult(p);
   }
 
   const BodyStep &step;

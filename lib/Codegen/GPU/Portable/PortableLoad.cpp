@@ -11,7 +11,8 @@
 
 #include "PortableLowering.h"
 
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "pit/Dialect/PitGPU/IR/PitGPU.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 
@@ -132,8 +133,8 @@ private:
     return e.mul(e.min(elements, e.i32(tile.chunkElements())), bytes);
   }
   void copyChunk(Value at, Value from, Value size) {
-    NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(at), from, kChunkBytes,
-                            NVVM::LoadCacheModifierKind::CG, size);
+    pitgpu::CopyOp::create(e.b, e.loc, from, /*exists=*/Value(), at,
+                           kChunkBytes, /*limit=*/size);
   }
 
   /// Copies chunks, if a thread has the same column of all of its rows and
@@ -247,11 +248,9 @@ private:
       Value source =
           e.elementAfter(from, access.element, e.mul(at, row.stride));
       auto copy = [&] {
-        NVVM::CpAsyncOp::create(
-            e.b, e.loc,
-            e.sharedPointer(isShifted ? e.add(to, after * bytes) : to), source,
-            bytes, NVVM::LoadCacheModifierKind::CA,
-            e.select(exists, e.i32(bytes), e.i32(0)));
+        pitgpu::CopyOp::create(e.b, e.loc, source, exists,
+                               isShifted ? e.add(to, after * bytes) : to,
+                               bytes);
       };
       ifPiece(e.add(thread, i * threads), depth * outer, copy);
     }
@@ -279,9 +278,9 @@ private:
         if (async) {
           ifPiece(piece, count, [&] {
             Value size = e.select(exists, e.i32(bytes), e.i32(0));
-            NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(target),
-                                    elementAddress(e, access, offset), bytes,
-                                    NVVM::LoadCacheModifierKind::CA, size);
+            pitgpu::CopyOp::create(e.b, e.loc,
+                                   elementAddress(e, access, offset),
+                                   /*exists=*/Value(), target, bytes, size);
           });
           continue;
         }

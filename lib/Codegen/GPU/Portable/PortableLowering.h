@@ -63,10 +63,6 @@ SmallVector<Value> loadTensorCoreBlocks(const PortableThread &self,
 SmallVector<Value> formFragments(const PortableThread &self,
                                  const PortableOperand &operand,
                                  ArrayRef<Value> blocks, bool kFirst);
-/// Multiplies a fragment of A of 16 rows by one of B of 8 columns, and adds the
-/// product to four sums: two of a row, and two of the one 8 rows later.
-SmallVector<Value> multiplyBlock(Emitter &e, Type element, ArrayRef<Value> a,
-                                 ArrayRef<Value> b, ArrayRef<Value> sums);
 /// Makes fragments of the blocks of a and of b and multiplies these.
 SmallVector<Value> multiplyTensorCores(const ProductThread &self,
                                        ArrayRef<Value> a, ArrayRef<Value> b,

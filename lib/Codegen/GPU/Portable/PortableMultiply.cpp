@@ -4,6 +4,8 @@
 
 #include "Codegen/Common/TileInput.h"
 
+#include "pit/Dialect/PitGPU/IR/PitGPU.h"
+
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -263,18 +265,9 @@ static std::pair<Value, Value> warpOrigin(const ProductThread &self) {
 /// Four 8x8 matrices of 16-bit elements (or 8 rows of 16 bytes).
 static SmallVector<Value> loadMatrices(Emitter &e, Value address,
                                        bool transposed) {
-  Type i32 = e.b.getI32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(e.b.getContext(),
-                                               SmallVector<Type>(4, i32));
-  Value four = NVVM::LdMatrixOp::create(
-      e.b, e.loc, type, e.sharedPointer(address), /*num=*/4,
-      transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-      NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8),
-      NVVM::LdStMatrixEltType::B16);
-  SmallVector<Value> registers;
-  for (int64_t i = 0; i < 4; ++i)
-    registers.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, four, i));
-  return registers;
+  return SmallVector<Value>(
+      pitgpu::LoadMatricesOp::create(e.b, e.loc, address, transposed)
+          ->getResults());
 }
 
 /// Registers (outer low, k low), (outer high, k low), (outer low, k high),
@@ -375,10 +368,6 @@ SmallVector<Value> cuda::formFragments(const PortableThread &self,
   auto map = [&](function_ref<Value(Value)> convert) {
     return llvm::map_to_vector(blocks, convert);
   };
-  if (operand.element.isF16())
-    return map([&](Value two) -> Value {
-      return e.bitcast(VectorType::get(2, e.b.getF16Type()), two);
-    });
   if (operand.element.isF32()) {
     // From sm_90 on there is one instruction that rounds to nearest, ties to
     // even; before, one that rounds ties away.
@@ -452,44 +441,16 @@ SmallVector<Value> cuda::loadTensorCoreBlocks(const ProductThread &self,
                               isB ? plan.perWorkerN() : plan.perWorkerM(), k);
 }
 
-static NVVM::MMATypes mmaTypeOf(Type element) {
-  return element.isInteger(8) ? NVVM::MMATypes::s8
-         : element.isF16()    ? NVVM::MMATypes::f16
-         : element.isF32()    ? NVVM::MMATypes::tf32
-                              : NVVM::MMATypes::bf16;
-}
-
-SmallVector<Value> cuda::multiplyBlock(Emitter &e, Type element,
-                                       ArrayRef<Value> a, ArrayRef<Value> b,
-                                       ArrayRef<Value> sums) {
-  auto overflow = element.isInteger(8)
-                      ? std::optional(NVVM::MMAIntOverflow::wrapped)
-                      : std::nullopt;
-  auto result = LLVM::LLVMStructType::getLiteral(
-      e.b.getContext(), SmallVector<Type>(4, sums.front().getType()));
-  NVVM::MMATypes type = mmaTypeOf(element);
-  int64_t k = 2 * kChunkBytes / elementBytes(element);
-  Value product = NVVM::MmaOp::create(
-      e.b, e.loc, result, a, b, sums, ArrayRef<int64_t>{16, 8, k}, std::nullopt,
-      overflow, std::array<NVVM::MMATypes, 2>{type, type},
-      std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                     NVVM::MMALayout::col});
-  SmallVector<Value> values;
-  for (int64_t i = 0; i < 4; ++i)
-    values.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, product, i));
-  return values;
-}
-
 SmallVector<Value> cuda::multiplyTensorCores(const ProductThread &self,
                                              ArrayRef<Value> a,
                                              ArrayRef<Value> b,
                                              ArrayRef<Value> accumulators) {
   Emitter &e = self.e;
   const PortablePlan &plan = self.plan;
-  SmallVector<Value> acc(accumulators);
   int64_t columns = plan.perWorkerN() / 4;
   SmallVector<Value> as = formFragments(self, plan.a, a, /*kFirst=*/false);
   SmallVector<Value> bs = formFragments(self, plan.b, b, /*kFirst=*/true);
+  SmallVector<int64_t> places;
   for (int64_t i = 0; i < plan.perWorkerM() / 16; ++i)
     for (int64_t j = 0; j < plan.perWorkerN() / 8; ++j) {
       // Accumulators of a 16 x 8 block: two rows of two columns, which in the
@@ -497,15 +458,14 @@ SmallVector<Value> cuda::multiplyTensorCores(const ProductThread &self,
       bool alternates = plan.b.alternates();
       int64_t at = 2 * i * columns + j / 2 * 4 + j % 2 * (alternates ? 1 : 2);
       int64_t next = at + (alternates ? 2 : 1);
-      int64_t places[4] = {at, next, at + columns, next + columns};
-      SmallVector<Value> cv;
-      for (int64_t place : places)
-        cv.push_back(acc[place]);
-      SmallVector<Value> product =
-          multiplyBlock(e, plan.a.element, ArrayRef<Value>(as).slice(4 * i, 4),
-                        ArrayRef<Value>(bs).slice(2 * j, 2), cv);
-      for (auto [p, place] : llvm::enumerate(places))
-        acc[place] = product[p];
+      places.append({at, next, at + columns, next + columns});
     }
-  return acc;
+  auto before = llvm::map_to_vector(
+      places, [&](int64_t place) { return accumulators[place]; });
+  auto product =
+      pitgpu::MmaSyncOp::create(e.b, e.loc, as, bs, before, plan.a.element);
+  SmallVector<Value> sums(accumulators.size());
+  for (auto [sum, place] : llvm::zip_equal(product.getResults(), places))
+    sums[place] = sum;
+  return sums;
 }

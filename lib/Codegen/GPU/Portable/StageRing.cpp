@@ -2,7 +2,8 @@
 
 #include "StageRing.h"
 
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "pit/Dialect/PitGPU/IR/PitGPU.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -17,7 +18,7 @@ Value StageRing::next(Value stage, int64_t by) {
 
 void StageRing::loadIfAny(Value s, Value stage, Load load) {
   e.ifThen(e.lessThan(s, total), [&] { load(s, address(stage)); });
-  NVVM::CpAsyncCommitGroupOp::create(e.b, e.loc);
+  pitgpu::CopyGroupOp::create(e.b, e.loc);
 }
 
 void StageRing::start(Load load) {
@@ -30,14 +31,14 @@ void StageRing::loadAhead(Value s, Value stage, Load load) {
 }
 
 void StageRing::wait() {
-  NVVM::CpAsyncWaitGroupOp::create(e.b, e.loc, stages - 2);
+  pitgpu::CopyWaitOp::create(e.b, e.loc, stages - 2);
   if (forWgmma)
     e.asyncProxyFence();
   e.barrier();
 }
 
 void StageRing::drain() {
-  NVVM::CpAsyncWaitGroupOp::create(e.b, e.loc, 0);
+  pitgpu::CopyWaitOp::create(e.b, e.loc, 0);
   e.barrier();
 }
 

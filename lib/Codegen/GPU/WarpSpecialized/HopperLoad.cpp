@@ -154,7 +154,8 @@ private:
     for (const Copy &copy : step.copies) {
       const HopperThreadPlace &place = threads[copy.operand];
       auto start = [&] {
-        pitgpu::CopyOp::create(e.b, e.loc, copy.from, copy.exists, stage,
+        pitgpu::CopyOp::create(e.b, e.loc, copy.from, copy.exists,
+                               /*limit=*/Value(), stage,
                                e.b.getI64IntegerAttr(numberOf(copy.operand, 0)),
                                place.row, place.col,
                                e.b.getDenseI64ArrayAttr({copy.rows, copy.cols}),

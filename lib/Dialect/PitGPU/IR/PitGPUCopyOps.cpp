@@ -184,7 +184,12 @@ LogicalResult CopyOp::verify() {
            << (tile ? "a piece of a tile has a row and a column"
                     : "an address has no rows and columns")
            << "; it copies into a " << getInto().getType();
-  return verifyInRole(*this);
+  if (getExists() && getLimit())
+    return violates(*this, "copy 5")
+           << "it has a condition and a limit; a limit of 0 bytes is right "
+              "where nothing is read";
+  // Threads of a kernel without roles copy, too.
+  return stage ? verifyInRole(*this) : success();
 }
 
 LogicalResult CopyWaitOp::verify() {

@@ -112,6 +112,28 @@ static std::optional<int64_t> productsAfter(MmaWaitOp wait, Value sums) {
   return std::nullopt; // the wait stands before the product
 }
 
+LogicalResult MmaSyncOp::verify() {
+  Type element = getElement();
+  if (!element.isF16() && !element.isBF16() && !element.isF32() &&
+      !element.isInteger(8))
+    return violates(*this, "mma_sync 1") << "the elements are " << element
+                                         << "; f16, bf16, f32 or i8 are right";
+  size_t a = getA().size(), b = getB().size(), sums = getSums().size();
+  if (!a || !b || a % 4 || b % 2 || sums != a / 4 * (b / 2) * 4)
+    return violates(*this, "mma_sync 2")
+           << a << " words of a, " << b << " of b and " << sums
+           << " sums; 4 m, 2 n and 4 m n are right for some m and n";
+  for (TypeRange types : {TypeRange(getSums()), TypeRange(getResults())})
+    if (types.size() != sums || llvm::any_of(types, [&](Type type) {
+          return type.isF32() == element.isInteger(8);
+        }))
+      return violates(*this, "mma_sync 3")
+             << "products of " << element << " have sums of "
+             << (element.isInteger(8) ? "i32" : "f32")
+             << ", and as many results";
+  return success();
+}
+
 LogicalResult MmaWaitOp::verify() {
   if (int64_t pending = getPending(); pending < 0 || pending > 7)
     return violates(*this, "mma_wait 1")

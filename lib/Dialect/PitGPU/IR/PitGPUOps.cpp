@@ -9,6 +9,30 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
 
+/// The type that sums of products have.
+static Type sumTypeOf(Type element) {
+  return element.isInteger(8) ? Type(IntegerType::get(element.getContext(), 32))
+                              : Type(Float32Type::get(element.getContext()));
+}
+
+/// The factors' elements say what type sums have.
+static ParseResult parseSumTypes(OpAsmParser &parser, TypeAttr &element,
+                                 ArrayRef<OpAsmParser::UnresolvedOperand> sums,
+                                 SmallVectorImpl<Type> &types,
+                                 SmallVectorImpl<Type> &results) {
+  Type type;
+  if (parser.parseType(type))
+    return failure();
+  element = TypeAttr::get(type);
+  types.assign(sums.size(), sumTypeOf(type));
+  results.assign(types.begin(), types.end());
+  return success();
+}
+static void printSumTypes(OpAsmPrinter &printer, Operation *, TypeAttr element,
+                          OperandRange, TypeRange, TypeRange) {
+  printer << element.getValue();
+}
+
 #define GET_OP_CLASSES
 #include "pit/Dialect/PitGPU/IR/PitGPUOps.cpp.inc"
 

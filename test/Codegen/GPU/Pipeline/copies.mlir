@@ -263,6 +263,16 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // In a kernel without roles, too.
+  // CHECK-LABEL: gpu.func @limited
+  gpu.func @limited(%p: !llvm.ptr<1>, %left: i32, %place: i32) kernel {
+    // CHECK: %[[TO:.*]] = llvm.inttoptr %arg2 : i32 to !llvm.ptr<3>
+    // CHECK-NEXT: nvvm.cp.async.shared.global %[[TO]], %arg0, 16, cache = cg, %arg1
+    // CHECK-NEXT: gpu.return
+    pit_gpu.copy %p limit %left into %place : !llvm.ptr<1>, i32
+    gpu.return
+  }
+
   // Two neighbours go at once where they lie at a multiple of their size; a column goes by one lane
   // of each row.
   // CHECK-LABEL: gpu.func @stores

@@ -181,4 +181,21 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // CHECK-LABEL: gpu.func @load_matrices
+  gpu.func @load_matrices(%row: i32, %out: memref<4xi32>) kernel {
+    %c0 = arith.constant 0 : index
+    // CHECK: %[[AT:.*]] = llvm.inttoptr %arg0 : i32 to !llvm.ptr<3>
+    // CHECK: %[[FOUR:.*]] = nvvm.ldmatrix %[[AT]] {{.*}}layout = #nvvm.mma_layout<row>, num = 4 : i32
+    // CHECK: %[[THIRD:.*]] = llvm.extractvalue %[[FOUR]][2]
+    // CHECK: memref.store %[[THIRD]]
+    %w:4 = pit_gpu.load_matrices %row
+    memref.store %w#2, %out[%c0] : memref<4xi32>
+    // CHECK: %[[FOUR:.*]] = nvvm.ldmatrix %[[AT]] {{.*}}layout = #nvvm.mma_layout<col>, num = 4 : i32
+    // CHECK: %[[FIRST:.*]] = llvm.extractvalue %[[FOUR]][0]
+    // CHECK: memref.store %[[FIRST]]
+    %t:4 = pit_gpu.load_matrices %row transposed
+    memref.store %t#0, %out[%c0] : memref<4xi32>
+    gpu.return
+  }
 }

@@ -166,4 +166,32 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // A warp's product is an instruction for each 16 rows and 8 columns, the columns of the first rows first.
+  // CHECK-LABEL: gpu.func @of_a_warp
+  gpu.func @of_a_warp(%x: i32, %y: i32, %z: f32, %out: memref<16xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    // CHECK: %[[P0:.*]] = nvvm.mma.sync A[%arg0, %arg0, %arg0, %arg0] B[%arg0, %arg1] C[%arg2, %arg2, %arg2, %arg2]
+    // CHECK-SAME: multiplicandAPtxType = #nvvm.mma_type<bf16>, multiplicandBPtxType = #nvvm.mma_type<bf16>, shape = #nvvm.shape<m = 16, n = 8, k = 16>
+    // CHECK: nvvm.mma.sync A[%arg0, %arg0, %arg0, %arg0] B[%arg1, %arg1]
+    // CHECK: nvvm.mma.sync A[%arg1, %arg1, %arg1, %arg1] B[%arg0, %arg1]
+    // CHECK: %[[P3:.*]] = nvvm.mma.sync A[%arg1, %arg1, %arg1, %arg1] B[%arg1, %arg1]
+    // CHECK: %[[LAST:.*]] = llvm.extractvalue %[[P3]][3]
+    // CHECK: memref.store %[[LAST]]
+    %p:16 = pit_gpu.mma_sync [%x, %x, %x, %x, %y, %y, %y, %y] * [%x, %y, %y, %y]
+              + [%z, %z, %z, %z, %z, %z, %z, %z, %z, %z, %z, %z, %z, %z, %z, %z] : bf16
+    memref.store %p#15, %out[%c0] : memref<16xf32>
+    // Words of f16 are vectors; k is 32 bytes.
+    // CHECK: %[[X:.*]] = llvm.bitcast %arg0 : i32 to vector<2xf16>
+    // CHECK: nvvm.mma.sync A[%[[X]], %[[X]], %[[X]], %[[X]]] {{.*}}k = 16>
+    // CHECK: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<tf32>, {{.*}}k = 8>
+    // CHECK: nvvm.mma.sync {{.*}}intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>, {{.*}}multiplicandAPtxType = #nvvm.mma_type<s8>, {{.*}}k = 32>
+    %h:4 = pit_gpu.mma_sync [%x, %x, %x, %x] * [%x, %x] + [%z, %z, %z, %z] : f16
+    %t:4 = pit_gpu.mma_sync [%x, %x, %x, %x] * [%x, %x] + [%h#0, %h#1, %h#2, %h#3] : f32
+    memref.store %t#0, %out[%c0] : memref<16xf32>
+    %i:4 = pit_gpu.mma_sync [%x, %x, %x, %x] * [%x, %x] + [%x, %x, %x, %x] : i8
+    %f = arith.sitofp %i#0 : i32 to f32
+    memref.store %f, %out[%c0] : memref<16xf32>
+    gpu.return
+  }
 }

@@ -424,3 +424,47 @@ func.func @reduce_splats(%x: !values) {
   }
   return
 }
+
+// -----
+
+func.func @mma_sync_elements(%w: i32, %s: f32) {
+  // expected-error @below {{[mma_sync 1] the elements are 'f64'; f16, bf16, f32 or i8 are right}}
+  %r:4 = pit_gpu.mma_sync [%w, %w, %w, %w] * [%w, %w] + [%s, %s, %s, %s] : f64
+  return
+}
+
+// -----
+
+func.func @mma_sync_words(%w: i32, %s: f32) {
+  // expected-error @below {{[mma_sync 2] 6 words of a, 2 of b and 4 sums; 4 m, 2 n and 4 m n are right for some m and n}}
+  %r:4 = pit_gpu.mma_sync [%w, %w, %w, %w, %w, %w] * [%w, %w] + [%s, %s, %s, %s] : bf16
+  return
+}
+
+// -----
+
+func.func @mma_sync_sums(%w: i32, %s: f32) {
+  // expected-error @below {{[mma_sync 2] 4 words of a, 4 of b and 4 sums}}
+  %r:4 = pit_gpu.mma_sync [%w, %w, %w, %w] * [%w, %w, %w, %w] + [%s, %s, %s, %s] : bf16
+  return
+}
+
+// -----
+
+func.func @mma_sync_type_of_sums(%w: i32, %s: f32) {
+  // expected-error @below {{[mma_sync 3] products of 'i8' have sums of i32, and as many results}}
+  %r:4 = "pit_gpu.mma_sync"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s)
+    <{element = i8, operandSegmentSizes = array<i32: 4, 2, 4>}>
+    : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  return
+}
+
+// -----
+
+func.func @mma_sync_results(%w: i32, %s: f32) {
+  // expected-error @below {{[mma_sync 3] products of 'f16' have sums of f32, and as many results}}
+  %r = "pit_gpu.mma_sync"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s)
+    <{element = f16, operandSegmentSizes = array<i32: 4, 2, 4>}>
+    : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> f32
+  return
+}

@@ -111,6 +111,14 @@ func.func @copy_to_an_address(%p: !llvm.ptr<1>, %i: i32) {
 
 // -----
 
+func.func @copy_twice_bounded(%p: !llvm.ptr<1>, %i: i32, %is: i1) {
+  // expected-error @below {{[copy 5] it has a condition and a limit; a limit of 0 bytes is right where nothing is read}}
+  pit_gpu.copy %p if %is limit %i into %i : !llvm.ptr<1>, i32
+  return
+}
+
+// -----
+
 func.func @copy_wait() {
   // expected-error @below {{[copy_wait 1] 65 groups pending; 0 to 64 is right}}
   pit_gpu.copy_wait pending 65

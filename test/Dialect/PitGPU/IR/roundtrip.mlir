@@ -130,6 +130,14 @@ func.func @kernel(%x: memref<2x?x?xbf16>, %w: memref<?x?xbf16>, %y: memref<?x?xf
         pit_gpu.copy %from into %staged at [%n, %n] : !llvm.ptr<1>, !a
         // CHECK: pit_gpu.copy %{{.*}} if %{{.*}} into %{{.*}} bytes 4 : !llvm.ptr<1>, i32
         pit_gpu.copy %from if %is into %n bytes 4 : !llvm.ptr<1>, i32
+        // CHECK: pit_gpu.copy %{{.*}} limit %{{.*}} into %{{.*}} : !llvm.ptr<1>, i32
+        pit_gpu.copy %from limit %n into %n : !llvm.ptr<1>, i32
+        // CHECK: %[[W0:.*]], %[[W1:.*]], %[[W2:.*]], %[[W3:.*]] = pit_gpu.load_matrices %{{.*}}{{$}}
+        %words:4 = pit_gpu.load_matrices %n
+        // CHECK: pit_gpu.load_matrices %{{.*}} transposed{{$}}
+        %turned:4 = pit_gpu.load_matrices %n transposed
+        // CHECK: pit_gpu.mma_sync [%[[W0]], %[[W1]], %[[W2]], %[[W3]]] * [%[[W0]], %[[W2]]] + [%[[W0]], %{{.*}}, %{{.*}}, %{{.*}}] : i8
+        %p32:4 = pit_gpu.mma_sync [%words#0, %words#1, %words#2, %words#3] * [%words#0, %words#2] + [%words#0, %n, %n, %n] : i8
         // CHECK: pit_gpu.copy_group{{$}}
         pit_gpu.copy_group
         // CHECK: pit_gpu.copy_wait pending 2{{$}}

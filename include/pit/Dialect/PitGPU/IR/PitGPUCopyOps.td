@@ -202,7 +202,8 @@ def PitGPU_CopyOp : PitGPU_Op<"copy", [
     The `bytes` from `from` on, a pointer into global memory, become those of a tile
     from element (`row`, `col`) on: of a stage's tile, or of another one. Into an
     address (i32) they come as they are, as ids and scales do. `if` a condition does
-    not hold, they become 0, and nothing is read. Each thread has a piece of its own, by
+    not hold, they become 0, and nothing is read. Where a row ends within a piece, only
+    its bytes before a `limit` (i32) are read, and the others become 0. Each thread has a piece of its own, by
     cp.async; `commit after copies` of a stage follows, or `copy_group`. `plus` are
     further rows and columns, which cost no instruction where a thread has several
     pieces.
@@ -210,12 +211,13 @@ def PitGPU_CopyOp : PitGPU_Op<"copy", [
     With its pieces in hand before the stage is empty, a role computes addresses while
     it waits. `gather` finds the addresses by itself.
 
-    Example: two pieces of 16 bytes, 16 rows apart, and a word.
+    Example: two pieces of 16 bytes, 16 rows apart, a word, and the end of a row.
 
     ```mlir
     pit_gpu.copy %p if %there into %s[0] at [%row, %col] : !llvm.ptr<1>, !stage
     pit_gpu.copy %q into %s[0] at [%row, %col] plus [16, 0] : !llvm.ptr<1>, !stage
     pit_gpu.copy %p into %place bytes 4 : !llvm.ptr<1>, i32
+    pit_gpu.copy %p limit %left into %place : !llvm.ptr<1>, i32
     ```
 
     Constraints:
@@ -224,15 +226,16 @@ def PitGPU_CopyOp : PitGPU_Op<"copy", [
     - [copy 2] a stage has such a tile, in shared memory, and nothing else has a number;
     - [copy 3] further rows are a multiple of 8, and further columns one of a line's,
       so that a piece lies in its line as the first one does;
-    - [copy 4] into a tile there is a row and a column, and at an address none.
+    - [copy 4] into a tile there is a row and a column, and at an address none;
+    - [copy 5] it has a condition or a limit, not both.
   }];
-  let arguments = (ins AnyType:$from, Optional<I1>:$exists,
+  let arguments = (ins AnyType:$from, Optional<I1>:$exists, Optional<I32>:$limit,
                        AnyTypeOf<[PitGPU_StageType, PitGPU_TileType, I32]>:$into,
                        OptionalAttr<I64Attr>:$number, Optional<I32>:$row,
                        Optional<I32>:$col, OptionalAttr<DenseI64ArrayAttr>:$plus,
                        DefaultValuedAttr<I64Attr, "16">:$bytes);
   let assemblyFormat = [{
-    $from (`if` $exists^)? `into` $into (`[` $number^ `]`)?
+    $from (`if` $exists^)? (`limit` $limit^)? `into` $into (`[` $number^ `]`)?
     (`at` ` ` `[` $row^ `,` $col `]`)? (`plus` $plus^)? (`bytes` $bytes^)? attr-dict
     `:` type($from) `,` type($into)
   }];
@@ -240,12 +243,14 @@ def PitGPU_CopyOp : PitGPU_Op<"copy", [
     OpBuilder<(ins "::mlir::Value":$from, "::mlir::Value":$exists,
                    "::mlir::Value":$tile, "::mlir::Value":$row,
                    "::mlir::Value":$col), [{
-      build($_builder, $_state, from, exists, tile, ::mlir::IntegerAttr(), row, col,
-            ::mlir::DenseI64ArrayAttr(), $_builder.getI64IntegerAttr(16));
+      build($_builder, $_state, from, exists, /*limit=*/::mlir::Value(), tile,
+            ::mlir::IntegerAttr(), row, col, ::mlir::DenseI64ArrayAttr(),
+            $_builder.getI64IntegerAttr(16));
     }]>,
     OpBuilder<(ins "::mlir::Value":$from, "::mlir::Value":$exists,
-                   "::mlir::Value":$address, "int64_t":$bytes), [{
-      build($_builder, $_state, from, exists, address, ::mlir::IntegerAttr(),
+                   "::mlir::Value":$address, "int64_t":$bytes,
+                   CArg<"::mlir::Value", "{}">:$limit), [{
+      build($_builder, $_state, from, exists, limit, address, ::mlir::IntegerAttr(),
             /*row=*/::mlir::Value(), /*col=*/::mlir::Value(),
             ::mlir::DenseI64ArrayAttr(), $_builder.getI64IntegerAttr(bytes));
     }]>
@@ -342,6 +347,20 @@ def PitGPU_LocalLoadOp : PitGPU_Op<"local_load", [MemoryEffects<[MemRead]>]> {
   let results = (outs PitGPU_FragmentType:$result);
   let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
   let hasVerifier = 1;
+}
+
+def PitGPU_LoadMatricesOp : PitGPU_Op<"load_matrices", [MemoryEffects<[MemRead]>]> {
+  let summary = "reads four matrices of 8 rows of 16 bytes from shared memory";
+  let description = [{
+    By ldmatrix, in a warp. Lane l gives the address (i32) of row l mod 8 of matrix l / 8.
+    It gets a word of each matrix: word l mod 4 of row l / 4 or, `transposed`, elements
+    2 (l mod 4) and the next one of column l / 4, of elements of 16 bits.
+
+    Example: `%words:4 = pit_gpu.load_matrices %row transposed`
+  }];
+  let arguments = (ins I32:$row, UnitAttr:$transposed);
+  let results = (outs I32:$w0, I32:$w1, I32:$w2, I32:$w3);
+  let assemblyFormat = "$row (`transposed` $transposed^)? attr-dict";
 }
 
 def PitGPU_StoreOp : PitGPU_Op<"store", [MemoryEffects<[MemWrite]>]> {

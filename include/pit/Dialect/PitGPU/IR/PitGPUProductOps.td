@@ -63,6 +63,45 @@ def PitGPU_MmaOp : PitGPU_Op<"mma", [AllTypesMatch<["acc", "result"]>]> {
   let hasVerifier = 1;
 }
 
+def PitGPU_MmaSyncOp : PitGPU_Op<"mma_sync", [
+    AttrSizedOperandSegments, NoMemoryEffect]> {
+  let summary = "computes a product of a warp on the tensor cores";
+  let description = [{
+    sums + a * b, by mma.sync: a is m x k, b is k x n, where k is 32 bytes. Products are
+    done when the op has run, on any chip from sm_80 on.
+
+    Factors and sums are what a lane has of them (PTX, "mma.sync", fragments): four words
+    (i32) for each 16 rows of a, two words for each 8 columns of b, and four sums for each
+    16 x 8, the blocks of the first 16 rows first.
+
+    Example: 16 x 16 sums.
+
+    ```mlir
+    %r:8 = pit_gpu.mma_sync [%a0, %a1, %a2, %a3] * [%b0, %b1, %b2, %b3]
+             + [%s0, %s1, %s2, %s3, %s4, %s5, %s6, %s7] : bf16
+    ```
+
+    Constraints:
+
+    - [mma_sync 1] the elements of the factors are f16, bf16, f32 (as tf32) or i8;
+    - [mma_sync 2] a has four words for each 16 rows, b has two for each 8 columns, and
+      there are four sums for each 16 x 8;
+    - [mma_sync 3] sums are f32, or i32 if the elements are i8.
+  }];
+  let arguments = (ins Variadic<I32>:$a, Variadic<I32>:$b,
+                       Variadic<AnyTypeOf<[F32, I32]>>:$sums, TypeAttr:$element);
+  let results = (outs Variadic<AnyTypeOf<[F32, I32]>>:$results);
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$a, "::mlir::ValueRange":$b,
+                                 "::mlir::ValueRange":$sums, "::mlir::Type":$element), [{
+    build($_builder, $_state, sums.getTypes(), a, b, sums, element);
+  }]>];
+  let assemblyFormat = [{
+    ` ` `[` $a `]` `*` `[` $b `]` `+` `[` $sums `]` attr-dict
+    `:` custom<SumTypes>($element, ref($sums), type($sums), type($results))
+  }];
+  let hasVerifier = 1;
+}
+
 def PitGPU_MmaWaitOp : PitGPU_Op<"mma_wait", [AttrSizedOperandSegments]> {
   let summary = "waits for products";
   let description = [{
