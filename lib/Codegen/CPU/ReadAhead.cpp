@@ -1,4 +1,4 @@
-//===- ReadAhead.cpp - Where the loop's next tile lies --------------------===//
+//===- ReadAhead.cpp - The place of a loop's next tile --------------------===//
 //
 // Coordinates are computed anew, with the loop's variable one step on. An entry
 // of a table is read where the table has one.
@@ -63,7 +63,7 @@ private:
 
   Value findEntry(memref::LoadOp load) {
     auto place = places.find(load.getMemRef());
-    // What another loop left there has subscripts of that loop.
+    // An entry that another loop left there has subscripts of that loop.
     if (place == places.end() ||
         !place->second.region->isAncestor(load->getParentRegion()))
       return {};

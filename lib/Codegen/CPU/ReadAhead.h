@@ -1,5 +1,4 @@
-//===- ReadAhead.h - Where the loop's next tile lies ------------*- C++ -*-===//
-//-*-===//
+//===- ReadAhead.h - The place of a loop's next tile ------------*- C++ -*-===//
 
 #ifndef PIT_LIB_CODEGEN_CPU_READAHEAD_H
 #define PIT_LIB_CODEGEN_CPU_READAHEAD_H
@@ -19,8 +18,8 @@ struct ElementPlace {
 /// say where other tiles lie.
 using ElementPlaces = DenseMap<Value, ElementPlace>;
 
-/// Where the loop around `read` finds the tile of its next iteration, if that
-/// depends on an entry of a table, which the hardware cannot foresee: a
+/// The place where the loop around `read` finds its next tile, if that depends
+/// on an entry of a table, which the hardware cannot foresee: a
 /// coordinate for each dimension. In the last iteration that is the tile
 /// itself. Empty otherwise. `places` is of what is read before.
 SmallVector<Value> emitNextPlace(OpBuilder &b, SReadOp read,
