@@ -9,6 +9,8 @@
 
 #include "Codegen/GPU/Portable/PortableLowering.h"
 
+#include "pit/Dialect/PitGPU/IR/PitGPU.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -184,19 +186,16 @@ private:
   }
 
   void execute(ArrayRef<Operation *> ops) {
-    if (auto load = dyn_cast<NVVM::LdMatrixOp>(ops[0]))
-      return loadMatrices(ops, load.getLayout() == NVVM::MMALayout::col);
+    if (auto load = dyn_cast<pitgpu::LoadMatricesOp>(ops[0]))
+      return loadMatrices(ops, load.getTransposed());
     if (isa<LLVM::LoadOp>(ops[0]))
       return loadPairs(ops);
-    if (isa<NVVM::MmaOp>(ops[0]))
+    if (isa<pitgpu::MmaSyncOp>(ops[0]))
       return multiply(ops);
     for (Operation *op : ops) {
       SmallVector<Register> &to = registers[op->getResult(0)];
       const SmallVector<Register> from = registers[op->getOperand(0)];
-      if (auto extract = dyn_cast<LLVM::ExtractValueOp>(op)) {
-        if (!extract.getContainer().getDefiningOp<NVVM::MmaOp>())
-          to = {from[extract.getPosition()[0]]};
-      } else if (auto extract = dyn_cast<LLVM::ExtractElementOp>(op)) {
+      if (auto extract = dyn_cast<LLVM::ExtractElementOp>(op)) {
         to = {from[valueOf(extract.getPosition())]};
       } else if (isa<LLVM::BitcastOp, NVVM::ConvertFloatToTF32Op>(op)) {
         to = from;
@@ -212,7 +211,7 @@ private:
   void loadMatrices(ArrayRef<Operation *> ops, bool transposed) {
     SmallVector<int64_t> at;
     for (Operation *op : ops)
-      at.push_back(address(op->getOperand(0)));
+      at.push_back(valueOf(op->getOperand(0)));
     for (int64_t matrix = 0; matrix < 4; ++matrix) {
       ArrayRef<int64_t> rowsAt = ArrayRef(at).slice(8 * matrix, 8);
       checkBanks(rowsAt, 16);
@@ -225,7 +224,7 @@ private:
           int64_t half = row % 2 * 2;
           bytes = {bytes[half], bytes[half + 1], upper[half], upper[half + 1]};
         }
-        registers[ops[lane]->getResult(0)].push_back(bytes);
+        registers[ops[lane]->getResult(matrix)] = {bytes};
       }
     }
   }
@@ -261,24 +260,35 @@ private:
   }
 
   void multiply(ArrayRef<Operation *> ops) {
+    auto first = cast<pitgpu::MmaSyncOp>(ops[0]);
+    int64_t blocksM = first.getA().size() / 4,
+            blocksN = first.getB().size() / 2;
+    for (int64_t i = 0; i < blocksM; ++i)
+      for (int64_t j = 0; j < blocksN; ++j)
+        multiplyBlock(ops, i, j, 4 * (i * blocksN + j));
+  }
+
+  /// The product of 16 rows and 8 columns, whose sums begin at `sum`.
+  void multiplyBlock(ArrayRef<Operation *> ops, int64_t i, int64_t j,
+                     int64_t sum) {
     // Elements by their place in the instruction's matrices.
     int64_t perRegister = 4 / plan.a.tile.elementBytes, k = 8 * perRegister;
     std::map<std::pair<int64_t, int64_t>, Byte> as, bs;
     for (int64_t lane = 0; lane < 32; ++lane) {
-      auto mma = cast<NVVM::MmaOp>(ops[lane]);
+      auto mma = cast<pitgpu::MmaSyncOp>(ops[lane]);
       for (auto [matrix, operands, high] :
-           {std::tuple(&as, ValueRange(mma.getOperandA()), 2),
-            std::tuple(&bs, ValueRange(mma.getOperandB()), 1)})
+           {std::tuple(&as, ValueRange(mma.getA().slice(4 * i, 4)), 2),
+            std::tuple(&bs, ValueRange(mma.getB().slice(2 * j, 2)), 1)})
         for (auto [r, value] : llvm::enumerate(operands))
-          for (int64_t i = 0; i < perRegister; ++i) {
-            int64_t slot = (r / high * 4 + lane % 4) * perRegister + i;
+          for (int64_t n = 0; n < perRegister; ++n) {
+            int64_t slot = (r / high * 4 + lane % 4) * perRegister + n;
             int64_t outer = lane / 4 + (high == 2 ? r % 2 * 8 : 0);
-            (*matrix)[{outer, slot}] = element(registers[value][0], i);
+            (*matrix)[{outer, slot}] = element(registers[value][0], n);
           }
     }
     for (int64_t lane = 0; lane < 32; ++lane) {
-      auto mma = cast<NVVM::MmaOp>(ops[lane]);
-      for (auto [c, value] : llvm::enumerate(mma.getOperandC())) {
+      auto mma = cast<pitgpu::MmaSyncOp>(ops[lane]);
+      for (auto [c, value] : llvm::enumerate(mma.getSums().slice(sum, 4))) {
         size_t place = cast<BlockArgument>(value).getArgNumber();
         int64_t m = rows[lane][place / cols[lane].size()];
         int64_t n = cols[lane][place % cols[lane].size()];
@@ -336,8 +346,8 @@ int main() {
       checkTile(32, chunks * kChunkBytes / bytes, bytes);
 
   MLIRContext context;
-  context
-      .loadDialect<arith::ArithDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  context.loadDialect<arith::ArithDialect, LLVM::LLVMDialect, NVVM::NVVMDialect,
+                      pitgpu::PitGPUDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
   auto builder = OpBuilder::atBlockBegin(module->getBody());
   Emitter e(builder, module->getLoc());
