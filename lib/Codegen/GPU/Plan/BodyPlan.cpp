@@ -293,6 +293,19 @@ static Refused findRoles(MainloopOp mainloop, const GpuTarget &target,
   return refused;
 }
 
+/// Gives what is loaded once two places, if there is room beside two stages.
+static void fitInvariants(MainloopOp mainloop, const GpuTarget &target,
+                          BodyPlan &plan) {
+  if (!mainloop.getIndex() || !plan.late)
+    return;
+  plan.invariantStages = 2;
+  int64_t stages = plan.stages;
+  plan.stages = 2;
+  if (plan.sharedBytes() > bytesOfBlock(target, plan.blocks))
+    plan.invariantStages = 1;
+  plan.stages = stages;
+}
+
 /// Decides which rows a warp has.
 static bool divideRows(MainloopOp mainloop, BodyPlan &plan) {
   plan.m = plan.info.rows;
@@ -372,6 +385,7 @@ OrRefusal<BodyPlan> cuda::planBodyByRoles(MainloopOp mainloop,
                   "rows, or lines of 64 columns");
   if (Refused refused = findRoles(mainloop, target, *plan))
     return *refused;
+  fitInvariants(mainloop, target, *plan);
   // There may be registers for one block only.
   fitStages(*plan, kMostStages, bytesOfBlock(target, plan->blocks));
   return plan;
@@ -407,9 +421,11 @@ OrRefusal<BodyPlan> BodyPlan::from(GpuScheduleAttr schedule,
     return refuse("wgmma takes tiles of 64 rows, and of multiples of 64 "
                   "columns; a warp has 16 rows");
   addProducers(mainloop, *plan, plan->producers);
-  if (plan->producers)
+  if (plan->producers) {
     if (Refused refused = checkRoles(mainloop))
       return *refused;
+    fitInvariants(mainloop, target, *plan);
+  }
   if (plan->producers && plan->workers() > kMostWorkers)
     return refuse("producers load for up to ", kMostWorkers,
                   " workers, and it has ", plan->workers());

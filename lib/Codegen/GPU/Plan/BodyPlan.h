@@ -46,6 +46,9 @@ struct BodyPlan : KernelPlan {
   DenseMap<Operation *, BodyReduction> reductions;
   bool takesWgmma = false; ///< mma.sync does not take what it multiplies
   int64_t stageBytes = 0, invariantBytes = 0;
+  /// Places for what is loaded once. With two, that of the next tile is loaded
+  /// while the one before is computed.
+  int64_t invariantStages = 1;
   /// A contraction that runs a step late, while the next step's tiles are
   /// computed, and what it is carried as; null if none does.
   ContractOp late;
@@ -59,7 +62,7 @@ struct BodyPlan : KernelPlan {
   int64_t barriers() const {
     int64_t count = 0;
     for (const StagedTile &tile : staged)
-      count += 2 * (tile.isInvariant ? 1 : stages);
+      count += 2 * (tile.isInvariant ? invariantStages : stages);
     count += added ? 2 * addedStages() : 0;
     return producers ? count : 0;
   }
@@ -68,7 +71,9 @@ struct BodyPlan : KernelPlan {
   }
   /// The places of what is added's first factor, behind those of all tiles.
   int64_t addedStages() const { return producers ? 2 : 1; }
-  int64_t addedOffset() const { return invariantBytes + stages * stageBytes; }
+  int64_t addedOffset() const {
+    return invariantStages * invariantBytes + stages * stageBytes;
+  }
   int64_t addedBytes() const {
     return added ? addedStages() * info.rows * kLineBytes + addedSumBytes() +
                        (producers ? kSwizzleBytes : 0)

@@ -86,7 +86,7 @@ private:
             rewriter, loc, type, kernel.getArgument(source.getArgNumber()),
             IntegerAttr(), DenseI64ArrayAttr());
       }
-      int64_t stages = staged.isInvariant ? 1 : plan.stages;
+      int64_t stages = staged.isInvariant ? plan.invariantStages : plan.stages;
       auto type = pitgpu::RingType::get(context, stages, ring.tile);
       int64_t full = ring.map ? 1 : 2 * plan.loaders();
       ring.ring =
