@@ -31,12 +31,15 @@ void pitgpu::populatePipelineTypes(TypeConverter &converter) {
     return LLVM::LLVMPointerType::get(type.getContext());
   });
   converter.addConversion([=](RingType type, SmallVectorImpl<Type> &types) {
-    return words(type, 2, types);
+    return words(type, type.getOfBlock() ? 1 : 2, types);
   });
   converter.addConversion([=](StageType type, SmallVectorImpl<Type> &types) {
-    return words(type, 3, types);
+    return words(type, type.getOfBlock() ? 2 : 3, types);
   });
   converter.addConversion([=](TileType type, SmallVectorImpl<Type> &types) {
+    return words(type, 1, types);
+  });
+  converter.addConversion([=](RowTileType type, SmallVectorImpl<Type> &types) {
     return words(type, 1, types);
   });
   converter.addConversion([](AccumulatorType type,
@@ -249,11 +252,22 @@ struct ConvertPitGPUToNVVMPass
     kernel.walk([&](WaitOp wait) {
       bool isRead = !llvm::all_of(
           wait->getUsers(), [](Operation *op) { return isa<ReleaseOp>(op); });
-      if (!isRead)
+      if (!isRead || wait.getRing().getType().getOfBlock())
         return;
       if (written.contains(wait.getRing()) ||
           carried.contains(wait.getStage().getType()))
         context.waitsForWrites.insert(wait);
+    });
+    // Threads copy all that is in a ring of the block, and what is loaded once.
+    kernel.walk([&](BlockRingOp ring) {
+      ArrayRef<Type> tiles = ring.getType().getTiles();
+      bool hasRows = !tiles.empty() && isa<RowTileType>(tiles.front());
+      WalkResult products = ring->getParentRegion()->walk(
+          [](MmaOp) { return WalkResult::interrupt(); });
+      if (!hasRows && products.wasInterrupted())
+        for (Operation *user : ring->getUsers())
+          if (isa<WaitOp>(user))
+            context.waitsForWrites.insert(user);
     });
   }
 

@@ -4,9 +4,11 @@
 //
 //   tensor_map   !llvm.ptr, a parameter of the kernel
 //
-//   ring         where its stages and its barriers lie (i32, shared memory)
+//   ring         where its stages and its barriers lie (i32, shared memory); of
+//                the block, where its stages lie
 //
-//   stage        where its tiles lie, and its barriers, full and empty (i32)
+//   stage        where its tiles lie, and its barriers, full and empty; of the
+//                block, where the ring's stages lie, and its number (i32)
 //
 //   tile         where it lies (i32)
 //

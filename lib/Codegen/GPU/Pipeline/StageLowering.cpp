@@ -1,4 +1,9 @@
-//===- StageLowering.cpp - Rings and their protocol to mbarriers ----------===//
+//===- StageLowering.cpp - Rings and their protocol -----------------------===//
+//
+// Roles hand stages over by mbarriers. The block's threads fill them by groups
+// of cp.async, and meet at its barrier.
+//
+//===----------------------------------------------------------------------===//
 
 #include "PipelineLowering.h"
 
@@ -57,6 +62,11 @@ static Lowered lowerRing(Emitter &e, RingOp op, Operands<RingOp> in) {
   return {{e.add(memory, *op.getOffset()), e.add(start, *op.getBarriers())}};
 }
 
+static Lowered lowerBlockRing(Emitter &, BlockRingOp op,
+                              Operands<BlockRingOp>) {
+  return {{op.getPlace()}};
+}
+
 static Lowered lowerShared(Emitter &e, SharedOp op, Operands<SharedOp>) {
   return {{e.add(sharedStart(e), *op.getOffset())}};
 }
@@ -110,7 +120,16 @@ static void arriveAfterProducts(Emitter &e, const ThreadInRole &self,
   });
 }
 
+/// A stage of the block's ring. Where it lies is computed where a tile is
+/// wanted: a loop that carries it, and the number, carries one register.
+template <typename Take>
+static Lowered stageOfBlock(Take op, Operands<Take> in) {
+  return {{in.getRing().front(), op.getNumber()}};
+}
+
 static Lowered lowerAcquire(Emitter &e, AcquireOp op, Operands<AcquireOp> in) {
+  if (op.getRing().getType().getOfBlock())
+    return stageOfBlock(op, in);
   Use use(e, op.getRing().getType(), in.getRing(), op.getNumber());
   // In the first round all are empty.
   if (!in.pipeline.neverReleased.contains(op))
@@ -121,9 +140,18 @@ static Lowered lowerAcquire(Emitter &e, AcquireOp op, Operands<AcquireOp> in) {
 }
 
 static Lowered lowerWait(Emitter &e, WaitOp op, Operands<WaitOp> in) {
-  Use use(e, op.getRing().getType(), in.getRing(), op.getNumber());
+  RingType ring = op.getRing().getType();
+  if (ring.getOfBlock()) {
+    // The copies of each thread, and then all threads.
+    NVVM::CpAsyncWaitGroupOp::create(e.b, e.loc, ring.getStages() - 2);
+    if (in.pipeline.waitsForWrites.contains(op))
+      e.asyncProxyFence();
+    e.barrier();
+    return stageOfBlock(op, in);
+  }
+  Use use(e, ring, in.getRing(), op.getNumber());
   await(e, op, in.pipeline, use.full, use.round);
-  if (op.getRing().getType().isInTensorMemory())
+  if (ring.isInTensorMemory())
     fenceTensorMemory(e, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
   if (in.pipeline.waitsForWrites.contains(op))
     e.asyncProxyFence();
@@ -159,6 +187,10 @@ static void arrive(Emitter &e, CommitOp op, const ThreadInRole &self,
 }
 
 static Lowered lowerCommit(Emitter &e, CommitOp op, Operands<CommitOp> in) {
+  if (op.getStage().getType().getOfBlock()) {
+    NVVM::CpAsyncCommitGroupOp::create(e.b, e.loc);
+    return {};
+  }
   Value full = in.getStage()[1];
   auto run = [&] { arrive(e, op, in.self(op), e.sharedPointer(full)); };
   if (Value condition = op.getCondition())
@@ -169,6 +201,9 @@ static Lowered lowerCommit(Emitter &e, CommitOp op, Operands<CommitOp> in) {
 }
 
 static Lowered lowerRelease(Emitter &e, ReleaseOp op, Operands<ReleaseOp> in) {
+  // All threads meet in the next wait.
+  if (op.getStage().getType().getOfBlock())
+    return {};
   const ThreadInRole &self = in.self(op);
   if (op.getAfterProducts()) {
     arriveAfterProducts(e, self, e.sharedPointer(in.getStage()[2]));
@@ -207,8 +242,11 @@ static Lowered lowerRelease(Emitter &e, ReleaseOp op, Operands<ReleaseOp> in) {
 }
 
 static Lowered lowerTile(Emitter &e, TileOp op, Operands<TileOp> in) {
-  int64_t offset = op.getStage().getType().getTileOffset(op.getNumber());
-  return {{e.add(in.getStage()[0], offset)}};
+  StageType stage = op.getStage().getType();
+  Value place = in.getStage()[0];
+  if (stage.getOfBlock())
+    place = e.add(place, e.mul(in.getStage()[1], stage.getSize()));
+  return {{e.add(place, stage.getTileOffset(op.getNumber()))}};
 }
 
 static Lowered lowerSubtile(Emitter &e, SubtileOp op, Operands<SubtileOp> in) {
@@ -227,8 +265,8 @@ static Lowered lowerTileAt(Emitter &e, TileAtOp op, Operands<TileAtOp>) {
 static Lowered lowerAddress(Emitter &e, AddressOp op, Operands<AddressOp> in) {
   Value place = in.getTile().front();
   if (op.getRow())
-    place = e.add(
-        place, offsetOf(e, op.getTile().getType(), op.getRow(), op.getCol()));
+    place = e.add(place, offsetOf(e, cast<TileType>(op.getTile().getType()),
+                                  op.getRow(), op.getCol()));
   return {{place}};
 }
 
@@ -243,7 +281,7 @@ Value pitgpu::offsetOf(Emitter &e, TileType tile, Value row, Value col) {
 }
 
 void pitgpu::populateStagePatterns(PipelinePatterns &patterns) {
-  patterns.add(lowerRing, lowerShared, lowerAcquire, lowerWait, lowerCommit,
-               lowerRelease, lowerTile, lowerSubtile, lowerTileAt,
+  patterns.add(lowerRing, lowerBlockRing, lowerShared, lowerAcquire, lowerWait,
+               lowerCommit, lowerRelease, lowerTile, lowerSubtile, lowerTileAt,
                lowerAddress);
 }

@@ -8,14 +8,15 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
 
-/// The tile of a stage into which copies go; null, and an error, if it is none.
+/// The tile of a stage into which copies go; null, and an error, if it is none
+/// in lines.
 static TileType matrixOf(Operation *op, StringRef constraint, StageType stage,
                          int64_t number) {
   Type tile = tileOf(op, constraint, stage, number);
   if (!tile || isa<TileType>(tile))
     return cast_or_null<TileType>(tile);
   violates(op, constraint) << "tile " << number << " is a " << tile
-                           << "; copies go to matrices in shared memory";
+                           << "; copies go to matrices in lines";
   return {};
 }
 

@@ -133,7 +133,19 @@ LogicalResult RingOp::verify() {
       return violates(*this, "ring 3")
              << "it is in a " << op->getName()
              << "; all threads run it, once, before their roles begin";
+  if (getType().getOfBlock())
+    return violates(*this, "ring 5")
+           << "a ring of the block; pit_gpu.block_ring makes it";
   return success();
+}
+
+LogicalResult BlockRingOp::verify() {
+  if (!getType().getOfBlock() || RolesOp::of(*this).first)
+    return violates(*this, "block_ring 1")
+           << (getType().getOfBlock() ? "it is in a role"
+                                      : "a ring that roles share")
+           << "; one of the block, where all threads are, is right";
+  return verifyProtocol(*this);
 }
 
 LogicalResult SharedOp::verify() {
@@ -421,19 +433,27 @@ ParseResult TilesOp::parse(OpAsmParser &parser, OperationState &result) {
 //===----------------------------------------------------------------------===//
 
 template <typename TakeOp>
-static LogicalResult verifyTake(TakeOp op, StringRef constraint) {
-  if (failed(verifyInRole(op)))
+static LogicalResult verifyTake(TakeOp op, StringRef type, StringRef place) {
+  StageType stage = op.getStage().getType();
+  RingType ring = op.getRing().getType();
+  if (!ring.getOfBlock() && failed(verifyInRole(op)))
     return failure();
-  if (op.getStage().getType().getTiles() == op.getRing().getType().getTiles())
+  if (ring.getOfBlock() && RolesOp::of(op).first)
+    return violates(op, place)
+           << "it is in a role, and the ring one of the whole block";
+  if (stage == ring.getStage())
     return success();
-  return violates(op, constraint)
-         << "a stage of " << op.getStage().getType().getTiles().size()
-         << " tiles from a ring of " << op.getRing().getType().getTiles().size()
+  return violates(op, type)
+         << "a stage of " << stage.getTiles().size() << " tiles"
+         << (stage.getOfBlock() ? " of the block" : "") << " from a ring of "
+         << ring.getTiles().size() << (ring.getOfBlock() ? " of the block" : "")
          << "; the same tiles are right";
 }
 
-LogicalResult AcquireOp::verify() { return verifyTake(*this, "acquire 1"); }
-LogicalResult WaitOp::verify() { return verifyTake(*this, "wait 1"); }
+LogicalResult AcquireOp::verify() {
+  return verifyTake(*this, "acquire 1", "acquire 2");
+}
+LogicalResult WaitOp::verify() { return verifyTake(*this, "wait 1", "wait 2"); }
 
 LogicalResult CommitOp::verify() {
   int64_t numbers = getBytes().has_value() + static_cast<bool>(getAnnounced());
@@ -455,7 +475,15 @@ LogicalResult CommitOp::verify() {
            << "after " << stringifyCommitKind(getKind()) << " a stage in "
            << (isInTensorMemory ? "tensor" : "shared")
            << " memory; products fill tensor memory, and nothing else does";
-  return verifyInRole(*this);
+  if (!getStage().getType().getOfBlock())
+    return verifyInRole(*this);
+  if (getKind() == CommitKind::Copies && !getCondition())
+    return success();
+  return violates(*this, "commit 4")
+         << "a stage of the block is full after "
+         << stringifyCommitKind(getKind())
+         << (getCondition() ? " on a condition" : "")
+         << "; after copies, always, is right";
 }
 
 LogicalResult ReleaseOp::verify() {
@@ -473,7 +501,15 @@ LogicalResult ReleaseOp::verify() {
            << (isOfMany ? "memory, on a condition or by many" : "tensor memory")
            << "; products read stages in shared memory, and the role gives "
               "these back once, in its block";
-  return verifyInRole(*this);
+  if (!getStage().getType().getOfBlock())
+    return verifyInRole(*this);
+  if (!isOfMany && !getAfterProducts())
+    return success();
+  return violates(*this, "release 4")
+         << "a stage of the block is released "
+         << (getAfterProducts() ? "after products"
+                                : "on a condition, by warpgroups or to others")
+         << "; a release alone is right, which nobody is told";
 }
 
 LogicalResult TileOp::verify() {
@@ -504,6 +540,10 @@ LogicalResult SubtileOp::verify() {
 }
 
 LogicalResult AddressOp::verify() {
+  if (getRow() && getCol() && isa<RowTileType>(getTile().getType()))
+    return violates(*this, "address 1")
+           << "an element of a " << getTile().getType()
+           << "; its first byte alone has an address";
   if (static_cast<bool>(getRow()) == static_cast<bool>(getCol()))
     return success();
   return violates(*this, "address 1")

@@ -1,4 +1,4 @@
-//===- PitGPUProtocol.cpp - Do roles use stages as the protocol says? -----===//
+//===- PitGPUProtocol.cpp - Are stages used as the protocol says? ---------===//
 //
 // The check follows loops and branches of scf and pit_gpu.tiles. A
 // stage that comes from anywhere else, such as the value with which a loop
@@ -9,27 +9,27 @@
 #include "Verify.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Verifier.h"
 
 #include <set>
 
 using namespace mlir;
 using namespace mlir::pit::pitgpu;
 
-/// Says where what an error is about stands.
-static LogicalResult note(InFlightDiagnostic error, Location loc,
-                          StringRef what) {
+LogicalResult mlir::pit::pitgpu::note(InFlightDiagnostic error, Location loc,
+                                      StringRef what) {
   error.attachNote(loc) << what;
   return error;
 }
 
-namespace {
-
 /// The loops that carry stages.
-bool isLoop(Operation *op) { return isa<scf::ForOp, TilesOp>(op); }
+static bool isLoop(Operation *op) { return isa<scf::ForOp, TilesOp>(op); }
 
 /// The values that a loop or a branch makes of what its region yields as
 /// operand `number`: in the next iteration, and after it.
-SmallVector<Value> valuesOfYielded(Operation *op, unsigned number) {
+static SmallVector<Value> valuesOfYielded(Operation *op, unsigned number) {
+  if (number >= op->getNumResults())
+    return {}; // the op's own verifier says so
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return {loop.getRegionIterArg(number), loop.getResult(number)};
   if (auto tiles = dyn_cast<TilesOp>(op))
@@ -37,20 +37,39 @@ SmallVector<Value> valuesOfYielded(Operation *op, unsigned number) {
   return {op->getResult(number)};
 }
 
-/// A role's stages.
+void mlir::pit::pitgpu::collectStages(Value stage,
+                                      llvm::SetVector<Value> &stages) {
+  if (!stages.insert(stage))
+    return;
+  for (OpOperand &use : stage.getUses()) {
+    Operation *carrier = use.getOwner()->getParentOp();
+    if (isa<scf::YieldOp, YieldOp>(use.getOwner()) &&
+        isa<scf::ForOp, TilesOp, scf::IfOp, HandOverOp>(carrier))
+      for (Value next : valuesOfYielded(carrier, use.getOperandNumber()))
+        collectStages(next, stages);
+  }
+}
+
+namespace {
+
+/// The stages of those that run a region: a role, or all threads of the block.
 class RoleCheck {
 public:
-  RoleCheck(RolesOp roles, unsigned number)
-      : roles(roles), number(number), body(roles.getBodies()[number]) {
+  /// `owner` says the rules, and `who` runs the region.
+  RoleCheck(Operation *owner, Region &body, std::string who, int64_t warps)
+      : owner(owner), who(std::move(who)), warps(warps) {
     body.walk<WalkOrder::PreOrder>([&](Operation *op) {
       order[op] = static_cast<int64_t>(inOrder.size());
       inOrder.push_back(op);
     });
   }
 
-  LogicalResult run() {
+  /// Checks the stages of all rings, or of one.
+  LogicalResult run(Value ring = {}) {
     for (Operation *op : inOrder) {
       LogicalResult result = success();
+      if (ring && isa<AcquireOp, WaitOp>(op) && op->getOperand(0) != ring)
+        continue;
       if (auto acquire = dyn_cast<AcquireOp>(op))
         result = checkAcquired(acquire);
       else if (auto wait = dyn_cast<WaitOp>(op))
@@ -65,11 +84,6 @@ public:
   llvm::MapVector<Value, int64_t> full, empty;
 
 private:
-  StringRef name() {
-    return cast<StringAttr>(roles.getNames()[number]).getValue();
-  }
-  int64_t warps() { return roles.getWarps()[number]; }
-
   //===--- Every path -----------------------------------------------------===//
 
   /// The copies into a stage on one path, and how often it is given on.
@@ -159,8 +173,7 @@ private:
     Path path;
     Operation *op = use.getOwner(), *parent = op->getParentOp();
     auto leader = op->getParentOfType<LeaderOp>();
-    int64_t speakers =
-        leader ? (leader.getOfWarps() ? warps() : 1) : 32 * warps();
+    int64_t speakers = leader ? (leader.getOfWarps() ? warps : 1) : 32 * warps;
     if (auto load = dyn_cast<LoadOp>(op)) {
       StageType stage = load.getStage().getType();
       path.loaded = stage.getTile(load.getNumber()).getCopiedBytes();
@@ -176,7 +189,7 @@ private:
       bool isOne = release.getAfterProducts();
       path.given = isOne || !leader; // one lane of each warp, not any
       path.blocks = static_cast<int64_t>(release.getCluster());
-      int64_t speakers = release.getByWarpgroups() ? warps() / 4 : warps();
+      int64_t speakers = release.getByWarpgroups() ? warps / 4 : warps;
       path.arrivals = isOne ? 1 : speakers * path.blocks;
     } else if (isa<scf::YieldOp, YieldOp>(op) || isLoop(op)) {
       bool isInit = isLoop(op);
@@ -203,14 +216,13 @@ private:
     bool releases = isa<WaitOp>(op);
     for (const Path &path : paths) {
       if (path.given == 0)
-        return note(violates(roles, "protocol 1")
-                        << "role \"" << name() << "\" does not " << how
-                        << " a stage on every path",
+        return note(violates(owner, "protocol 1") << who << " does not " << how
+                                                  << " a stage on every path",
                     op->getLoc(), "the stage");
       if (releases && path.given > 1)
-        return note(violates(roles, "protocol 2")
-                        << "role \"" << name() << "\" releases a stage "
-                        << path.given << " times on one path",
+        return note(violates(owner, "protocol 2")
+                        << who << " releases a stage " << path.given
+                        << " times on one path",
                     op->getLoc(), "the stage");
     }
     llvm::SmallPtrSet<void *, 4> seen;
@@ -245,9 +257,8 @@ private:
         return later && later != other && order[other] < order[later];
       };
       if (!isa<LoadOp, CommitOp>(user) && llvm::any_of(stage.getUsers(), gives))
-        return note(violates(roles, "protocol 2")
-                        << "role \"" << name()
-                        << "\" uses a stage after it has been given on",
+        return note(violates(owner, "protocol 2")
+                        << who << " uses a stage after it has been given on",
                     user->getLoc(), "the use");
     }
     return success();
@@ -265,8 +276,8 @@ private:
     int64_t cluster = ring ? static_cast<int64_t>(ring.getCluster()) : blocks;
     if (blocks == cluster)
       return success();
-    return note(violates(roles, "protocol 6")
-                    << "role \"" << name() << "\" "
+    return note(violates(owner, "protocol 6")
+                    << who << " "
                     << (isa<WaitOp>(op) ? "speaks to " : "loads for ") << blocks
                     << " blocks, and the ring's cluster has " << cluster,
                 op->getLoc(), "the stage");
@@ -280,9 +291,8 @@ private:
       return failure();
     for (const Path &path : *paths) {
       if (path.isCounted && path.announced != path.loaded)
-        return note(violates(roles, "protocol 3")
-                        << "role \"" << name() << "\" announces "
-                        << path.announced
+        return note(violates(owner, "protocol 3")
+                        << who << " announces " << path.announced
                         << " bytes of a stage, and loads bring " << path.loaded,
                     acquire.getLoc(), "the stage");
       auto ring = acquire.getRing().getDefiningOp<RingOp>();
@@ -300,10 +310,9 @@ private:
     auto [found, isNew] = arrivals.insert({ring, number});
     if (isNew || found->second == number)
       return success();
-    return violates(roles, "protocol 4")
-           << "role \"" << name() << "\" arrives " << found->second
-           << " times for one use of a ring, and " << number
-           << " times for another";
+    return violates(owner, "protocol 4") << who << " arrives " << found->second
+                                         << " times for one use of a ring, and "
+                                         << number << " times for another";
   }
 
   //===--- Consumers ------------------------------------------------------===//
@@ -363,8 +372,8 @@ private:
           collectUses(tile.getResult(), uses);
       for (Operation *use : uses) {
         if (isa<MmaOp>(use) != isFilled)
-          return note(violates(roles, "protocol 7")
-                          << "role \"" << name() << "\" "
+          return note(violates(owner, "protocol 7")
+                          << who << " "
                           << (isFilled ? "reads sums of a stage that it fills"
                                        : "adds products to sums that it reads"),
                       use->getLoc(), "the use");
@@ -373,28 +382,15 @@ private:
                                  ? user->getBlock()->findAncestorOpInBlock(*use)
                                  : nullptr;
           if (later && order[user] < order[later])
-            return note(violates(roles, "protocol 2")
-                            << "role \"" << name()
-                            << "\" uses sums of a stage after it has been "
+            return note(violates(owner, "protocol 2")
+                            << who
+                            << " uses sums of a stage after it has been "
                                "given on",
                         use->getLoc(), "the use");
         }
       }
     }
     return success();
-  }
-
-  /// A stage, and what it becomes where it is carried on.
-  static void collectStages(Value stage, llvm::SetVector<Value> &stages) {
-    if (!stages.insert(stage))
-      return;
-    for (OpOperand &use : stage.getUses()) {
-      Operation *carrier = use.getOwner()->getParentOp();
-      if (isa<scf::YieldOp, YieldOp>(use.getOwner()) &&
-          isa<scf::ForOp, TilesOp, scf::IfOp, HandOverOp>(carrier))
-        for (Value next : valuesOfYielded(carrier, use.getOperandNumber()))
-          collectStages(next, stages);
-    }
   }
 
   /// Are two ops in two branches, of which one is run?
@@ -434,17 +430,17 @@ private:
           bool isBehind = !before.empty() || order[product] < order[release];
           if (release.getAfterProducts() && isBehind)
             continue;
-          return note(violates(roles, "protocol 5")
-                          << "role \"" << name()
-                          << "\" releases a stage while a product into tensor "
+          return note(violates(owner, "protocol 5")
+                          << who
+                          << " releases a stage while a product into tensor "
                              "memory may read it; release after products, "
                              "behind it, is right",
                       product.getLoc(), "the product");
         }
         if (release.getAfterProducts())
-          return note(violates(roles, "protocol 5")
-                          << "role \"" << name()
-                          << "\" releases a stage after products into tensor "
+          return note(violates(owner, "protocol 5")
+                          << who
+                          << " releases a stage after products into tensor "
                              "memory, and wgmma reads it; a mma_wait and "
                              "release alone are right",
                       product.getLoc(), "the product");
@@ -453,9 +449,9 @@ private:
         ranges.push_back({from, order[release]});
         if (!isAwaited(product, straight(release), ranges))
           return note(
-              violates(roles, "protocol 5")
-                  << "role \"" << name()
-                  << "\" releases a stage while a product may read it; "
+              violates(owner, "protocol 5")
+                  << who
+                  << " releases a stage while a product may read it; "
                      "a mma_wait is missing, or leaves too many pending",
               product.getLoc(), "the product");
       } else if (isa<scf::YieldOp, YieldOp>(user) && isLoop(loop)) {
@@ -504,9 +500,9 @@ private:
     return false;
   }
 
-  RolesOp roles;
-  unsigned number;
-  Region &body;
+  Operation *owner;
+  std::string who;
+  int64_t warps;
   SmallVector<Operation *> inOrder;
   llvm::DenseMap<Operation *, int64_t> order;
 };
@@ -516,7 +512,9 @@ private:
 LogicalResult mlir::pit::pitgpu::verifyProtocol(RolesOp roles) {
   llvm::MapVector<Value, std::pair<int64_t, int64_t>> arrivals;
   for (unsigned i = 0; i < roles.getBodies().size(); ++i) {
-    RoleCheck role(roles, i);
+    StringRef name = cast<StringAttr>(roles.getNames()[i]).getValue();
+    RoleCheck role(roles, roles.getBodies()[i], ("role \"" + name + "\"").str(),
+                   roles.getWarps()[i]);
     if (failed(role.run()))
       return failure();
     for (auto [ring, count] : role.full)
@@ -537,4 +535,21 @@ LogicalResult mlir::pit::pitgpu::verifyProtocol(RolesOp roles) {
                   ring.getLoc(), "the ring");
   }
   return success();
+}
+
+LogicalResult mlir::pit::pitgpu::verifyProtocol(BlockRingOp ring) {
+  // The ring comes before the ops that use it, which are not verified yet.
+  Region &body = *ring->getParentRegion();
+  WalkResult walked = body.walk([](Operation *op) {
+    bool isUse = isa_and_nonnull<PitGPUDialect>(op->getDialect()) &&
+                 op->getNumRegions() == 0 && !isa<BlockRingOp>(op);
+    return WalkResult(isUse ? verify(op, /*verifyRecursively=*/false)
+                            : success());
+  });
+  if (walked.wasInterrupted())
+    return failure();
+  RoleCheck block(ring, body, "the block", /*warps=*/0);
+  if (failed(block.run(ring.getResult())))
+    return failure();
+  return verifyOrder(ring);
 }

@@ -11,9 +11,10 @@
 using namespace mlir;
 using namespace mlir::pit::pitgpu;
 
-/// A list of tiles, which may be empty.
-static ParseResult parseTiles(AsmParser &parser, SmallVectorImpl<Type> &tiles) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+/// A list of tiles, which may be empty, and whether they are the block's.
+static ParseResult parseTiles(AsmParser &parser, SmallVectorImpl<Type> &tiles,
+                              bool &ofBlock) {
+  auto parseOne = [&] {
     Type type;
     if (OptionalParseResult full = parser.parseOptionalType(type);
         full.has_value()) {
@@ -24,9 +25,14 @@ static ParseResult parseTiles(AsmParser &parser, SmallVectorImpl<Type> &tiles) {
     if (succeeded(tile))
       tiles.push_back(*tile);
     return ParseResult(tile);
-  });
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))
+    return failure();
+  ofBlock = succeeded(parser.parseOptionalComma());
+  return ofBlock ? parser.parseKeyword("block") : success();
 }
-static void printTiles(AsmPrinter &printer, ArrayRef<Type> tiles) {
+static void printTiles(AsmPrinter &printer, ArrayRef<Type> tiles,
+                       bool ofBlock) {
   printer << "[";
   llvm::interleaveComma(tiles, printer, [&](Type tile) {
     if (auto matrix = dyn_cast<TileType>(tile))
@@ -34,7 +40,7 @@ static void printTiles(AsmPrinter &printer, ArrayRef<Type> tiles) {
     else
       printer << tile;
   });
-  printer << "]";
+  printer << (ofBlock ? "], block" : "]");
 }
 
 #define GET_TYPEDEF_CLASSES
@@ -65,6 +71,28 @@ static LogicalResult verifySwizzle(EmitError emitError, StringRef constraint,
     return success();
   return emitError() << '[' << constraint << "] swizzle is " << swizzle
                      << " bytes; 32, 64 or 128 is right";
+}
+
+/// Parses "<64x256xf32", and whatever follows stays.
+static FailureOr<std::pair<SmallVector<int64_t>, Type>>
+parseExtents(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<int64_t> shape;
+  Type element;
+  if (parser.parseLess() ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(element))
+    return failure();
+  if (shape.size() != 2)
+    return parser.emitError(loc)
+           << "two extents are right, not " << shape.size();
+  return std::make_pair(shape, element);
+}
+
+template <typename SumsType>
+static void printExtents(SumsType type, AsmPrinter &printer) {
+  printer << "<" << type.getRows() << "x" << type.getCols() << "x"
+          << type.getElementType();
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,6 +186,63 @@ void TileType::print(AsmPrinter &printer) const {
 }
 
 //===----------------------------------------------------------------------===//
+// RowTileType
+//===----------------------------------------------------------------------===//
+
+/// Bytes that stay together.
+static constexpr int64_t kChunk = 16;
+
+static int64_t bytesOfRow(int64_t cols, Type element) {
+  return cols * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}
+
+int64_t RowTileType::getBytes() const {
+  return getRows() * bytesOfRow(getCols(), getElementType());
+}
+
+LogicalResult RowTileType::verify(EmitError emitError, int64_t rows,
+                                  int64_t cols, Type element, int64_t shift) {
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() > 64)
+    return violates(emitError, "row_tile_type 2")
+           << "elements of a tile are " << element
+           << "; integers or floats of at most 8 bytes are right";
+  if (rows <= 0 || cols <= 0 || rows > kMaxExtent || cols > kMaxExtent ||
+      bytesOfRow(cols, element) % kChunk)
+    return violates(emitError, "row_tile_type 1")
+           << "a tile of " << rows << "x" << cols << " elements of " << element
+           << "; rows of a multiple of " << kChunk
+           << " bytes, and extents of at most " << kMaxExtent << ", are right";
+  if (shift != 1 && shift != 2 && shift != 4 && shift != 8)
+    return violates(emitError, "row_tile_type 3")
+           << "chunks are shifted by " << shift << "; 1, 2, 4 or 8 is right";
+  return success();
+}
+
+Type RowTileType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  auto extents = parseExtents(parser);
+  if (failed(extents))
+    return {};
+  int64_t shift = 1;
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("shift") || parser.parseEqual() ||
+       parser.parseInteger(shift)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  auto [shape, element] = *extents;
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    shape[0], shape[1], element, shift);
+}
+
+void RowTileType::print(AsmPrinter &printer) const {
+  printExtents(*this, printer);
+  if (getShift() != 1)
+    printer << ", shift = " << getShift();
+  printer << ">";
+}
+
+//===----------------------------------------------------------------------===//
 // RingType
 //===----------------------------------------------------------------------===//
 
@@ -165,6 +250,8 @@ void TileType::print(AsmPrinter &printer) const {
 static int64_t sizeOf(Type tile) {
   if (auto sums = dyn_cast<AccumulatorType>(tile))
     return sums.getCols();
+  if (auto rows = dyn_cast<RowTileType>(tile))
+    return rows.getBytes();
   return cast<TileType>(tile).getBytes();
 }
 
@@ -187,24 +274,32 @@ int64_t StageType::getTileOffset(unsigned tile) const {
   return offset;
 }
 
-/// A stage has tiles of one memory.
+/// A stage has tiles of one kind.
 static LogicalResult verifyTiles(EmitError emitError, StringRef constraint,
                                  ArrayRef<Type> tiles) {
-  bool isInTensorMemory = areInTensorMemory(tiles);
   for (Type tile : tiles) {
+    Type first = tiles.front();
     auto sums = dyn_cast<AccumulatorType>(tile);
-    if (isInTensorMemory ? !sums || !sums.getInTensorMemory()
-                         : !isa<TileType>(tile))
+    if (tile.getTypeID() != first.getTypeID() ||
+        !(sums ? sums.getInTensorMemory() : isa<TileType, RowTileType>(tile)))
       return violates(emitError, constraint)
              << "a stage with a " << tile
-             << "; matrices alone, or accumulators in tensor memory alone, are "
-                "right";
+             << "; matrices of one kind alone, or accumulators in tensor "
+                "memory "
+                "alone, are right";
   }
   return success();
 }
 
-LogicalResult StageType::verify(EmitError emitError, ArrayRef<Type> tiles) {
-  return verifyTiles(emitError, "stage_type 1", tiles);
+LogicalResult StageType::verify(EmitError emitError, ArrayRef<Type> tiles,
+                                bool ofBlock) {
+  if (failed(verifyTiles(emitError, "stage_type 1", tiles)))
+    return failure();
+  if (ofBlock && areInTensorMemory(tiles))
+    return violates(emitError, "stage_type 2")
+           << "a stage of the block with a " << tiles.front()
+           << "; threads fill shared memory";
+  return success();
 }
 
 bool RingType::isInTensorMemory() const {
@@ -212,19 +307,25 @@ bool RingType::isInTensorMemory() const {
 }
 
 int64_t RingType::getStageSize() const {
-  int64_t size = 0;
-  for (Type tile : getTiles())
-    size += sizeOf(tile);
-  return size;
+  return cast<StageType>(getStage()).getSize();
+}
+
+Type RingType::getStage() const {
+  return StageType::get(getContext(), getTiles(), getOfBlock());
 }
 
 LogicalResult RingType::verify(EmitError emitError, int64_t stages,
-                               ArrayRef<Type> tiles) {
+                               ArrayRef<Type> tiles, bool ofBlock) {
   if (stages < 1 || stages > 32)
     return violates(emitError, "ring_type 1")
            << "a ring of " << stages << " stages; 1 to 32 is right";
   if (failed(verifyTiles(emitError, "ring_type 2", tiles)))
     return failure();
+  if (ofBlock && (stages < 2 || areInTensorMemory(tiles)))
+    return violates(emitError, "ring_type 3")
+           << "a ring of the block of " << stages << " stages in "
+           << (areInTensorMemory(tiles) ? "tensor" : "shared")
+           << " memory; 2 or more of matrices are right";
   int64_t columns = 0;
   if (areInTensorMemory(tiles))
     for (Type tile : tiles)
@@ -291,28 +392,6 @@ void TensorMapType::print(AsmPrinter &printer) const {
 //===----------------------------------------------------------------------===//
 // AccumulatorType and FragmentType
 //===----------------------------------------------------------------------===//
-
-/// Parses "<64x256xf32", and whatever follows stays.
-static FailureOr<std::pair<SmallVector<int64_t>, Type>>
-parseExtents(AsmParser &parser) {
-  SMLoc loc = parser.getCurrentLocation();
-  SmallVector<int64_t> shape;
-  Type element;
-  if (parser.parseLess() ||
-      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
-      parser.parseType(element))
-    return failure();
-  if (shape.size() != 2)
-    return parser.emitError(loc)
-           << "two extents are right, not " << shape.size();
-  return std::make_pair(shape, element);
-}
-
-template <typename SumsType>
-static void printExtents(SumsType type, AsmPrinter &printer) {
-  printer << "<" << type.getRows() << "x" << type.getCols() << "x"
-          << type.getElementType();
-}
 
 /// Elements that a thread may have of one matrix: sums of wgmma, and others.
 static constexpr int64_t kMaxSums = 192, kMaxElements = 256;

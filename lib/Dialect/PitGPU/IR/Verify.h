@@ -34,6 +34,16 @@ Type tileOf(Operation *op, StringRef constraint, StageType stage,
 
 /// Do the roles use their stages as the protocol says?
 LogicalResult verifyProtocol(RolesOp roles);
+/// Does the block use those of a ring of its own so?
+LogicalResult verifyProtocol(BlockRingOp ring);
+/// Are uses of a block's ring committed, awaited and released in turn?
+LogicalResult verifyOrder(BlockRingOp ring);
+
+/// A stage, and what it becomes where loops and branches carry it on.
+void collectStages(Value stage, llvm::SetVector<Value> &stages);
+
+/// Says where what an error is about stands.
+LogicalResult note(InFlightDiagnostic error, Location loc, StringRef what);
 
 } // namespace mlir::pit::pitgpu
 

@@ -7,6 +7,11 @@
 !ring = !pit_gpu.ring<3, [!tile, !b]>
 !stage = !pit_gpu.stage<[!tile, !b]>
 !sums = !pit_gpu.accumulator<64x64xf32>
+!row_tile = !pit_gpu.row_tile<128x32xf16>
+!rows = !pit_gpu.ring<3, [!row_tile, !row_tile], block>
+!rows_stage = !pit_gpu.stage<[!row_tile, !row_tile], block>
+!lines = !pit_gpu.ring<2, [!own_b], block>
+!lines_stage = !pit_gpu.stage<[!own_b], block>
 
 gpu.module @kernels {
   // Three stages of 16 KiB and 16 KiB, then three barriers of full stages and three of empty ones.
@@ -176,6 +181,75 @@ gpu.module @kernels {
         %s = pit_gpu.wait %ring[%n] : !pit_gpu.ring<1, []> -> !pit_gpu.stage<[]>
       }
     }
+    gpu.return
+  }
+
+  // All threads of the block fill stages and read them. A stage's number is carried, and no
+  // memory is taken for barriers.
+  // CHECK-LABEL: gpu.func @block
+  // CHECK-NOT: mbarrier
+  gpu.func @block(%place: i32, %n: i32, %ahead: i32, %next: i32, %from: !llvm.ptr<1>) kernel {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    // CHECK-DAG: %[[BYTES:.*]] = arith.constant 16384 : i32
+    // CHECK-DAG: %[[SECOND:.*]] = arith.constant 8192 : i32
+    // CHECK: nvvm.cp.async.commit.group
+    // CHECK-NEXT: nvvm.cp.async.commit.group
+    %ring = pit_gpu.block_ring %place : !rows
+    %s0 = pit_gpu.acquire %ring[%c0] : !rows -> !rows_stage
+    pit_gpu.commit %s0 after copies : !rows_stage
+    %s1 = pit_gpu.acquire %ring[%c1] : !rows -> !rows_stage
+    pit_gpu.commit %s1 after copies : !rows_stage
+    // CHECK: nvvm.cp.async.wait.group 1
+    // CHECK-NEXT: nvvm.barrier0
+    %first = pit_gpu.wait %ring[%c0] : !rows -> !rows_stage
+    // CHECK: scf.for {{.*}} iter_args(%[[NUMBER:.*]] = %c0_i32) -> (i32)
+    %last = scf.for %k = %c0 to %n step %c1 iter_args(%stage = %first) -> !rows_stage : i32 {
+      // CHECK: %[[AT:.*]] = arith.muli %arg2, %[[BYTES]]
+      // CHECK: %[[STAGE:.*]] = arith.addi %arg0, %[[AT]]
+      // CHECK: %[[TILE:.*]] = arith.addi %[[STAGE]], %[[SECOND]]
+      // CHECK: llvm.inttoptr %[[TILE]]
+      // CHECK: nvvm.cp.async.shared.global
+      // CHECK: nvvm.cp.async.commit.group
+      %s = pit_gpu.acquire %ring[%ahead] : !rows -> !rows_stage
+      %t = pit_gpu.tile %s[1] : !rows_stage -> !row_tile
+      %at = pit_gpu.address %t : !row_tile
+      pit_gpu.copy %from into %at : !llvm.ptr<1>, i32
+      pit_gpu.commit %s after copies : !rows_stage
+      // CHECK: %[[AT:.*]] = arith.muli %[[NUMBER]], %[[BYTES]]
+      // CHECK: %[[STAGE:.*]] = arith.addi %arg0, %[[AT]]
+      // CHECK: nvvm.ldmatrix %{{.*}}
+      %own = pit_gpu.tile %stage[0] : !rows_stage -> !row_tile
+      %row = pit_gpu.address %own : !row_tile
+      %words:4 = pit_gpu.load_matrices %row
+      pit_gpu.release %stage : !rows_stage
+      // CHECK-NEXT: nvvm.cp.async.wait.group 1
+      // CHECK-NEXT: nvvm.barrier0
+      %full = pit_gpu.wait %ring[%next] : !rows -> !rows_stage
+      // CHECK-NEXT: scf.yield %arg3
+      scf.yield %full : !rows_stage
+    }
+    pit_gpu.release %last : !rows_stage
+    gpu.return
+  }
+
+  // wgmma reads lines by another proxy than the one by which threads wrote them.
+  // CHECK-LABEL: gpu.func @block_of_lines
+  // CHECK: nvvm.cp.async.wait.group 0
+  // CHECK-NEXT: nvvm.fence.proxy
+  // CHECK-NEXT: nvvm.barrier0
+  gpu.func @block_of_lines(%place: i32, %zero: f32) kernel {
+    %c0 = arith.constant 0 : i32
+    %ring = pit_gpu.block_ring %place : !lines
+    %s = pit_gpu.acquire %ring[%c0] : !lines -> !lines_stage
+    pit_gpu.commit %s after copies : !lines_stage
+    %full = pit_gpu.wait %ring[%c0] : !lines -> !lines_stage
+    %t = pit_gpu.tile %full[0] : !lines_stage -> !own_b
+    %f = pit_gpu.splat %zero : f32 -> !pit_gpu.fragment<64x64xf32>
+    %acc = pit_gpu.accumulate %f : !pit_gpu.fragment<64x64xf32> -> !sums
+    %r = pit_gpu.mma %t, %t, %acc : !own_b, !own_b, !sums
+    %done = pit_gpu.mma_wait pending 0 of %r : !sums -> !pit_gpu.fragment<64x64xf32>
+    pit_gpu.release %full : !lines_stage
     gpu.return
   }
 }

@@ -21,7 +21,7 @@ func.func private @f(!pit_gpu.fragment<128x64xf32, warp_rows = 8>)
 
 // -----
 
-// expected-error @below {{[ring_type 2] a stage with a '!pit_gpu.accumulator<64x64xf32>'; matrices alone, or accumulators in tensor memory alone, are right}}
+// expected-error @below {{[ring_type 2] a stage with a '!pit_gpu.accumulator<64x64xf32>'; matrices of one kind alone, or accumulators in tensor memory alone, are right}}
 func.func private @f(!pit_gpu.ring<2, [!pit_gpu.accumulator<64x64xf32>]>)
 
 // -----
@@ -95,7 +95,7 @@ func.func @load_into_sums(%ring: !pit_gpu.ring<2, [!sums]>, %map: !pit_gpu.tenso
   pit_gpu.roles {
     role "producers" warps 4 registers 128 {
       %t = pit_gpu.acquire %ring[%n] : !pit_gpu.ring<2, [!sums]> -> !pit_gpu.stage<[!sums]>
-      // expected-error @below {{[load 2] tile 0 is a '!pit_gpu.accumulator<128x64xf32, tensor_memory>'; copies go to matrices in shared memory}}
+      // expected-error @below {{[load 2] tile 0 is a '!pit_gpu.accumulator<128x64xf32, tensor_memory>'; copies go to matrices in lines}}
       pit_gpu.load %map[%i, %i] into %t[0] : !pit_gpu.tensor_map<128x64xbf16, swizzle = 128>, !pit_gpu.stage<[!sums]>
       pit_gpu.commit %t after products : !pit_gpu.stage<[!sums]>
     }

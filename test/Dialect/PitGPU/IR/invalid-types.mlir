@@ -172,3 +172,54 @@ func.func private @f(!pit_gpu.fragment<256x256xf16>)
 
 // expected-error @below {{[fragment_type 3] a fragment of 4611686018427387904x1}}
 func.func private @f(!pit_gpu.fragment<4611686018427387904x1xf32>)
+
+// -----
+
+// expected-error @below {{[ring_type 3] a ring of the block of 1 stages in shared memory; 2 or more of matrices are right}}
+func.func private @f(!pit_gpu.ring<1, [!pit_gpu.tile<8x64xbf16, swizzle = 128>], block>)
+
+// -----
+
+// expected-error @below {{[ring_type 3] a ring of the block of 2 stages in tensor memory}}
+func.func private @f(!pit_gpu.ring<2, [!pit_gpu.accumulator<128x64xf32, tensor_memory>], block>)
+
+// -----
+
+// expected-error @below {{[stage_type 2] a stage of the block with a '!pit_gpu.accumulator<128x64xf32, tensor_memory>'; threads fill shared memory}}
+func.func private @f(!pit_gpu.stage<[!pit_gpu.accumulator<128x64xf32, tensor_memory>], block>)
+
+// -----
+
+// Lines would not start where their swizzle does.
+// expected-error @below {{[stage_type 1] a stage with a '!pit_gpu.tile<8x64xbf16, swizzle = 128>'; matrices of one kind alone}}
+func.func private @f(!pit_gpu.stage<[!pit_gpu.row_tile<3x32xf16>, !pit_gpu.tile<8x64xbf16, swizzle = 128>]>)
+
+// -----
+
+// expected-error @below {{[row_tile_type 1] a tile of 0x32 elements of 'f16'; rows of a multiple of 16 bytes, and extents of at most 65536, are right}}
+func.func private @f(!pit_gpu.row_tile<0x32xf16>)
+
+// -----
+
+// expected-error @below {{[row_tile_type 1] a tile of 8x12 elements of 'f16'}}
+func.func private @f(!pit_gpu.row_tile<8x12xf16>)
+
+// -----
+
+// expected-error @below {{[row_tile_type 1] a tile of 8x65552}}
+func.func private @f(!pit_gpu.row_tile<8x65552xf16>)
+
+// -----
+
+// expected-error @below {{[row_tile_type 2] elements of a tile are 'vector<2xf16>'; integers or floats of at most 8 bytes are right}}
+func.func private @f(!pit_gpu.row_tile<8x32xvector<2xf16>>)
+
+// -----
+
+// expected-error @below {{[row_tile_type 2] elements of a tile are 'i128'}}
+func.func private @f(!pit_gpu.row_tile<8x32xi128>)
+
+// -----
+
+// expected-error @below {{[row_tile_type 3] chunks are shifted by 3; 1, 2, 4 or 8 is right}}
+func.func private @f(!pit_gpu.row_tile<8x32xf16, shift = 3>)

@@ -24,9 +24,10 @@ def PitGPU_Dialect : Dialect {
       *fragments*, whose elements the threads of a warpgroup have in registers.
       On sm_100a they lie in *tensor memory*, and are tiles of a ring of their own: a
       role starts products into a stage, another one reads it into fragments.
-    - A kernel without roles is one group of threads: each thread copies pieces in groups
-      (`copy`, `copy_group`, `copy_wait`), and warps multiply what they read
-      (`load_matrices`, `mma_sync`). So it runs on any chip from sm_80 on.
+    - A kernel without roles is one group of threads: all of them fill the stages of a
+      *ring of the block* (`block_ring`, `copy`) and read them by the same protocol, and
+      warps multiply what they read (`load_matrices`, `mma_sync`). So it runs on any chip
+      from sm_80 on.
     - A *tile space* says in which order a result's tiles are numbered, for the L2 cache.
 
     An op is run by all threads of its role together, and lowers to what a part of

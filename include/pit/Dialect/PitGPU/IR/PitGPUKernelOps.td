@@ -68,7 +68,8 @@ def PitGPU_RingOp : PitGPU_Op<"ring", []> {
     - [ring 2] there are both places, or none; stages start at a multiple of 1024, or
       at a column below 512, barriers at a multiple of 8, and all below 16777216;
     - [ring 3] it is in no role and in no loop;
-    - [ring 4] a cluster has 1, 2, 4 or 8 blocks.
+    - [ring 4] a cluster has 1, 2, 4 or 8 blocks;
+    - [ring 5] it is none of the block: `block_ring` makes those.
   }];
   let arguments = (ins I64Attr:$full, I64Attr:$empty,
                        DefaultValuedAttr<I64Attr, "1">:$cluster,
@@ -79,6 +80,56 @@ def PitGPU_RingOp : PitGPU_Op<"ring", []> {
     `full` $full `empty` $empty (`cluster` $cluster^)?
     (`at` $offset^ `barriers` $barriers)? attr-dict `:` type($result)
   }];
+  let hasVerifier = 1;
+}
+
+def PitGPU_BlockRingOp : PitGPU_Op<"block_ring", []> {
+  let summary = "makes a ring of stages that all threads of the block fill and read";
+  let description = [{
+    The stages lie at `place` (i32, shared memory), and all are empty. The block has no
+    roles: each thread copies its pieces into a stage, and all threads compute.
+    `commit` ends a group of a thread's copies. In `wait` all threads meet at the barrier
+    of the block: a stage is full then, and those that were released before are empty. So
+    the ring has no barriers of its own.
+
+    Copies are `stages - 1` uses ahead, and `wait` waits for all groups but the last
+    `stages - 2`. In the last steps, too: stages are committed into which nothing is copied.
+
+    Nothing says when all threads have done with the last stage. Before something else lies
+    at the place, a `copy_wait` for all groups and a barrier of the block come.
+
+    Example: the first two of three stages are filled, then each step fills one and reads
+    one. Loops carry the number of the stage.
+
+    ```mlir
+    %ring = pit_gpu.block_ring %place : !ring
+    %s0 = pit_gpu.acquire %ring[%zero] : !ring -> !stage
+    pit_gpu.commit %s0 after copies : !stage
+    %s1 = pit_gpu.acquire %ring[%one] : !ring -> !stage
+    pit_gpu.commit %s1 after copies : !stage
+    %end = scf.for %k = %zero to %n step %one iter_args(%stage = %zero) -> i32 : i32 {
+      %full = pit_gpu.wait %ring[%stage] : !ring -> !stage
+      %s = pit_gpu.acquire %ring[%ahead] : !ring -> !stage
+      pit_gpu.commit %s after copies : !stage
+      pit_gpu.release %full : !stage
+      scf.yield %next : i32
+    }
+    ```
+
+    Constraints:
+
+    - [block_ring 1] its type is that of a ring of the block, and it is in no role;
+    - [block_ring 2] a stage is committed once, in the block of ops in which it was
+      acquired, and [protocol 1], [protocol 2] and [protocol 5] of `roles` hold;
+    - [block_ring 3] before each `wait`, `stages - 1` uses are committed that none has
+      waited for, and never more;
+    - [block_ring 4] a stage is released before the next `wait`;
+    - [block_ring 5] from its first commit to its last `wait`, with the whole loops in
+      which these are, no other groups of copies are ended.
+  }];
+  let arguments = (ins I32:$place);
+  let results = (outs PitGPU_RingType:$result);
+  let assemblyFormat = "$place attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 

@@ -15,7 +15,7 @@ class PitGPU_TakeOp<string mnemonic>
   let builders = [OpBuilder<(ins "::mlir::Value":$ring, "::mlir::Value":$number), [{
     auto type = ::llvm::cast<RingType>(ring.getType());
     build($_builder, $_state,
-          StageType::get($_builder.getContext(), type.getTiles()), ring, number);
+          type.getStage(), ring, number);
   }]>];
   let hasVerifier = 1;
 }
@@ -26,6 +26,10 @@ def PitGPU_AcquireOp : PitGPU_TakeOp<"acquire"> {
     For use `number` of the ring, from 0 on: its stage is `number mod stages`, and
     the role has it until it commits it.
 
+    In a ring of the block the stage has been empty since the last `wait`, or since the
+    ring was made: nothing waits. There the number is that of the stage, below `stages`,
+    so that loops carry it without a division.
+
     Example:
 
     ```mlir
@@ -34,7 +38,8 @@ def PitGPU_AcquireOp : PitGPU_TakeOp<"acquire"> {
 
     Constraints:
 
-    - [acquire 1] the stage has the tiles of the ring.
+    - [acquire 1] the stage is one of the ring's type;
+    - [acquire 2] a ring of the block is used in no role.
   }];
 }
 
@@ -44,6 +49,10 @@ def PitGPU_WaitOp : PitGPU_TakeOp<"wait"> {
     For use `number` of the ring. The tiles may be read, also by tensor cores, until
     the stage is released.
 
+    In a ring of the block each thread waits for what it has copied itself, and then for
+    all other threads. So each of them sees what all have copied and written, and what was
+    released before is empty. The number is that of the stage.
+
     Example:
 
     ```mlir
@@ -52,7 +61,8 @@ def PitGPU_WaitOp : PitGPU_TakeOp<"wait"> {
 
     Constraints:
 
-    - [wait 1] the stage has the tiles of the ring.
+    - [wait 1] the stage is one of the ring's type;
+    - [wait 2] a ring of the block is used in no role.
   }];
 }
 
@@ -82,6 +92,9 @@ def PitGPU_CommitOp : PitGPU_Op<"commit", [
     With `if` this is so where the condition holds, as in the first iterations of a loop
     that commits the stage of an iteration before.
 
+    A stage of the block is full after copies: the `copy`s that a thread has started since
+    its last group, if only none, are a group, for which `wait` waits.
+
     Example:
 
     ```mlir
@@ -94,7 +107,8 @@ def PitGPU_CommitOp : PitGPU_Op<"commit", [
     - [commit 1] there is one number of bytes, from 1 to 1048575, if and only if the
       stage is full after TMA;
     - [commit 2] the stage is one that was acquired, or carried;
-    - [commit 3] a stage is full after products if and only if it lies in tensor memory.
+    - [commit 3] a stage is full after products if and only if it lies in tensor memory;
+    - [commit 4] a stage of the block is full after copies, without a condition.
   }];
   let arguments = (ins PitGPU_StageType:$stage, PitGPU_CommitKind:$kind,
                        OptionalAttr<I64Attr>:$bytes, Optional<I32>:$announced,
@@ -124,6 +138,8 @@ def PitGPU_ReleaseOp : PitGPU_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]
     before. With `after products` the tensor cores arrive, once for the role, when the
     products into tensor memory are done that it has started.
 
+    Of a stage of the block nobody is told: the next `wait` of all threads shows it.
+
     Example:
 
     ```mlir
@@ -136,7 +152,8 @@ def PitGPU_ReleaseOp : PitGPU_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]
     - [release 1] the stage is one that was waited for, or carried;
     - [release 2] a cluster has 1, 2, 4 or 8 blocks;
     - [release 3] what is released after products lies in shared memory, without a
-      condition, for this block and by the role.
+      condition, for this block and by the role;
+    - [release 4] a stage of the block is released as it is, without any of these.
   }];
   let arguments = (ins PitGPU_StageType:$stage, UnitAttr:$afterProducts,
                        UnitAttr:$byWarpgroups,
@@ -157,7 +174,9 @@ def PitGPU_ReleaseOp : PitGPU_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]
   let hasVerifier = 1;
 }
 
-def PitGPU_OfStage : AnyTypeOf<[PitGPU_TileType, PitGPU_AccumulatorType]>;
+def PitGPU_SharedMatrix : AnyTypeOf<[PitGPU_TileType, PitGPU_RowTileType],
+                                    "a matrix in shared memory">;
+def PitGPU_OfStage : AnyTypeOf<[PitGPU_SharedMatrix, PitGPU_AccumulatorType]>;
 
 def PitGPU_TileOp : PitGPU_Op<"tile", [Pure]> {
   let summary = "a tile of a stage";
@@ -199,7 +218,7 @@ def PitGPU_TileAtOp : PitGPU_Op<"tile_at", [Pure]> {
     ```
   }];
   let arguments = (ins I32:$address);
-  let results = (outs PitGPU_TileType:$result);
+  let results = (outs PitGPU_SharedMatrix:$result);
   let assemblyFormat = "$address attr-dict `:` type($result)";
 }
 
@@ -246,13 +265,17 @@ def PitGPU_AddressOp : PitGPU_Op<"address", [Pure, AttrSizedOperandSegments]> {
 
     Constraints:
 
-    - [address 1] it has a row and a column, or neither.
+    - [address 1] it has a row and a column, or neither; of a `row_tile` neither.
   }];
-  let arguments = (ins PitGPU_TileType:$tile, Optional<I32>:$row,
+  let arguments = (ins PitGPU_SharedMatrix:$tile, Optional<I32>:$row,
                        Optional<I32>:$col);
   let results = (outs I32:$result);
   let assemblyFormat =
       "$tile (`[` $row^ `,` $col `]`)? attr-dict `:` type($tile)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$tile), [{
+    build($_builder, $_state, $_builder.getI32Type(), tile, /*row=*/::mlir::Value(),
+          /*col=*/::mlir::Value());
+  }]>];
   let hasVerifier = 1;
 }
 

@@ -71,6 +71,43 @@ def PitGPU_TileType : PitGPU_Type<"Tile", "tile"> {
   }];
 }
 
+def PitGPU_RowTileType : PitGPU_Type<"RowTile", "row_tile"> {
+  let summary = "a matrix in shared memory, as threads and ldmatrix read it";
+  let description = [{
+    `rows` x `cols` elements, row after row. The 16 bytes of a chunk stay together,
+    and chunks of a row change places, so that the same chunk of neighbouring rows
+    lies in different banks: chunk c of row r lies at place
+    c xor (r / `rows_per_line` * `shift` mod `places`). `rows_per_line` is how many
+    rows 128 bytes hold, or 1, and `places` the largest power of two up to 8 that
+    divides the chunks of a row. `shift` is 1 unless it is said.
+
+    If the tile starts at a multiple of 128 bytes, eight of these take each bank once.
+
+    Example:
+
+    ```mlir
+    !pit_gpu.row_tile<128x32xf16>
+    !pit_gpu.row_tile<16x132xf32, shift = 2>
+    ```
+
+    Constraints:
+
+    - [row_tile_type 1] extents are 1 to 65536, and a row is whole chunks;
+    - [row_tile_type 2] elements are integers or floats of at most 8 bytes;
+    - [row_tile_type 3] the shift is 1, 2, 4 or 8.
+  }];
+  let parameters = (ins
+    "int64_t":$rows,
+    "int64_t":$cols,
+    "::mlir::Type":$elementType,
+    "int64_t":$shift);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getBytes() const;
+  }];
+}
+
 def PitGPU_RingType : PitGPU_Type<"Ring", "ring"> {
   let summary = "stages in shared memory that change hands";
   let description = [{
@@ -79,29 +116,42 @@ def PitGPU_RingType : PitGPU_Type<"Ring", "ring"> {
     accumulators in tensor memory. Without tiles there are the barriers alone: what
     changes hands lies elsewhere.
 
-    Example: 4 stages of 48 KiB, one stage of something else, and two of 256 columns of
-    tensor memory.
+    A ring of the `block` has no barriers of its own: all threads of the block fill
+    its stages, and read them (`block_ring`).
+
+    Example: 4 stages of 48 KiB, one stage of something else, two of 256 columns of
+    tensor memory, and three of the block.
 
     ```mlir
     !pit_gpu.ring<4, [!pit_gpu.tile<128x64xbf16, swizzle = 128>,
                       !pit_gpu.tile<64x256xbf16, swizzle = 128>]>
     !pit_gpu.ring<1, []>
     !pit_gpu.ring<2, [!pit_gpu.accumulator<128x256xf32, tensor_memory>]>
+    !pit_gpu.ring<3, [!pit_gpu.row_tile<128x32xf16>], block>
     ```
 
     Constraints:
 
     - [ring_type 1] there are 1 to 32 stages;
-    - [ring_type 2] all tiles are matrices, or all are accumulators in tensor memory,
-      which have at most 512 columns in all stages together.
+    - [ring_type 2] all tiles are a `tile`, all are a `row_tile`, or all are accumulators
+      in tensor memory, which have at most 512 columns in all stages together;
+    - [ring_type 3] a ring of the block has at least 2 stages, of matrices.
   }];
   let parameters = (ins
     "int64_t":$stages,
-    ArrayRefParameter<"::mlir::Type">:$tiles);
-  let assemblyFormat = "`<` $stages `,` custom<Tiles>($tiles) `>`";
+    ArrayRefParameter<"::mlir::Type">:$tiles,
+    "bool":$ofBlock);
+  let assemblyFormat = "`<` $stages `,` custom<Tiles>($tiles, $ofBlock) `>`";
   let genVerifyDecl = 1;
+  let builders = [
+    TypeBuilder<(ins "int64_t":$stages, "::llvm::ArrayRef<::mlir::Type>":$tiles), [{
+      return $_get($_ctxt, stages, tiles, /*ofBlock=*/false);
+    }]>
+  ];
   let extraClassDeclaration = [{
     bool isInTensorMemory() const;
+    /// The type of its stages.
+    ::mlir::Type getStage() const;
     /// From a stage to the next one: bytes, or columns of tensor memory.
     int64_t getStageSize() const;
   }];
@@ -117,15 +167,23 @@ def PitGPU_StageType : PitGPU_Type<"Stage", "stage"> {
 
     ```mlir
     !pit_gpu.stage<[!pit_gpu.tile<128x64xbf16, swizzle = 128>]>
+    !pit_gpu.stage<[!pit_gpu.row_tile<128x32xf16>], block>
     ```
 
     Constraints:
 
-    - [stage_type 1] all tiles are matrices, or all are accumulators in tensor memory.
+    - [stage_type 1] all tiles are a `tile`, all are a `row_tile`, or all are accumulators
+      in tensor memory;
+    - [stage_type 2] a stage of the block has matrices.
   }];
-  let parameters = (ins ArrayRefParameter<"::mlir::Type">:$tiles);
-  let assemblyFormat = "`<` custom<Tiles>($tiles) `>`";
+  let parameters = (ins ArrayRefParameter<"::mlir::Type">:$tiles, "bool":$ofBlock);
+  let assemblyFormat = "`<` custom<Tiles>($tiles, $ofBlock) `>`";
   let genVerifyDecl = 1;
+  let builders = [
+    TypeBuilder<(ins "::llvm::ArrayRef<::mlir::Type>":$tiles), [{
+      return $_get($_ctxt, tiles, /*ofBlock=*/false);
+    }]>
+  ];
   let extraClassDeclaration = [{
     bool isInTensorMemory() const;
     /// A tile in shared memory.
