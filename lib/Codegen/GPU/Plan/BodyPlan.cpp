@@ -150,9 +150,9 @@ void BodyPlan::layOutTiles() {
   for (StagedTile &tile : staged) {
     tile.operand.tile.hasLines = wgmma();
     tile.operand.tile.lineBytes = longestLine(tile);
-    int64_t &bytes = tile.isInvariant ? invariantBytes : stageBytes;
-    tile.offset = bytes;
-    bytes += tile.operand.tile.bytes();
+    tile.offset = invariantBytes;
+    (tile.isInvariant ? invariantBytes : stageBytes) +=
+        tile.operand.tile.bytes();
   }
 }
 

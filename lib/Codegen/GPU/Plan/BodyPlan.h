@@ -22,7 +22,7 @@ struct StagedTile {
   ViewOp view;              ///< where it comes from
   PortableOperand operand;  ///< how it lies, without what k is
   bool isInvariant = false; ///< loaded before the first step
-  int64_t offset = 0;       ///< in a stage, or in what is loaded once (bytes)
+  int64_t offset = 0;       ///< in what is loaded once (bytes)
 
   /// Is it a box of an argument of the kernel? Then TMA can copy it.
   bool isBox() const;

@@ -73,10 +73,8 @@ struct PortableOperand : ContractionOperand {
   /// Do rows of shared memory run along k?
   bool runsAlongK() const { return kIsCol && !isTransposed; }
 
-  /// The place of a view's tile among those of all views, and their
-  /// size.
-  int64_t placeOf(unsigned view) const { return view * tile.bytes(); }
-  int64_t bytes() const { return placeOf(views.size()); }
+  /// Bytes of the tiles of all views.
+  int64_t bytes() const { return views.size() * tile.bytes(); }
 
   /// Tensor cores take blocks of 16 along m or n in two halves. Are those the
   /// even and the odd positions, not the first eight and the last eight? Where

@@ -31,7 +31,7 @@ void BodyLoader::loadTile(const StagedTile &staged, Value s, Value to) {
     for (Value id : idsOfThread(staged.operand.tile))
       located.push_back({id, e.inRange(id, size)});
   }
-  loadStage(self, staged.operand, access, located, e.add(to, staged.offset));
+  loadStage(self, staged.operand, access, located, to);
 }
 
 int64_t BodyLoader::countIds() {

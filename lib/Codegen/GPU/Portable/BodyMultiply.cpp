@@ -58,8 +58,7 @@ private:
     const StagedTile &staged = step.plan.stagedOf(op->getOperand(number));
     PortableOperand operand = staged.operand;
     operand.kIsCol = isAlongK(op, number, staged);
-    return {operand, e.add(staged.isInvariant ? self.shared : step.stage,
-                           staged.offset)};
+    return {operand, step.addressOf(staged)};
   }
 
   /// The fragments of products `k` of all of a warp's rows, of the factor in

@@ -11,9 +11,7 @@ using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
 pitgpu::TileType BodyProducts::typeOf(const StagedTile &staged) {
-  const SharedTile &tile = staged.operand.tile;
-  return pitgpu::TileType::get(tile.rows, tile.cols, staged.operand.element,
-                               tile.lineBytes);
+  return cast<pitgpu::TileType>(tileType(staged.operand));
 }
 
 pitgpu::TileType BodyProducts::typeOfFactor(const BodyPlan &plan) {

@@ -1,6 +1,6 @@
 //===- PortableBody.cpp - Expansion of a mainloop with a tile body --------===//
 //
-// Tiles that contractions read from memory go through the ring of stages
+// Tiles that contractions read from memory go through a ring of the block
 // (StageRing.h), or are loaded once. All other tiles are registers
 // (BodyTiles.cpp). All threads load and compute.
 //
@@ -21,16 +21,15 @@ public:
   BodyExpander(const PortableThread &self, const BodyContext &body)
       : self(self), e(body.e), plan(body.plan), body(body),
         loader(body, this->self), tiles(body),
-        ring(e, plan.stages, plan.stageBytes,
-             e.add(self.shared, plan.invariantBytes), body.steps.total(),
-             plan.wgmma()) {}
+        ring(e, plan.stages, tilesOfStage(plan),
+             e.add(self.shared, plan.invariantBytes), body.steps.total()) {}
 
   void run() {
     self.number = e.hideFromOptimizer(self.number);
     loader.loadInvariants();
-    ring.start([&](Value s, Value to) {
+    ring.start([&](Value s, Value stage) {
       loader.takeAhead(loader.readAhead(s));
-      loadStep(s, to);
+      loadStep(s, stage);
     });
     tiles.locate(self.number);
     MainloopEpilogue epilogue(e, body.mainloop, {plan.mDim, plan.nDim, 2},
@@ -39,13 +38,14 @@ public:
     size_t elements = carried.size();
     llvm::append_range(carried, loader.readAhead(e.i32(plan.stages - 1)));
     tiles.readInvariants();
-    carried = ring.loop(carried, [&](Value s, Value stage, ValueRange values) {
-      ring.wait();
+    carried = ring.loop(carried, [&](Value s, Value number, ValueRange values) {
+      Value stage = ring.wait(number);
       loader.takeAhead(values.drop_front(elements));
-      ring.loadAhead(s, stage, [&](Value s, Value to) { loadStep(s, to); });
+      ring.loadAhead(s, number,
+                     [&](Value s, Value stage) { loadStep(s, stage); });
       SmallVector<Value> later = loader.readAhead(e.add(s, plan.stages));
-      SmallVector<Value> next =
-          step(s, ring.address(stage), values.take_front(elements));
+      SmallVector<Value> next = step(s, stage, values.take_front(elements));
+      ring.release(stage);
       llvm::append_range(next, later);
       return next;
     });
@@ -55,10 +55,18 @@ public:
   }
 
 private:
-  void loadStep(Value s, Value to) {
+  static SmallVector<Type> tilesOfStage(const BodyPlan &plan) {
+    SmallVector<Type> tiles;
     for (const StagedTile &staged : plan.staged)
       if (!staged.isInvariant)
-        loader.loadTile(staged, s, to);
+        tiles.push_back(tileType(staged.operand));
+    return tiles;
+  }
+
+  void loadStep(Value s, Value stage) {
+    for (const StagedTile &staged : plan.staged)
+      if (!staged.isInvariant)
+        loader.loadTile(staged, s, addressOf(staged, stage));
   }
 
   SmallVector<Value> step(Value s, Value stage, ValueRange carried) {
@@ -81,10 +89,18 @@ private:
   Value group() {
     return e.div(e.fromLane(e.div(self.number, 32), e.i32(0)), kWarpgroup / 32);
   }
+  /// A tile of a stage, or one that is loaded once.
   Value tileOf(const StagedTile &staged, Value stage) {
-    Value at = e.add(staged.isInvariant ? self.shared : stage, staged.offset);
-    return pitgpu::TileAtOp::create(e.b, e.loc, BodyProducts::typeOf(staged),
-                                    at);
+    if (staged.isInvariant)
+      return pitgpu::TileAtOp::create(e.b, e.loc, tileType(staged.operand),
+                                      e.add(self.shared, staged.offset));
+    auto before = ArrayRef(plan.staged.data(), &staged);
+    return ring.tile(stage, llvm::count_if(before, [](const StagedTile &tile) {
+                       return !tile.isInvariant;
+                     }));
+  }
+  Value addressOf(const StagedTile &staged, Value stage) {
+    return pitgpu::AddressOp::create(e.b, e.loc, tileOf(staged, stage));
   }
 
   /// Adds a step's part of a sum over rows to memory. The threads met since
@@ -129,7 +145,10 @@ private:
         lhs = products.factor(op.getLhs(), *computed);
       products.await(op, products.start(op, sums, lhs), /*later=*/0, sums);
     } else {
-      sums = multiplyInBody({self, plan, tiles.warpOrigin(), stage}, op, sums,
+      auto address = [&](const StagedTile &staged) {
+        return addressOf(staged, stage);
+      };
+      sums = multiplyInBody({self, plan, tiles.warpOrigin(), address}, op, sums,
                             computed);
     }
     tiles.set(op.getResult(), sums);

@@ -47,7 +47,7 @@ public:
   /// Copies what is loaded once, and one tile of it to `to` (i32, bytes).
   void loadInvariants();
   void loadInvariant(const StagedTile &staged, Value to);
-  /// Copies a tile of step `s` to the stage that lies at `to` (i32, bytes).
+  /// Copies a tile of step `s` to `to` (i32, bytes).
   void loadTile(const StagedTile &staged, Value s, Value to);
   /// The places of a step's tiles: ids (i32) of the rows that the warp copies,
   /// of which each lane has some, -1 of those that are absent, and numbers. It
@@ -195,7 +195,8 @@ struct BodyStep {
   const PortableThread &self; ///< of those that compute
   const BodyPlan &plan;
   Value origin; ///< the first row of its warp (i32)
-  Value stage;  ///< where the step's stage lies (i32, bytes)
+  /// Where a staged tile lies (i32, bytes).
+  function_ref<Value(const StagedTile &)> addressOf;
 };
 
 /// Adds what a contraction multiplies, by mma.sync, to `sums`. `lhs` is its

@@ -25,6 +25,15 @@ Value cuda::swizzleOf(Emitter &e, const SharedTile &tile, Value row) {
   return e.bitAnd(line, tile.swizzleMask());
 }
 
+Type cuda::tileType(const PortableOperand &operand) {
+  const SharedTile &tile = operand.tile;
+  if (tile.hasLines)
+    return pitgpu::TileType::get(tile.rows, tile.cols, operand.element,
+                                 tile.lineBytes);
+  return pitgpu::RowTileType::get(operand.element.getContext(), tile.rows,
+                                  tile.cols, operand.element, tile.swizzleStep);
+}
+
 namespace {
 
 /// Copies one tile. Rows and columns are those of shared memory.

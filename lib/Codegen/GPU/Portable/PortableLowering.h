@@ -20,6 +20,9 @@ namespace mlir::pit::cuda {
 /// The swizzle of row `row` (i32): xor with it gives the place of a chunk.
 Value swizzleOf(Emitter &e, const SharedTile &tile, Value row);
 
+/// The type of an operand's tiles.
+Type tileType(const PortableOperand &operand);
+
 /// Locates them if they are the same in all steps; empty if a thread has too
 /// many. `row` is the dimension along rows.
 LocatedRows locateRows(const PortableThread &self,

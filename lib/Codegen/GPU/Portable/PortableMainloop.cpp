@@ -1,7 +1,7 @@
 //===- PortableMainloop.cpp - Expansion of pit.mainloop -------------------===//
 //
-// All threads load the tiles of steps into a ring of stages (StageRing.h), and
-// multiply them from there.
+// All threads load the tiles of steps into a ring of the block (StageRing.h),
+// and multiply them from there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ public:
       : self(self), e(self.e), plan(self.plan), mainloop(mainloop),
         chunks(values.chunks), steps(e, mainloop, plan.subSteps(), values),
         splitK(splitSteps(self, mainloop, steps)),
-        ring(e, plan.stages, plan.stageBytes(), self.shared,
+        ring(e, plan.stages, tilesOfStage(plan), self.shared,
              splitK ? splitK->steps() : steps.total()),
         load([this](Value s, Value stage) { loadStep(s, stage); }),
         afterStore(afterStore) {}
@@ -46,6 +46,13 @@ private:
     if (self.plan.splits == 1)
       return std::nullopt;
     return SplitK(self, mainloop, steps.total());
+  }
+
+  /// The tiles of the views of a, then of b.
+  static SmallVector<Type> tilesOfStage(const PortablePlan &plan) {
+    SmallVector<Type> tiles(plan.a.views.size(), tileType(plan.a));
+    tiles.append(plan.b.views.size(), tileType(plan.b));
+    return tiles;
   }
 
   void runSteps() {
@@ -95,8 +102,8 @@ private:
     return s;
   }
 
-  /// Loads step `s` into the stage that lies at `to`.
-  void loadStep(Value s, Value to) {
+  /// Loads step `s` into a stage.
+  void loadStep(Value s, Value stage) {
     s = enterStep(s);
     Value first = e.mul(e.rem(s, plan.subSteps()), plan.depth);
     for (bool isB : {false, true}) {
@@ -104,14 +111,13 @@ private:
       for (auto [i, view] : llvm::enumerate(operand.views))
         loadStage(self, operand,
                   accessStage(self, operand, steps.access(view), first),
-                  rows[isB][i], tileIn(to, isB, i));
+                  rows[isB][i], tileIn(stage, isB, i));
     }
   }
 
-  /// The place of an operand's view in a stage.
+  /// Where the tile of an operand's view lies (i32, bytes).
   Value tileIn(Value stage, bool isB, unsigned view) {
-    return e.add(stage, isB ? plan.a.bytes() + plan.b.placeOf(view)
-                            : plan.a.placeOf(view));
+    return ring.address(stage, isB ? plan.a.views.size() + view : view);
   }
 
   /// Rows of a tile that are gathered by ids of the loop around are the same in
@@ -140,24 +146,24 @@ private:
   }
 
   SmallVector<Value> scalarSteps(ArrayRef<Value> initial) {
-    return ring.loop(initial, [&](Value s, Value stage, ValueRange carried) {
-      ring.wait();
-      ring.loadAhead(s, stage, load);
+    return ring.loop(initial, [&](Value s, Value number, ValueRange carried) {
+      Value stage = ring.wait(number);
+      ring.loadAhead(s, number, load);
       if (mainloop.getNumScales() > 0)
         enterStep(s);
       SmallVector<Value> sums;
       for (auto [accumulator, pair] : llvm::enumerate(plan.pairs)) {
-        Value at = ring.address(stage);
         Scales scales(
             e, scaleViews(mainloop, accumulator, plan.mDim, plan.nDim),
             scalarFragment(self), [&](const ScaleView &scale, Value position) {
               return loadScale(e, steps, scale, position);
             });
         llvm::append_range(
-            sums, multiplyScalar(self, mainloop, tileIn(at, false, pair[0]),
-                                 tileIn(at, true, pair[1]), scales,
+            sums, multiplyScalar(self, mainloop, tileIn(stage, false, pair[0]),
+                                 tileIn(stage, true, pair[1]), scales,
                                  elementsOf(carried, accumulator)));
       }
+      ring.release(stage);
       return sums;
     });
   }
@@ -177,27 +183,29 @@ private:
       SmallVector<Value> blocks;
       for (bool isB : {false, true})
         for (unsigned i = 0; i < (isB ? plan.b : plan.a).views.size(); ++i)
-          llvm::append_range(
-              blocks, loadTensorCoreBlocks(
-                          self, isB, tileIn(ring.address(stage), isB, i), k));
+          llvm::append_range(blocks, loadTensorCoreBlocks(
+                                         self, isB, tileIn(stage, isB, i), k));
       return blocks;
     };
     size_t countA = plan.perWorkerM() / 4, countB = plan.perWorkerN() / 4,
            allOfA = countA * plan.a.views.size();
-    ring.wait();
+    Value first = ring.wait(e.i32(0));
     SmallVector<Value> carried(initial);
-    llvm::append_range(carried, loadBlocks(e.i32(0), 0));
-    carried = ring.loop(carried, [&](Value s, Value stage, ValueRange values) {
+    llvm::append_range(carried, loadBlocks(first, 0));
+    carried.push_back(first);
+    carried = ring.loop(carried, [&](Value s, Value number, ValueRange values) {
       SmallVector<Value> accumulators(values.take_front(count));
-      SmallVector<Value> blocks(values.drop_front(count));
+      SmallVector<Value> blocks(values.drop_front(count).drop_back());
+      Value stage = values.back();
       int64_t last = plan.depth / (2 * plan.a.tile.chunkElements()) - 1;
       for (int64_t k = 0; k <= last; ++k) {
         if (k == 0)
-          ring.loadAhead(s, stage, load);
-        if (k == last)
-          ring.wait();
-        SmallVector<Value> next = k == last ? loadBlocks(ring.next(stage, 1), 0)
-                                            : loadBlocks(stage, k + 1);
+          ring.loadAhead(s, number, load);
+        if (k == last) {
+          ring.release(stage);
+          stage = ring.wait(ring.next(number, 1));
+        }
+        SmallVector<Value> next = loadBlocks(stage, k == last ? 0 : k + 1);
         SmallVector<Value> sums;
         for (auto [accumulator, pair] : llvm::enumerate(plan.pairs))
           llvm::append_range(
@@ -210,8 +218,10 @@ private:
         blocks = next;
       }
       llvm::append_range(accumulators, blocks);
+      accumulators.push_back(stage);
       return accumulators;
     });
+    ring.release(carried.back());
     carried.resize(count);
     return carried;
   }

@@ -1,4 +1,4 @@
-//===- StageRing.cpp - Stages of shared memory in turn --------------------===//
+//===- StageRing.cpp - Steps through a ring of the block ------------------===//
 
 #include "StageRing.h"
 
@@ -10,31 +10,44 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
+Value StageRing::tile(Value stage, unsigned number) {
+  return pitgpu::TileOp::create(e.b, e.loc, stage, number);
+}
+
+Value StageRing::address(Value stage, unsigned number) {
+  return pitgpu::AddressOp::create(e.b, e.loc, tile(stage, number));
+}
+
 Value StageRing::next(Value stage, int64_t by) {
   Value next = e.add(stage, by);
   Value past = e.compare(arith::CmpIPredicate::sge, next, e.i32(stages));
   return e.select(past, e.sub(next, e.i32(stages)), next);
 }
 
-void StageRing::loadIfAny(Value s, Value stage, Load load) {
-  e.ifThen(e.lessThan(s, total), [&] { load(s, address(stage)); });
-  pitgpu::CopyGroupOp::create(e.b, e.loc);
+void StageRing::fill(Value s, Value stage, Load load) {
+  Value taken = pitgpu::AcquireOp::create(e.b, e.loc, ring, stage);
+  e.ifThen(e.lessThan(s, total), [&] { load(s, taken); });
+  pitgpu::CommitOp::create(e.b, e.loc, taken, pitgpu::CommitKind::Copies);
 }
 
 void StageRing::start(Load load) {
+  auto type = pitgpu::RingType::get(e.b.getContext(), stages, tiles,
+                                    /*ofBlock=*/true);
+  ring = pitgpu::BlockRingOp::create(e.b, e.loc, type, shared);
   for (int64_t s = 0; s < stages - 1; ++s)
-    loadIfAny(e.i32(s), e.i32(s), load);
+    fill(e.i32(s), e.i32(s), load);
 }
 
 void StageRing::loadAhead(Value s, Value stage, Load load) {
-  loadIfAny(e.add(s, stages - 1), next(stage, stages - 1), load);
+  fill(e.add(s, stages - 1), next(stage, stages - 1), load);
 }
 
-void StageRing::wait() {
-  pitgpu::CopyWaitOp::create(e.b, e.loc, stages - 2);
-  if (forWgmma)
-    e.asyncProxyFence();
-  e.barrier();
+Value StageRing::wait(Value stage) {
+  return pitgpu::WaitOp::create(e.b, e.loc, ring, stage);
+}
+
+void StageRing::release(Value stage) {
+  pitgpu::ReleaseOp::create(e.b, e.loc, stage);
 }
 
 void StageRing::drain() {

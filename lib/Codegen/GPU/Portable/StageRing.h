@@ -1,4 +1,4 @@
-//===- StageRing.h - Stages of shared memory in turn ------------*- C++ -*-===//
+//===- StageRing.h - Steps through a ring of the block ----------*- C++ -*-===//
 
 #ifndef PIT_LIB_CODEGEN_GPU_PORTABLE_STAGERING_H
 #define PIT_LIB_CODEGEN_GPU_PORTABLE_STAGERING_H
@@ -7,51 +7,54 @@
 
 namespace mlir::pit::cuda {
 
-/// Stages are loaded `stages - 1` steps ahead:
+/// Steps of which each has a stage of a `pit_gpu.block_ring`:
 ///
-///   for the first stages - 1 steps: load, commit
+///   for the first stages - 1 steps: acquire, load, commit
 ///   for each step s:
-///     wait until step s is there; barrier
-///     load step s + stages - 1 (over the stage of step s - 1), commit
-///     compute the stage of step s
+///     wait for s
+///     acquire, load, commit step s + stages - 1
+///     compute, release
 class StageRing {
 public:
-  /// Starts the copies of a step (i32) to a stage that lies at (i32, bytes).
+  /// Starts the copies of a step (i32) into a stage.
   using Load = function_ref<void(Value, Value)>;
 
-  /// `forWgmma`: it reads the stages.
-  StageRing(Emitter &e, int64_t stages, int64_t stageBytes, Value shared,
-            Value total, bool forWgmma = false)
-      : e(e), stages(stages), stageBytes(stageBytes), shared(shared),
-        total(total), forWgmma(forWgmma) {}
+  StageRing(Emitter &e, int64_t stages, ArrayRef<Type> tiles, Value shared,
+            Value total)
+      : e(e), stages(stages), tiles(tiles), shared(shared), total(total) {}
 
-  /// The address of a stage.
-  Value address(Value stage) { return e.add(shared, e.mul(stage, stageBytes)); }
-  /// The stage so many steps later.
+  /// The tile of a stage, and where it lies (i32, bytes).
+  Value tile(Value stage, unsigned number);
+  Value address(Value stage, unsigned number);
+  /// The number of the stage so many steps later.
   Value next(Value stage, int64_t by);
-  /// Starts the copies of the first steps.
+  /// Makes the ring, and starts the copies of the first steps.
   void start(Load load);
-  /// Starts the copies of the step that is `stages - 1` after step `s`.
+  /// Starts the copies of the step that is `stages - 1` after step `s`, whose
+  /// stage has a number.
   void loadAhead(Value s, Value stage, Load load);
-  /// Waits for the oldest stage that is under way.
-  void wait();
+  /// Waits for the oldest step that is under way; gives its stage, that of a
+  /// number.
+  Value wait(Value stage);
+  void release(Value stage);
   /// Waits for all: shared memory is free again.
   void drain();
-  /// Runs the loop over steps; `body` gets the step, its stage, and what is
-  /// carried, and gives the latter's next values.
+  /// Runs the loop over steps; `body` gets the step, its stage's number, and
+  /// what is carried, and gives the latter's next values.
   SmallVector<Value>
   loop(ArrayRef<Value> initial,
        function_ref<SmallVector<Value>(Value, Value, ValueRange)> body);
 
 private:
-  /// Loads step `s` into stage `stage`, if there is such a step.
-  void loadIfAny(Value s, Value stage, Load load);
+  /// Loads step `s`, if there is such a step, into the stage of a number.
+  void fill(Value s, Value stage, Load load);
 
   Emitter &e;
-  int64_t stages, stageBytes;
-  Value shared; ///< where the first one lies (i32, bytes)
-  Value total;  ///< steps (i32)
-  bool forWgmma;
+  int64_t stages;
+  SmallVector<Type> tiles; ///< of a stage
+  Value shared;            ///< where the first one lies (i32, bytes)
+  Value total;             ///< steps (i32)
+  Value ring;
 };
 
 } // namespace mlir::pit::cuda

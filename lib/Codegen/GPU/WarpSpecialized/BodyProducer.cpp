@@ -100,8 +100,7 @@ private:
       return;
     }
     Value tile = pitgpu::TileOp::create(e.b, e.loc, stage, /*number=*/0);
-    copy(pitgpu::AddressOp::create(e.b, e.loc, e.b.getI32Type(), tile,
-                                   /*row=*/Value(), /*col=*/Value()));
+    copy(pitgpu::AddressOp::create(e.b, e.loc, tile));
     // Threads arrive twice: with what they copied, and with what they wrote.
     pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Copies);
     pitgpu::CommitOp::create(e.b, e.loc, stage, pitgpu::CommitKind::Writes);

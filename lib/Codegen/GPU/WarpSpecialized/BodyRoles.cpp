@@ -169,9 +169,6 @@ private:
     MainloopSteps steps(e, nest.mainloop, /*stagesPerStep=*/1,
                         {chunks, indices});
     BodyPlan own = planOf(nest.mainloop);
-    // Each tile has a ring of its own.
-    for (StagedTile &staged : own.staged)
-      staged.offset = 0;
     RolesContext context{own, rings, addedRing, addedSums, addedMap};
     BodyContext bodyContext{e, own, nest.mainloop, chunks, steps};
     Value tile = carried[0], used = carried[1];
