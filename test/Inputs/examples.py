@@ -29,7 +29,8 @@ ALIASES = {
 }
 #: Errors of an op that stands alone: it has no role, no space, and no argument of a kernel.
 ALONE = re.compile(r"\[(roles 4|protocol \d|tensor_map 1|warpgroup 1|hand_over 1|sync 1|"
-                   r"load_rows 3|thread 1|warp 1|count_tiles 1|tile_of 1|list_tiles 3)\]")
+                   r"load_rows 3|thread 1|warp 1|count_tiles 1|tile_of 1|list_tiles 3|"
+                   r"await_splits 1)\]")
 UNVERIFIED = ["--mlir-very-unsafe-disable-verifier-on-parsing", "--verify-each=false"]
 
 

@@ -51,6 +51,7 @@ private:
   void createKernel();
   void placeBuffers();
   Value getSharedBase();
+  Value sharedAddress(Emitter &e, int64_t byte);
   Value stagingFor(OpBuilder &builder, Location loc, unsigned output,
                    MemRefType type);
 
@@ -165,6 +166,16 @@ Value KernelLowering::getSharedBase() {
       rewriter, loc, LLVM::LLVMPointerType::get(rewriter.getContext()),
       address);
   return sharedBase;
+}
+
+/// The address of a byte of shared memory (i32).
+Value KernelLowering::sharedAddress(Emitter &e, int64_t byte) {
+  auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
+  Value start = LLVM::AddrSpaceCastOp::create(
+      e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), space),
+      getSharedBase());
+  start = LLVM::PtrToIntOp::create(e.b, e.loc, e.b.getI32Type(), start);
+  return e.add(start, byte);
 }
 
 void KernelLowering::placeBuffers() {
@@ -380,9 +391,12 @@ LogicalResult KernelLowering::lowerRegions(Operation *op) {
 void KernelLowering::lowerRowSums() {
   Value source = rowSums->getSource(), sums = rowSums->getAccumulator();
   barriers.access(rewriter, rowSums->getLoop().getLoc(), {source, sums}, sums);
-  rowSums->lower(rewriter,
-                 {block.thread, block.threads, staging, partials, counters},
-                 indices);
+  Emitter e(rewriter, rowSums->getLoop().getLoc());
+  Value word = partials ? sharedAddress(e, plan.sharedBytes) : Value();
+  rowSums->lower(
+      rewriter,
+      {block.thread, block.threads, staging, partials, counters, word},
+      indices);
 }
 
 LogicalResult KernelLowering::lowerRowsInPlace() {
@@ -457,13 +471,7 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
   barriers.flush(rewriter, loc);
   Emitter e(rewriter, loc);
   Value thread = e.toI32(block.thread);
-  auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
-  Value memory = LLVM::AddrSpaceCastOp::create(
-      rewriter, loc, LLVM::LLVMPointerType::get(rewriter.getContext(), space),
-      getSharedBase());
-  memory =
-      LLVM::PtrToIntOp::create(rewriter, loc, rewriter.getI32Type(), memory);
-  memory = e.add(memory, mainloopOffset);
+  Value memory = sharedAddress(e, mainloopOffset);
   auto scanResult = [&] {
     if (!mainloop.getBitmap())
       return;

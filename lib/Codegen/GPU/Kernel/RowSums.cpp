@@ -5,7 +5,6 @@
 #include "Codegen/GPU/Common/Emitter.h"
 #include "Codegen/GPU/Common/LinalgLowering.h"
 #include "Codegen/GPU/Common/MainloopNest.h"
-#include "Codegen/GPU/Common/PartialSums.h"
 
 #include "pit/Analysis/BodyEvaluator.h"
 #include "pit/Dialect/PitGPU/IR/PitGPU.h"
@@ -263,8 +262,7 @@ private:
   }
   void shareColumns(function_ref<void(Value column)> each);
   void addTo(Value acc, Value column, Value sum);
-  Value placeOfPartial(Value part, Value column);
-  Value isLast();
+  Value slotOf(Value part);
   Value stageParts(int64_t &groups);
 
   RewriterBase &rewriter;
@@ -484,67 +482,50 @@ void RowSumsEmitter::addTo(Value acc, Value at, Value sum) {
   e.storeAt(combine(before, sum), acc, place);
 }
 
-Value RowSumsEmitter::placeOfPartial(Value number, Value at) {
-  Value tile = gpu::BlockIdOp::create(rewriter, loc, gpu::Dimension::x);
-  Value all = gpu::GridDimOp::create(rewriter, loc, gpu::Dimension::y);
-  Value place = e.add(e.mul(tile, all), number);
-  place = e.add(e.mul(place, columns), at);
-  place = e.mul(place, elementBytes(identity.getType()));
-  return e.globalPointer(block.partials, e.toI32(place));
-}
-
-/// Counts this block in. Is it the last one of the tile?
-Value RowSumsEmitter::isLast() {
-  Value word = block.staging(rewriter, loc, 0,
-                             MemRefType::get(1, rewriter.getI32Type()));
-  Value zero = e.index(0);
-  return isLastSplit(
-      e, block.counters, e.toI32(splits), e.toI32(block.thread),
-      [&](Value before) { e.storeAt(before, word, zero); },
-      [&]() -> Value { return e.loadAt(word, zero); });
+/// The slot of a part's partial sums (i32): a tile has as many as the launch
+/// has splits.
+Value RowSumsEmitter::slotOf(Value number) {
+  Value all = e.gridDim(gpu::Dimension::y);
+  return e.add(e.mul(e.blockId(), all), e.toI32(number));
 }
 
 /// Leaves the sums of all splits in shared memory, a row for each group of
 /// threads: together they read whole splits, 16 bytes each, and a group every
-/// `groups`-th of them. Volatile: what this multiprocessor may have in its
-/// cache is old.
+/// `groups`-th of them.
 Value RowSumsEmitter::stageParts(int64_t &groups) {
   Type type = identity.getType();
-  int64_t bytes = elementBytes(type), count = kAccessBytes / bytes;
+  int64_t count = kAccessBytes / elementBytes(type);
   while (columns % count != 0)
     count /= 2;
-  int64_t threads = std::min(columns / count, block.threads);
+  int64_t vectors = columns / count;
+  int64_t threads = std::min(vectors, block.threads);
   groups = block.threads / threads;
-  Value group = e.div(block.thread, threads);
+  // Kept over the rows, what is computed of it would take their registers.
+  Value thread = e.toIndex(e.hideFromOptimizer(e.toI32(block.thread)));
+  Value group = e.div(thread, threads);
   Value own = e.sub(e.add(splits, groups - 1), group);
   own = e.div(e.max(own, e.index(0)), groups);
-  auto stored = VectorType::get(count, Emitter::storedType(type));
   Value staged =
       block.staging(rewriter, loc, 0, MemRefType::get({groups, columns}, type));
-  // The word that says who is last was there.
-  gpu::BarrierOp::create(rewriter, loc);
-  auto sum = [&](Value at) {
-    auto load = [&](Value number, int64_t, int64_t) {
-      Value part = e.add(e.mul(number, groups), group);
-      Value vector = e.load(stored, placeOfPartial(part, at), count * bytes,
-                            /*isVolatile=*/true);
-      SmallVector<Value> values;
-      for (int64_t i = 0; i < count; ++i)
-        values.push_back(e.fromStored(
-            vector::ExtractOp::create(rewriter, loc, vector, i), type));
-      return values;
-    };
-    SmallVector<Value> starts(count, start());
-    auto loop =
-        addPartials(e, own, {kPartialsAtOnce, /*sums=*/count}, starts, load,
-                    [&](Value x, Value y) { return combine(x, y); });
-    for (auto [i, value] : llvm::enumerate(loop.getResults()))
-      e.storeAt(value, staged, ValueRange{group, e.add(at, i)});
+  auto sum = [&](Value number) {
+    auto sums = pitgpu::AddPartialsOp::create(
+        rewriter, loc, SmallVector<Type>(count, type), e.toI32(own),
+        block.partials, slotOf(group), e.i32(groups), /*from=*/Value(),
+        /*of=*/IntegerAttr(), e.toI32(number), vectors, /*vector=*/count,
+        rewriter.getI64IntegerAttr(kPartialsAtOnce),
+        rewriter.getI64IntegerAttr(count), identity);
+    for (auto [i, value] : llvm::enumerate(sums.getSums()))
+      e.storeAt(value, staged,
+                ValueRange{group, e.add(e.mul(number, count), i)});
+    OpBuilder::InsertionGuard guard(rewriter);
+    Block *two =
+        rewriter.createBlock(&sums.getCombine(), {}, {type, type}, {loc, loc});
+    pitgpu::YieldOp::create(rewriter, loc,
+                            combine(two->getArgument(0), two->getArgument(1)));
   };
   // Threads that are left over are of no group.
-  Value first = e.mul(e.rem(block.thread, threads), count);
   e.ifThen(e.lessThan(group, e.index(groups)), [&] {
-    e.forEach(first, e.index(columns), e.index(threads * count), sum);
+    e.forEach(e.rem(thread, threads), e.index(vectors), e.index(threads), sum);
   });
   gpu::BarrierOp::create(rewriter, loc);
   return staged;
@@ -577,10 +558,13 @@ Value RowSumsEmitter::run(Value acc, const IndexMap &indices) {
   Value hasSplit = e.lessThan(part, splits);
   auto share = [&] {
     shareColumns([&](Value at) {
-      e.store(sumOfBlock(staged, at), placeOfPartial(part, at),
-              elementBytes(identity.getType()));
+      pitgpu::StorePartialsOp::create(
+          rewriter, loc, sumOfBlock(staged, at), block.partials, slotOf(part),
+          /*from=*/Value(), /*of=*/IntegerAttr(), e.toI32(at), columns);
     });
-    Value last = isLast();
+    Value last = pitgpu::LastSplitOp::create(rewriter, loc, e.toI32(splits),
+                                             block.counters, e.blockId(),
+                                             e.toI32(block.thread), block.word);
     e.ifThen(last, [&] {
       int64_t groups;
       Value all = stageParts(groups);

@@ -52,6 +52,7 @@ struct RowSumsBlock {
   int64_t threads;
   Staging staging;
   Value partials, counters; ///< addresses (i64); null if no tile is shared
+  Value word;               ///< where staging starts in shared memory (i32)
 };
 
 /// The loop of a kernel, and its sums.

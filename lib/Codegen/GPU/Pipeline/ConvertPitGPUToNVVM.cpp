@@ -123,6 +123,7 @@ struct ConvertPitGPUToNVVMPass
     populateCopyPatterns(pipeline);
     populateMmaPatterns(pipeline);
     populateFragmentPatterns(pipeline);
+    populateFixupPatterns(pipeline);
     patterns.add<PoisonPattern>(converter, &getContext());
     if (failed(applyPartialConversion(getOperation(), target,
                                       std::move(patterns))))

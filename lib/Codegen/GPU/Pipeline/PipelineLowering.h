@@ -148,12 +148,13 @@ private:
   RewritePatternSet &patterns;
 };
 
-/// A file each: what becomes of ops on stages, of copies, of products and of
-/// fragments.
+/// A file each: what becomes of ops on stages, of copies, of products, of
+/// fragments and of partial sums.
 void populateStagePatterns(PipelinePatterns &patterns);
 void populateCopyPatterns(PipelinePatterns &patterns);
 void populateMmaPatterns(PipelinePatterns &patterns);
 void populateFragmentPatterns(PipelinePatterns &patterns);
+void populateFixupPatterns(PipelinePatterns &patterns);
 
 /// Those of sums in tensor memory.
 Lowered lowerTensorMma(cuda::Emitter &e, MmaOp op, Operands<MmaOp> in);

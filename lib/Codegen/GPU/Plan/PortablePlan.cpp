@@ -5,7 +5,6 @@
 #include "Codegen/Common/Index.h"
 #include "Codegen/GPU/Common/Lowering.h"
 #include "Codegen/GPU/Common/MainloopNest.h"
-#include "Codegen/GPU/Common/PartialSums.h"
 #include "Codegen/GPU/Common/Scales.h"
 #include "Codegen/GPU/Common/TensorCores.h"
 

@@ -36,13 +36,7 @@ public:
   void finish(ArrayRef<Value> sums, function_ref<void(ArrayRef<Value>)> finish);
 
 private:
-  void write(ArrayRef<Value> sums);
-  Value isLast();
-  SmallVector<Value> addPartials(ArrayRef<Type> types);
-  Value firstOf(Value part);
-  Value place(Value first, int64_t number);
-  Value load(Value from, Type type);
-  Value add(Value x, Value y);
+  SmallVector<Value> addPartials(ArrayRef<Value> sums);
 
   ProductThread self;
   Emitter &e;

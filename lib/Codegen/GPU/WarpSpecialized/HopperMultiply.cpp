@@ -8,7 +8,6 @@
 
 #include "HopperScales.h"
 #include "HopperStore.h"
-#include "StreamKFixup.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,6 +16,12 @@
 using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
+
+/// Partial sums that a thread writes at once, and splits that it reads at once.
+static constexpr int64_t kSumsAtOnce = kChunkBytes / 4, kSplitsAtOnce = 2;
+/// How often a warp looks for those of other blocks: each time takes half a
+/// microsecond.
+static constexpr int64_t kPolls = 1000;
 
 namespace {
 
@@ -318,20 +323,84 @@ private:
     });
   }
 
+  //===--- Tiles that blocks share ----------------------------------------===//
+
   /// If the tile is this block's alone, stores it. Otherwise each block writes
   /// the sums of its part, and adds up and stores some pieces of the tile.
   void shareTile(ArrayRef<Value> sums) {
     e.ifThen(
         e.lessThan(e.i32(1), self.streamK.count),
         [&] {
-          StreamKFixup partials(e, plan, self, store);
-          partials.write(sums);
-          partials.addPieces();
+          storePartials(sums);
+          // A warp without rows has nothing to share.
+          ifExists(store.exists(e.i32(0)), [&] { addPieces(); });
         },
         [&] {
           locateRows();
           storeTile(sums);
         });
+  }
+
+  /// Runs `body` where rows exist; null: they do.
+  void ifExists(Value exists, function_ref<void()> body) {
+    exists ? e.ifThen(exists, body) : body();
+  }
+
+  /// The thread's number among those that have slots, and what it has in one.
+  Value threadOfConsumers() {
+    return e.add(e.mul(self.consumer, kWarpgroup), self.thread);
+  }
+  IntegerAttr sumsOfThread() {
+    return e.b.getI64IntegerAttr(plan.wgmmas() * plan.accumulators());
+  }
+
+  /// Writes the sums of this block's part.
+  void storePartials(ArrayRef<Value> sums) {
+    const StreamKWork &streamK = self.streamK;
+    Value slot = e.add(streamK.first, e.mul(streamK.part, streamK.distance));
+    Value thread = threadOfConsumers();
+    for (int64_t i = 0; i < plan.wgmmas(); ++i)
+      ifExists(store.exists(e.i32(i)), [&] {
+        int64_t first = i * plan.accumulators();
+        pitgpu::StorePartialsOp::create(
+            e.b, e.loc, sums.slice(first, plan.accumulators()),
+            streamK.partials, slot, e.i32(first), sumsOfThread(), thread,
+            kConsumers * kWarpgroup, kSumsAtOnce);
+      });
+  }
+
+  /// Waits for the other splits, then adds up and stores this block's pieces of
+  /// the tile: no block alone can read that much quickly. A warp needs what the
+  /// same warps of the other blocks wrote, and waits for these only.
+  void addPieces() {
+    const StreamKWork &streamK = self.streamK;
+    int64_t columns = store.pieceColumns(), inWgmma = plan.perN() / columns;
+    int64_t pieces = plan.wgmmas() * inWgmma;
+    Value warp = e.add(e.mul(self.consumer, kWarps), self.warp);
+    warp = e.add(e.mul(streamK.first, kConsumers * kWarps), warp);
+    auto own =
+        pitgpu::AwaitSplitsOp::create(e.b, e.loc, streamK.part, streamK.count,
+                                      streamK.counters, warp, pieces, kPolls);
+    auto addPiece = [&](Value piece) {
+      Value wgmma = e.div(piece, inWgmma);
+      // The first rows exist.
+      Value exists = plan.wgmmas() > 1 ? store.exists(wgmma) : Value();
+      ifExists(exists, [&] {
+        HopperRows located = store.locateRows(wgmma);
+        int64_t count = columns / 2;
+        auto sums = pitgpu::AddPartialsOp::create(
+            e.b, e.loc, SmallVector<Type>(count, e.b.getF32Type()),
+            streamK.count, streamK.partials, streamK.first, streamK.distance,
+            e.mul(piece, count), sumsOfThread(), threadOfConsumers(),
+            kConsumers * kWarpgroup, kSumsAtOnce,
+            e.b.getI64IntegerAttr(kSplitsAtOnce), e.b.getI64IntegerAttr(count),
+            /*start=*/TypedAttr());
+        store.store(located, SmallVector<Value>(sums.getSums()),
+                    e.mul(e.rem(piece, inWgmma), columns), columns);
+      });
+    };
+    e.keepLoop(
+        e.forEach(own.getFirst(), e.i32(pieces), own.getStep(), addPiece));
   }
 
   Emitter &e;

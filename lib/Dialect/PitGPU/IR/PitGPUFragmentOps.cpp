@@ -3,13 +3,12 @@
 #include "Verify.h"
 
 using namespace mlir;
+using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
 
 static bool isF8(Type type) { return type.getIntOrFloatBitWidth() == 8; }
 
-/// Is no op of the dialect in the region of `op`? Elements are computed by one
-/// thread each, without a role.
-static LogicalResult verifyElementwise(Operation *op, StringRef constraint) {
+LogicalResult pitgpu::verifyElementwise(Operation *op, StringRef constraint) {
   Operation *wrong = nullptr;
   op->getRegion(0).walk([&](Operation *inner) {
     if (isa_and_nonnull<PitGPUDialect>(inner->getDialect()) &&
@@ -199,8 +198,7 @@ LogicalResult SplatOp::verify() {
   return success();
 }
 
-/// Does the region of an op take these, and give one value of `type`?
-static bool hasSignature(Region &region, ArrayRef<Type> arguments, Type type) {
+bool pitgpu::hasSignature(Region &region, ArrayRef<Type> arguments, Type type) {
   auto yield = cast<YieldOp>(region.front().getTerminator());
   return llvm::equal(region.getArgumentTypes(), arguments) &&
          yield.getValues().size() == 1 &&

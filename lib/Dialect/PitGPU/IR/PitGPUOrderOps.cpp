@@ -103,6 +103,15 @@ LogicalResult ShareTilesOp::verify() {
   return success();
 }
 
+LogicalResult pitgpu::verifyInWarps(Operation *op, StringRef constraint) {
+  bool inLeader = static_cast<bool>(op->getParentOfType<LeaderOp>());
+  if (!RolesOp::of(op).first || inLeader)
+    return violates(op, constraint)
+           << "it is in " << (inLeader ? "a leader" : "no role")
+           << "; all lanes of a role's warps run it";
+  return success();
+}
+
 LogicalResult ListTilesOp::verifyRegions() {
   auto isNumber = [](Type type) { return type.isInteger(32); };
   auto yielded = [](Region &region) {
@@ -129,10 +138,5 @@ LogicalResult ListTilesOp::verifyRegions() {
            << carried.size() << ", with " << getEnds().size() << " results; "
            << 1 + count + inits << ", " << inits << " and " << inits
            << " i32 are right";
-  if (!RolesOp::of(*this).first || (*this)->getParentOfType<LeaderOp>())
-    return violates(*this, "list_tiles 3")
-           << "it is in "
-           << ((*this)->getParentOfType<LeaderOp>() ? "a leader" : "no role")
-           << "; all lanes of a role's warps run it";
-  return success();
+  return verifyInWarps(*this, "list_tiles 3");
 }

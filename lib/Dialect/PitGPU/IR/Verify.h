@@ -32,6 +32,16 @@ bool hasUnitRows(MemRefType type);
 Type tileOf(Operation *op, StringRef constraint, StageType stage,
             int64_t number);
 
+/// Is no op of the dialect in the region of `op`? Elements are computed by one
+/// thread each, without a role.
+LogicalResult verifyElementwise(Operation *op, StringRef constraint);
+
+/// Does the region of an op take these, and give one value of `type`?
+bool hasSignature(Region &region, ArrayRef<Type> arguments, Type type);
+
+/// Do all lanes of a role's warps come to the op?
+LogicalResult verifyInWarps(Operation *op, StringRef constraint);
+
 /// Do the roles use their stages as the protocol says?
 LogicalResult verifyProtocol(RolesOp roles);
 /// Does the block use those of a ring of its own so?

@@ -14,12 +14,16 @@ module {
     // CHECK: gpu.func @dense({{.*}}: i64, %{{.*}}: i64) kernel attributes {{{.*}}pit.launch_info = #pit.launch_info<threads = 256, shared_bytes = 9216, grid = rows, splits = 128, partial_bytes = 1024>}
     // CHECK: scf.for {{.*}} -> (index, f32, f32, f32, f32, f32, f32, f32, f32)
     // CHECK-COUNT-4: vector.load {{.*}} {alignment = 16 : i64} : memref<?x4096xbf16>, vector<8xbf16>
-    // CHECK: llvm.atomicrmw uinc_wrap
-    // CHECK: llvm.load volatile
+    // Each column's sum has a slot's thread; vectors of four are read of 16 parts at once.
+    // CHECK: pit_gpu.store_partials %{{.*}} in %[[PARTIALS:.*]][%{{.*}}] thread %{{.*}} of 256 : f32
+    // CHECK: %[[LAST:.*]] = pit_gpu.last_split of %{{.*}} in %{{.*}}[%{{.*}}] thread %{{.*}} through %{{.*}} : i1
+    // CHECK: scf.if %[[LAST]]
+    // CHECK: pit_gpu.add_partials %{{.*}} in %[[PARTIALS]][%{{.*}}] step %c4_i32{{.*}} thread %{{.*}} of 64 vector 4 once 16 x 4 start 0.000000e+00 : f32 combine {
+    // CHECK: arith.addf
     // STRICT: gpu.func @dense(
     // STRICT-NOT: grid = rows
     // STRICT: vector.load {{.*}} vector<8xbf16>
-    // STRICT-NOT: llvm.atomicrmw
+    // STRICT-NOT: pit_gpu.last_split
     func.func @dense(%x: memref<?x4096xbf16>, %i: !index, %y: memref<4096xbf16>) {
       %zero = arith.constant 0.0 : f32
       %c0 = arith.constant 0 : index
@@ -75,7 +79,7 @@ module {
     // What pads rows that do not exist counts: a tile is made.
     // CHECK: gpu.func @padded({{.*}} shared_bytes = 33792
     // CHECK-NOT: grid = rows
-    // CHECK-NOT: llvm.atomicrmw
+    // CHECK-NOT: pit_gpu.last_split
     func.func @padded(%x: memref<?x4096xbf16>, %i: !index, %y: memref<4096xbf16>) {
       %zero = arith.constant 0.0 : f32
       %c0 = arith.constant 0 : index

@@ -26,14 +26,13 @@
 // Sums are written, and a block counted.
 // CHECK: %[[SHARED:.*]] = arith.cmpi sgt, %[[PARTS]], %c1_i32
 // CHECK: %[[SUMS:.*]]:17 = scf.if %[[SHARED]]
-// CHECK-COUNT-16: llvm.store %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<1>
-// CHECK: llvm.fence syncscope("device") acq_rel
-// CHECK: nvvm.barrier0
-// CHECK: %[[BEFORE:.*]] = llvm.atomicrmw uinc_wrap %{{.*}} syncscope("device") monotonic
-// CHECK: llvm.fence syncscope("device") acq_rel
+// CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %{{.*}} : i32
+// CHECK: %[[SLOT:.*]] = arith.addi %[[FIRST]], %[[PART]] : i32
+// CHECK: pit_gpu.store_partials %{{.*}} in %[[PARTIALS:.*]][%[[SLOT]]] thread %[[THREAD:.*]] of 64 : f32, f32,
+// CHECK: %[[LAST:.*]] = pit_gpu.last_split of %[[PARTS]] in %{{.*}}[%{{.*}}] thread %[[THREAD]] through %{{.*}} : i1
 // The last one adds up all parts.
-// CHECK: scf.for %{{.*}} = %c0_i32{{.*}} to %[[PARTS]] step %c1_i32
-// CHECK-COUNT-16: llvm.load volatile
+// CHECK: scf.if %[[LAST]]
+// CHECK-NEXT: pit_gpu.add_partials %[[PARTS]] in %[[PARTIALS]][%[[FIRST]]] thread %[[THREAD]] of 64 once 1 x 16 : f32, f32,
 // CHECK: scf.if %[[SUMS]]#16 {
 // CHECK: arith.maximumf
 // CHECK: llvm.store %{{.*}} : vector<4xf32>, !llvm.ptr<1>

@@ -442,6 +442,13 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK: scf.for %{{.*}} = %c0_{{.*}} to %[[PARTS]] step %c2_
   // CHECK: llvm.load volatile {{.*}} -> vector<4xf32>
   // CHECK: nvvm.stmatrix
+  // OPS-LABEL: gpu.func @shared_hopper(
+  // OPS: role "consumers"
+  // OPS: pit_gpu.store_partials %{{.*}} in %[[MEMORY:.*]][%{{.*}}] from %c0_i32 of 128 thread %[[THREAD:.*]] of 256 vector 4 : f32,
+  // OPS: %[[FIRST:.*]], %[[STEP:.*]] = pit_gpu.await_splits %{{.*}} of %[[PARTS:.*]] in %{{.*}}[%{{.*}}] pieces 4 polls 1000
+  // OPS: scf.for %[[PIECE:.*]] = %[[FIRST]] to %c4_i32 step %[[STEP]]
+  // OPS: %[[FROM:.*]] = arith.muli %[[PIECE]], %c32_i32
+  // OPS: pit_gpu.add_partials %[[PARTS]] in %[[MEMORY]][%{{.*}}] step %{{.*}} from %[[FROM]] of 128 thread %{{.*}} of 256 vector 4 once 2 x 32 : f32,
   // CHECK-LABEL: gpu.func @shared(
   func.func @shared(%a: memref<256x8192xf16>, %b: memref<8192x512xf16>, %o: memref<256x512xf16>) {
     %c0 = arith.constant 0 : index

@@ -337,3 +337,32 @@ func.func @order_of_tiles(%n: i32, %m: index) {
   }
   return
 }
+
+// CHECK-LABEL: func.func @fixup
+func.func @fixup(%memory: i64, %n: i32, %x: f32, %f: !pit_gpu.fragment<64x8xf32>) {
+  // CHECK: pit_gpu.store_partials %{{.*}}, %{{.*}} in %{{.*}}[%{{.*}}] thread %{{.*}} of 32 : f32, f32
+  pit_gpu.store_partials %x, %x in %memory[%n] thread %n of 32 : f32, f32
+  // CHECK: pit_gpu.store_partials %{{.*}} in %{{.*}}[%{{.*}}] from %{{.*}} of 8 thread %{{.*}} of 128 vector 4 : !pit_gpu.fragment<64x8xf32>
+  pit_gpu.store_partials %f in %memory[%n] from %n of 8 thread %n of 128 vector 4 : !pit_gpu.fragment<64x8xf32>
+  // CHECK: pit_gpu.last_split of %{{.*}} in %{{.*}}[%{{.*}}] thread %{{.*}} through %{{.*}} : i1
+  %last = pit_gpu.last_split of %n in %memory[%n] thread %n through %n : i1
+  // CHECK: pit_gpu.add_partials %{{.*}} in %{{.*}}[%{{.*}}] thread %{{.*}} of 32 : f32, f32
+  %two:2 = pit_gpu.add_partials %n in %memory[%n] thread %n of 32 : f32, f32
+  // CHECK: pit_gpu.add_partials %{{.*}} in %{{.*}}[%{{.*}}] step %{{.*}} from %{{.*}} of 8 thread %{{.*}} of 128 vector 4 once 2 x 8 : !pit_gpu.fragment<64x8xf32>
+  %sums = pit_gpu.add_partials %n in %memory[%n] step %n from %n of 8 thread %n of 128 vector 4 once 2 x 8 : !pit_gpu.fragment<64x8xf32>
+  // CHECK: pit_gpu.add_partials %{{.*}} in %{{.*}}[%{{.*}}] thread %{{.*}} of 32 start 1.000000e+00 : f32 combine {
+  // CHECK-NEXT: ^bb0(%[[U:.*]]: f32, %{{.*}}: f32):
+  // CHECK-NEXT: pit_gpu.yield %[[U]] : f32
+  // CHECK-NEXT: } : f32
+  %combined = pit_gpu.add_partials %n in %memory[%n] thread %n of 32 start 1.0 : f32 combine {
+  ^bb0(%u: f32, %v: f32):
+    pit_gpu.yield %u : f32
+  } : f32
+  pit_gpu.roles {
+    role "all" warps 4 registers 24 {
+      // CHECK: pit_gpu.await_splits %{{.*}} of %{{.*}} in %{{.*}}[%{{.*}}] pieces 4 polls 1000
+      %first, %step = pit_gpu.await_splits %n of %n in %memory[%n] pieces 4 polls 1000
+    }
+  }
+  return
+}

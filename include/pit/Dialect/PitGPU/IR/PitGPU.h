@@ -30,6 +30,11 @@ namespace mlir::pit::pitgpu {
 constexpr int64_t kSwizzleRepeat = 1024;
 /// Tensor memory of a block of sm_100a: words of 32 bits.
 constexpr int64_t kTensorLanes = 128, kTensorColumns = 512;
+
+/// The numbers that a thread has of sums of these types, numbers or fragments:
+/// their type, and how many.
+Type elementOfSums(Type type);
+int64_t countSums(TypeRange types);
 } // namespace mlir::pit::pitgpu
 
 #define GET_OP_CLASSES

@@ -29,6 +29,9 @@ def PitGPU_Dialect : Dialect {
       warps multiply what they read (`load_matrices`, `mma_sync`). So it runs on any chip
       from sm_80 on.
     - A *tile space* says in which order a result's tiles are numbered, for the L2 cache.
+    - Blocks that share a tile in *k-splits* store their partial sums in memory, and the
+      last one, or each for some pieces of the tile, adds them up (`store_partials`,
+      `last_split`, `await_splits`, `add_partials`).
 
     An op is run by all threads of its role together, and lowers to what a part of
     them does, if one thread is enough. If one thread gives a stage on, one warp

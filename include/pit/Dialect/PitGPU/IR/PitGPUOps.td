@@ -8,5 +8,6 @@ include "pit/Dialect/PitGPU/IR/PitGPUOrderOps.td"
 include "pit/Dialect/PitGPU/IR/PitGPUStageOps.td"
 include "pit/Dialect/PitGPU/IR/PitGPUCopyOps.td"
 include "pit/Dialect/PitGPU/IR/PitGPUProductOps.td"
+include "pit/Dialect/PitGPU/IR/PitGPUFixupOps.td"
 
 #endif // PIT_DIALECT_PITGPU_IR_PITGPUOPS_TD
