@@ -413,6 +413,71 @@ def staged(element="bf16", m=64, n=64, swizzle=128, transposed=False, groups=1):
     return text, case
 
 
+def partials(element="f32", m=64, n=24, splits=3, vector=4, once="2 x 4"):
+    """Partial sums of one block for all splits, every second slot. A fragment is the second part of
+    what a thread has in a slot: y has the sums of all splits, and the largest elements, side by side."""
+    count = m // 64 * n // 2
+    text = f"""!values = !pit_gpu.fragment<{m}x{n}x{element}>
+!memref = memref<?x?x{element}>
+!fragment = !values
+{HEAD}
+  gpu.func @partials(%y: !memref, %memory: memref<?x{element}>, %counters: memref<?xi32>) kernel {{
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %two = arith.constant 2 : i32
+    %splits = arith.constant {splits} : i32
+    %from = arith.constant {count} : i32
+    %next = arith.constant {n} : index
+    %start = memref.extract_aligned_pointer_as_index %memory : memref<?x{element}> -> index
+    %slots = arith.index_cast %start : index to i64
+    %first_counter = memref.extract_aligned_pointer_as_index %counters : memref<?xi32> -> index
+    %counts = arith.index_cast %first_counter : index to i64
+    pit_gpu.roles {{
+      role "all" warps 4 registers 248 {{
+        %t = pit_gpu.thread : i32
+        %warp = pit_gpu.warp : i32
+        %f = {FRAGMENT.replace('ELEMENT', element).replace('FILLED', str(n))}
+        scf.for %split = %zero to %splits step %one : i32 {{
+          %g = pit_gpu.map (%f : !values) -> !values {{
+          ^bb0(%i: i32, %j: i32, %x: {element}):
+            %number = arith.addi %split, %one : i32
+            %s = arith.sitofp %number : i32 to {element}
+            %z = arith.mulf %x, %s : {element}
+            pit_gpu.yield %z : {element}
+          }}
+          %slot = arith.muli %split, %two : i32
+          pit_gpu.store_partials %g in %slots[%slot] from %from of {2 * count} thread %t of 128 vector {vector} : !values
+        }}
+        %first, %step = pit_gpu.await_splits %zero of %one in %counts[%warp] pieces 1 polls 10
+        scf.for %piece = %first to %one step %step : i32 {{
+          %sums = pit_gpu.add_partials %splits in %slots[%zero] step %two from %from of {2 * count}
+                    thread %t of 128 vector {vector} once {once} : !values
+          %most = pit_gpu.add_partials %splits in %slots[%zero] step %two from %from of {2 * count}
+                    thread %t of 128 vector {vector} start -1.0 : {element} combine {{
+                  ^bb0(%x: {element}, %y0: {element}):
+                    %z = arith.maxnumf %x, %y0 : {element}
+                    pit_gpu.yield %z : {element}
+                  }} : !values
+          pit_gpu.store %sums to %y[%c0, %c0] : !values, !memref
+          pit_gpu.store %most to %y[%c0, %next] : !values, !memref
+        }}
+      }}
+    }}
+    gpu.return
+  }}
+}}
+"""
+
+    def case(driver, random):
+        f = (3 * numpy.arange(m)[:, None] + 5 * numpy.arange(n)) % 7 - 3.0
+        want = numpy.hstack([f * sum(range(splits + 1)), numpy.maximum(f * splits, -1)])
+        memory = poison((2 * splits * 128 * 2 * count,))
+        return [Operand(driver, poison(want.shape), NUMPY[element]), Operand(driver, memory, NUMPY[element]),
+                Operand(driver, numpy.zeros(8), "int32")], 0, want
+    return text, case
+
+
 P = product
 S = staged
 #: The kernels of sm_90a, named for what each looks at.
@@ -446,6 +511,8 @@ HOPPER = {
     "fragment-32": P(fragment=True, sb=32, tile_k=64), "fragment-groups": P(fragment=True, groups=2),
     "turns": P(groups=2, turns=True), "turns-3": P(groups=3, halves=2, turns=True), "turn": P(turns=True),
     "columns": columns(), "columns-f16": columns("f16"), "columns-bf16": columns("bf16", m=64, n=8, shift=2),
+    "partials": partials(), "partials-f16": partials("f16", m=128, splits=4, vector=8, once="3 x 16"),
+    "partials-single": partials(splits=1, vector=1),
     **{f"staged-{swizzle}": S(swizzle=swizzle) for swizzle in (32, 64, 128)},
     **{f"staged-{swizzle}-transposed": S(swizzle=swizzle, transposed=True) for swizzle in (32, 64, 128)},
     "staged-f16": S("f16", n=32, groups=2), "staged-f32": S("f32", n=32), "staged-f32-wide": S("f32", n=64, m=128),
