@@ -323,9 +323,10 @@ void RowSumsEmitter::findPart() {
   }
   auto y = gpu::Dimension::y;
   part = gpu::BlockIdOp::create(rewriter, loc, y);
-  splits = gpu::GridDimOp::create(rewriter, loc, y);
-  splits = e.min(splits, e.max(e.div(total, kLeastRows), e.index(1)));
-  auto own = pitgpu::StepsOfSplitOp::create(rewriter, loc, part, splits, total);
+  auto own = pitgpu::StepsOfSplitOp::create(
+      rewriter, loc, part, gpu::GridDimOp::create(rewriter, loc, y), total,
+      rewriter.getI64IntegerAttr(kLeastRows));
+  splits = own.getCount();
   begin = e.min(own.getBegin(), total); // a block may have no part
   end = e.min(own.getEnd(), total);
 }

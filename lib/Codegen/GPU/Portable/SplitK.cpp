@@ -15,12 +15,12 @@ SplitK::SplitK(const ProductThread &self, MainloopOp mainloop, Value steps)
     : self(self), e(self.e) {
   auto y = gpu::Dimension::y;
   part = e.blockId(y);
-  splits = e.gridDim(y);
-  int64_t least = leastStagesOfSplit(mainloop);
-  splits = e.min(splits, e.max(e.div(steps, least), e.i32(1)));
-  auto own = pitgpu::StepsOfSplitOp::create(e.b, e.loc, part, splits, steps);
+  auto own = pitgpu::StepsOfSplitOp::create(
+      e.b, e.loc, part, e.gridDim(y), steps,
+      e.b.getI64IntegerAttr(leastStagesOfSplit(mainloop)));
   begin = own.getBegin();
   end = own.getEnd();
+  splits = own.getCount();
 }
 
 Value SplitK::stepOfTile(Value s, Value total) const {

@@ -37,7 +37,8 @@ cuda::stepsOfSplit(Emitter &e, const StreamKWork &splits, Value steps) {
   if (!splits.count || splits.ofList)
     return {e.i32(0), steps};
   auto own = pitgpu::StepsOfSplitOp::create(e.b, e.loc, splits.part,
-                                            splits.count, steps);
+                                            splits.count, steps,
+                                            /*least=*/IntegerAttr());
   return {own.getBegin(), own.getEnd()};
 }
 

@@ -72,38 +72,24 @@ const HopperOperand *HopperLowering::sharedByIds(MainloopNest nest) const {
   return alongM ? &hopper.b : &hopper.a;
 }
 
-/// Finds out in how many splits tiles of lists are shared, by the mean list.
-/// If there are many tiles, they are not, and no block waits for the number
-/// of ids, or divides.
+/// Finds out in how many splits tiles of lists are shared, by the mean list. If
+/// there are many tiles, they are not, and no block waits for the number of
+/// ids.
 void HopperLowering::shareLists(Emitter &e, TileSpace &space) {
-  Value tiles = space.total;
-  Value areMany = e.lessThan(workers, e.mul(tiles, blocksOfMemory(hopper)));
-  auto share = [&]() -> SmallVector<Value> {
-    MainloopOp mainloop = space.nest.mainloop;
-    const IndexView &index = indices.at(mainloop.getIndex());
-    Value ids = e.toI32(e.min(index.total, e.index(INT32_MAX)));
-    Value lists = e.max(e.toI32(index.groups), e.i32(1));
-    Value steps = e.div(ids, leastStepsOfList(hopper) * hopper.depth);
-    Value splits = e.divRem(steps, lists).first;
-    Value most = e.divRem(workers, e.max(tiles, e.i32(1))).first;
-    splits = e.min(splits, e.min(most, e.i32(hopper.splits)));
-    splits = e.max(splits, e.i32(1));
-    // All blocks that fit were started, but few may have something to do.
-    // These lie apart: neighbours share a way to memory, and took 1.3 times as
-    // long.
-    Value total = e.mul(tiles, splits);
-    Value apart = e.divRem(workers, e.max(total, e.i32(1))).first;
-    auto [first, rest] = e.divRem(worker, e.max(apart, e.i32(1)));
-    first = e.select(e.lessThan(rest, e.i32(1)), first, total);
-    return {splits, first, total};
-  };
-  SmallVector<Value> shared = e.choose(
-      areMany, [&] { return SmallVector<Value>{e.i32(1), worker, tiles}; },
-      share);
-  space.whole = e.select(areMany, tiles, e.i32(0));
-  space.shared = shared[0];
-  space.first = shared[1];
-  space.total = shared[2];
+  auto share = pitgpu::ShareListsOp::create(
+      rewriter, loc, space.total, workers, worker, blocksOfMemory(hopper),
+      leastStepsOfList(hopper) * hopper.depth,
+      std::min(hopper.splits, kMostSplits));
+  space.whole = share.getWhole();
+  space.shared = share.getSplits();
+  space.first = share.getFirst();
+  space.total = share.getNumbers();
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.createBlock(&share.getCount());
+  const IndexView &index = indices.at(space.nest.mainloop.getIndex());
+  Value ids = e.toI32(e.min(index.total, e.index(INT32_MAX)));
+  pitgpu::YieldOp::create(rewriter, loc,
+                          ValueRange{ids, e.toI32(index.groups)});
 }
 
 /// Counts the tiles of a group of so many ids (of all, if there are no groups),
@@ -266,16 +252,12 @@ GroupOfTile HopperLowering::listOf(Emitter &e, const TileSpace &space,
   if (!part)
     return {count, offset};
   auto ofPart = [&, count = count, offset = offset]() -> SmallVector<Value> {
-    // Parts end where steps do. Numbers stay narrow, so that no step has to
-    // reckon with wide ones.
-    Value ids = e.toI32(count), depth = e.i32(hopper.depth);
-    StreamKWork work;
-    work.count = part.getCount();
-    work.part = part.getSplit();
-    auto [begin, end] = stepsOfSplit(e, work, ceilDiv(ids, depth));
-    Value first = e.mul(begin, depth);
-    Value own = e.sub(e.min(ids, e.mul(end, depth)), first);
-    return {e.toIndex(own), e.add(offset, e.toIndex(first))};
+    // Numbers stay narrow, so that no step has to reckon with wide ones.
+    auto own = pitgpu::StepsOfSplitOp::create(
+        rewriter, loc, part.getSplit(), part.getCount(), e.toI32(count),
+        /*least=*/IntegerAttr(), /*by=*/hopper.depth);
+    return {e.toIndex(e.sub(own.getEnd(), own.getBegin())),
+            e.add(offset, e.toIndex(own.getBegin()))};
   };
   auto all = [count = count, offset = offset] {
     return SmallVector<Value>{count, offset};

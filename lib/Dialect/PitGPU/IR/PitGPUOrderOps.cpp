@@ -9,6 +9,17 @@ using namespace mlir::pit::pitgpu;
 /// Rows of a band, splits of a tile, and numbers of a list.
 static constexpr int64_t kMostBand = 65536, kMostSplits = 1024,
                          kMostNumbers = 8;
+/// Steps of a split and ids of a step; ids of a split of a list.
+static constexpr int64_t kMostSteps = 65536, kMostIds = 1048576;
+
+static bool isUpTo(int64_t number, int64_t most, int64_t least = 1) {
+  return number >= least && number <= most;
+}
+
+static TypeRange yielded(Region &region) {
+  auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
+  return yield ? TypeRange(yield.getValues().getTypes()) : TypeRange();
+}
 
 LogicalResult TileSpaceOp::verify() {
   int64_t rank = getExtents().size();
@@ -96,11 +107,38 @@ LogicalResult TileOfOp::verify() {
 
 LogicalResult ShareTilesOp::verify() {
   int64_t most = getMost();
-  if (most < 2 || most > kMostSplits)
+  if (!isUpTo(most, kMostSplits, 2))
     return violates(*this, "share_tiles 1")
            << "tiles have " << most << " splits at most; 2 to " << kMostSplits
            << " are right";
   return success();
+}
+
+LogicalResult ShareListsOp::verifyRegions() {
+  int64_t most = getMost(), enough = getEnough(), least = getLeast();
+  if (!isUpTo(most, kMostSplits, 2) || !isUpTo(enough, kMostSplits) ||
+      !isUpTo(least, kMostIds))
+    return violates(*this, "share_lists 1")
+           << most << " splits at most, enough " << enough << ", and " << least
+           << " ids at least; 2 to " << kMostSplits << ", 1 to " << kMostSplits
+           << " and 1 to " << kMostIds << " are right";
+  TypeRange counted = yielded(getCount());
+  if (getCount().getNumArguments() || counted.size() != 2 ||
+      !llvm::all_of(counted, [](Type type) { return type.isInteger(32); }))
+    return violates(*this, "share_lists 2")
+           << "the region takes " << getCount().getNumArguments()
+           << " values and gives " << counted.size()
+           << "; none, and two i32, are right";
+  return success();
+}
+
+LogicalResult StepsOfSplitOp::verify() {
+  int64_t least = getLeast().value_or(1), by = getBy();
+  if (isUpTo(least, kMostSteps) && isUpTo(by, kMostSteps))
+    return success();
+  return violates(*this, "steps_of_split 1")
+         << least << " steps at least, by " << by << " ids; 1 to " << kMostSteps
+         << " are right";
 }
 
 LogicalResult pitgpu::verifyInWarps(Operation *op, StringRef constraint) {
@@ -114,10 +152,6 @@ LogicalResult pitgpu::verifyInWarps(Operation *op, StringRef constraint) {
 
 LogicalResult ListTilesOp::verifyRegions() {
   auto isNumber = [](Type type) { return type.isInteger(32); };
-  auto yielded = [](Region &region) {
-    auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
-    return yield ? TypeRange(yield.getValues().getTypes()) : TypeRange();
-  };
   auto lists = getCount().getArgumentTypes(),
        tiles = getBody().getArgumentTypes();
   TypeRange numbers = yielded(getCount()), carried = yielded(getBody());

@@ -115,10 +115,51 @@ gpu.module @kernels {
     %c3 = arith.constant 3 : i32
     %c11 = arith.constant 11 : i32
     // CHECK: "test.steps"(%c0_i32, %c3_i32, %c3_i32, %c7_i32, %c7_i32, %c11_i32)
-    %first:2 = pit_gpu.steps_of_split %c0 of %c3 in %c11 : i32
-    %second:2 = pit_gpu.steps_of_split %c1 of %c3 in %c11 : i32
-    %last:2 = pit_gpu.steps_of_split %c2 of %c3 in %c11 : i32
+    %first:3 = pit_gpu.steps_of_split %c0 of %c3 in %c11 : i32
+    %second:3 = pit_gpu.steps_of_split %c1 of %c3 in %c11 : i32
+    %last:3 = pit_gpu.steps_of_split %c2 of %c3 in %c11 : i32
     "test.steps"(%first#0, %first#1, %second#0, %second#1, %last#0, %last#1) : (i32, i32, i32, i32, i32, i32) -> ()
+    // Five steps each are enough for two parts; and 41 ids, four in a step, for three.
+    // CHECK: "test.steps"(%c5_i32, %c11_i32, %c2_i32)
+    // CHECK: "test.steps"(%c28_i32, %c41_i32, %c3_i32)
+    %few:3 = pit_gpu.steps_of_split %c1 of %c3 in %c11 least 5 : i32
+    "test.steps"(%few#0, %few#1, %few#2) : (i32, i32, i32) -> ()
+    %c41 = arith.constant 41 : i32
+    %ids:3 = pit_gpu.steps_of_split %c2 of %c3 in %c41 by 4 : i32
+    "test.steps"(%ids#0, %ids#1, %ids#2) : (i32, i32, i32) -> ()
+    gpu.return
+  }
+
+  // Lists of 1000 ids on average are long enough for three parts of 300. With 7 workers, the numbers
+  // of two tiles are 6; of 21 workers each third has one. Four tiles of 7 workers are enough.
+  // CHECK-LABEL: gpu.func @share_lists
+  gpu.func @share_lists() kernel {
+    %c2 = arith.constant 2 : i32
+    %c4 = arith.constant 4 : i32
+    %c6 = arith.constant 6 : i32
+    %c7 = arith.constant 7 : i32
+    %c21 = arith.constant 21 : i32
+    %ids = arith.constant 2000 : i32
+    // CHECK: "test.share"(%c0_i32, %c3_i32, %c6_i32, %c6_i32)
+    // CHECK: "test.share"(%c0_i32, %c3_i32, %c2_i32, %c6_i32)
+    // CHECK: "test.share"(%c0_i32, %c3_i32, %c6_i32, %c6_i32)
+    // CHECK: "test.share"(%c4_i32, %c1_i32, %c6_i32, %c4_i32)
+    %a:4 = pit_gpu.share_lists %c2 among %c7 worker %c6 enough 2 least 300 most 8 {
+      pit_gpu.yield %ids, %c2 : i32, i32
+    }
+    "test.share"(%a#0, %a#1, %a#2, %a#3) : (i32, i32, i32, i32) -> ()
+    %b:4 = pit_gpu.share_lists %c2 among %c21 worker %c6 enough 2 least 300 most 8 {
+      pit_gpu.yield %ids, %c2 : i32, i32
+    }
+    "test.share"(%b#0, %b#1, %b#2, %b#3) : (i32, i32, i32, i32) -> ()
+    %c:4 = pit_gpu.share_lists %c2 among %c21 worker %c7 enough 2 least 300 most 8 {
+      pit_gpu.yield %ids, %c2 : i32, i32
+    }
+    "test.share"(%c#0, %c#1, %c#2, %c#3) : (i32, i32, i32, i32) -> ()
+    %d:4 = pit_gpu.share_lists %c4 among %c7 worker %c6 enough 2 least 300 most 8 {
+      pit_gpu.yield %ids, %c2 : i32, i32
+    }
+    "test.share"(%d#0, %d#1, %d#2, %d#3) : (i32, i32, i32, i32) -> ()
     gpu.return
   }
 

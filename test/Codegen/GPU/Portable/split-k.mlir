@@ -20,7 +20,7 @@
 // CHECK-SAME: grid = steps, splits = 4, partial_bytes = 4096
 // CHECK: %[[PART:.*]] = arith.index_cast %block_id_y : index to i32
 // CHECK: %[[LAUNCHED:.*]] = arith.index_cast %grid_dim_y : index to i32
-// CHECK: %[[PARTS:.*]] = arith.minsi %[[LAUNCHED]], %c4_i32
+// CHECK: %{{.*}}, %{{.*}}, %[[PARTS:.*]] = pit_gpu.steps_of_split %[[PART]] of %[[LAUNCHED]] in %c32_i32{{.*}} least 8 : i32
 // CHECK: %[[HAS:.*]] = arith.cmpi slt, %[[PART]], %[[PARTS]]
 // CHECK: scf.if %[[HAS]] {
 // Sums are written, and a block counted.
@@ -120,8 +120,7 @@ module @pit_kernels attributes {pit.kernels} {
 // CHECK-NOT: gpu.block_id y
 // CHECK-LABEL: gpu.func @unknown(
 // CHECK-SAME: grid = steps, splits = 32,
-// CHECK: %[[STEPS:.*]] = arith.divui %{{.*}}, %c8_i32
-// CHECK: arith.maxsi %[[STEPS]], %c1_i32
+// CHECK: pit_gpu.steps_of_split %{{.*}} of %{{.*}} in %{{[0-9]+}} least 8 : i32
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>

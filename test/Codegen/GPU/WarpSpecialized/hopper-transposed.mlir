@@ -2,6 +2,7 @@
 // wgmma, and what the steps' ids select comes ahead through shared memory.
 
 // RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a --convert-pit-gpu-to-nvvm | FileCheck %s
+// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s --check-prefix=LISTS
 // RUN: pit-test-hopper-plan %s | FileCheck %s --check-prefix=PLAN
 
 #mk = affine_map<(m, n, k) -> (m, k)>
@@ -19,6 +20,21 @@ module @pit_kernels attributes {pit.kernels} {
   // PLAN-NEXT: in lines of 64 bytes
   // PLAN-NEXT: consumers: 4 wgmmas of 64 x 32, split along m
   // PLAN-NEXT: registers: 88, 208; arrivals: 256
+  // If tiles are few, blocks share lists: each has a part of one, and adds up pieces of a tile.
+  // LISTS-LABEL: gpu.func @columns_hopper(
+  // LISTS: role "producers"
+  // LISTS: %[[TILES:.*]] = pit_gpu.count_tiles
+  // LISTS: %[[WHOLE:.*]], %[[SPLITS:.*]], %[[FIRST:.*]], %[[NUMBERS:.*]] = pit_gpu.share_lists %[[TILES]] among %{{.*}} worker %{{.*}} enough 4 least 384 most 132 {
+  // LISTS: pit_gpu.yield %{{.*}}, %{{.*}} : i32, i32
+  // LISTS: arith.cmpi slt, %[[FIRST]], %[[NUMBERS]]
+  // LISTS: %{{.*}}, %[[SPLIT:.*]], %[[COUNT:.*]], %{{.*}} = pit_gpu.split_of %[[FIRST]] whole %[[WHOLE]] splits %[[SPLITS]] usually whole
+  // LISTS: %[[BEGIN:.*]], %[[END:.*]], %{{.*}} = pit_gpu.steps_of_split %[[SPLIT]] of %[[COUNT]] in %{{.*}} by 32 : i32
+  // LISTS: arith.subi %[[END]], %[[BEGIN]]
+  // LISTS: role "consumers"
+  // LISTS-COUNT-4: pit_gpu.store_partials {{.*}} of 64 thread %{{.*}} of 256 vector 4
+  // LISTS: pit_gpu.await_splits
+  // LISTS: pit_gpu.add_partials {{.*}} of 64 thread %{{.*}} of 256 vector 4 once 2 x 16
+  // LISTS-LABEL: gpu.func @columns(
   // CHECK-LABEL: gpu.func @columns_hopper(
   // The producers: a group is known two tiles ahead.
   // CHECK: nvvm.setmaxregister decrease 88

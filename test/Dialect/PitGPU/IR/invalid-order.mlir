@@ -225,3 +225,31 @@ func.func @one_part(%n: i32) {
   %w, %p, %t = pit_gpu.share_tiles %n among %n most 1
   return
 }
+
+// -----
+
+func.func @one_part_of_lists(%n: i32) {
+  // expected-error @below {{[share_lists 1] 1 splits at most, enough 2, and 512 ids at least; 2 to 1024, 1 to 1024 and 1 to 1048576 are right}}
+  %s:4 = pit_gpu.share_lists %n among %n worker %n enough 2 least 512 most 1 {
+    pit_gpu.yield %n, %n : i32, i32
+  }
+  return
+}
+
+// -----
+
+func.func @no_lists(%n: i32) {
+  // expected-error @below {{[share_lists 2] the region takes 0 values and gives 1; none, and two i32, are right}}
+  %s:4 = pit_gpu.share_lists %n among %n worker %n enough 2 least 512 most 2 {
+    pit_gpu.yield %n : i32
+  }
+  return
+}
+
+// -----
+
+func.func @no_steps(%n: i32) {
+  // expected-error @below {{[steps_of_split 1] 1 steps at least, by 0 ids; 1 to 65536 are right}}
+  %s:3 = pit_gpu.steps_of_split %n of %n in %n by 0 : i32
+  return
+}

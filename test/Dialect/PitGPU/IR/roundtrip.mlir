@@ -317,7 +317,14 @@ func.func @order_of_tiles(%n: i32, %m: index) {
   // CHECK: pit_gpu.split_of %{{.*}} whole %{{.*}} splits %{{.*}} usually whole
   %usually:4 = pit_gpu.split_of %n whole %whole splits %parts usually whole
   // CHECK: pit_gpu.steps_of_split %{{.*}} of %{{.*}} in %{{.*}} : index
-  %steps:2 = pit_gpu.steps_of_split %m of %m in %m : index
+  %steps:3 = pit_gpu.steps_of_split %m of %m in %m : index
+  // CHECK: pit_gpu.steps_of_split %{{.*}} of %{{.*}} in %{{.*}} least 8 by 64 : i32
+  %part:3 = pit_gpu.steps_of_split %n of %n in %n least 8 by 64 : i32
+  // CHECK: pit_gpu.share_lists %{{.*}} among %{{.*}} worker %{{.*}} enough 2 least 512 most 16 {
+  // CHECK-NEXT: pit_gpu.yield %{{.*}}, %{{.*}} : i32, i32
+  %shared:4 = pit_gpu.share_lists %n among %n worker %n enough 2 least 512 most 16 {
+    pit_gpu.yield %n, %total : i32, i32
+  }
   pit_gpu.roles {
     role "all" warps 4 registers 24 {
       // CHECK: %{{.*}}, %{{.*}} = pit_gpu.list_tiles %{{.*}} first %{{.*}} step %{{.*}} carry %{{.*}} : i32 count {

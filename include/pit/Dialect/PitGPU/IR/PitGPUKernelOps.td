@@ -399,8 +399,8 @@ def PitGPU_HandOverOp : PitGPU_Op<"hand_over", [
 
 def PitGPU_YieldOp : PitGPU_Op<"yield", [
     Pure, Terminator, ReturnLike,
-    ParentOneOf<["TilesOp", "ListTilesOp", "HandOverOp", "LeaderOp", "MapOp",
-                 "ReduceRowsOp", "AddPartialsOp"]>]> {
+    ParentOneOf<["TilesOp", "ListTilesOp", "ShareListsOp", "HandOverOp", "LeaderOp",
+                 "MapOp", "ReduceRowsOp", "AddPartialsOp"]>]> {
   let summary = "ends a region, and gives its values";
   let description = [{
     Example: `pit_gpu.yield %x : f32`

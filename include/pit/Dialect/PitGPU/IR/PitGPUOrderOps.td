@@ -149,6 +149,48 @@ def PitGPU_ShareTilesOp : PitGPU_Op<"share_tiles", [Pure]> {
   let hasVerifier = 1;
 }
 
+def PitGPU_ShareListsOp : PitGPU_Op<"share_lists", [RecursiveMemoryEffects]> {
+  let summary = "has blocks share the tiles of lists, if these are long";
+  let description = [{
+    The steps of a tile are those of a list, as of the ids of a group of an index. If
+    `enough` times as many tiles as there are would still not be more than the `workers`
+    (blocks or clusters), tiles are divided in k-splits by the mean list: so that a split
+    has `least` ids or more, and a tile `most` splits or fewer, for which there are workers.
+
+    The region gives how many ids all lists have, and how many lists there are. It runs
+    only if tiles are few: so the blocks of other kernels do not wait for the numbers.
+
+    Gives how many tiles are whole, all or none, how many splits each of the others has,
+    the number that `worker` has first, and how many numbers whole tiles and splits have
+    together. If most workers would have no number, those that have one lie as far apart
+    as they can, since neighbours share a way to memory; the others have that behind all.
+
+    Example:
+
+    ```mlir
+    %whole, %splits, %first, %numbers = pit_gpu.share_lists %tiles among %workers
+        worker %worker enough 2 least 512 most 16 {
+      pit_gpu.yield %ids, %lists : i32, i32
+    }
+    ```
+
+    Constraints:
+
+    - [share_lists 1] there are 2 to 1024 splits at most, `enough` is 1 to 1024, and a split
+      has 1 to 1048576 ids at least;
+    - [share_lists 2] the region takes nothing, and gives two i32.
+  }];
+  let arguments = (ins I32:$tiles, I32:$workers, I32:$worker, I64Attr:$enough,
+                       I64Attr:$least, I64Attr:$most);
+  let results = (outs I32:$whole, I32:$splits, I32:$first, I32:$numbers);
+  let regions = (region SizedRegion<1>:$count);
+  let assemblyFormat = [{
+    $tiles `among` $workers `worker` $worker `enough` $enough `least` $least
+    `most` $most $count attr-dict
+  }];
+  let hasRegionVerifier = 1;
+}
+
 def PitGPU_SplitOfOp : PitGPU_Op<"split_of", [Pure]> {
   let summary = "which tile, or which split of one, has a number";
   let description = [{
@@ -170,22 +212,39 @@ def PitGPU_SplitOfOp : PitGPU_Op<"split_of", [Pure]> {
 }
 
 def PitGPU_StepsOfSplitOp : PitGPU_Op<"steps_of_split", [
-    Pure, AllTypesMatch<["split", "splits", "steps", "begin", "end"]>]> {
+    Pure, AllTypesMatch<["split", "splits", "steps", "begin", "end", "count"]>]> {
   let summary = "the steps of a split of a tile";
   let description = [{
     A tile's `steps` are divided among so many splits, which differ by one step at most
-    (split-K, stream-K). Gives the first step of a split, and that behind its last one.
+    (split-K, stream-K). Gives the first step of a split, and that behind its last one,
+    and how many splits there are. With a `least` number of steps a tile of few has fewer,
+    of so many steps or more each, but one at least; then a split that the tile does not
+    have has no meaning.
 
-    Example:
+    `by n`: what is divided are the ids of a list, of which a step takes n, and the last
+    one what is left. The numbers are those of ids then.
+
+    Example: a block's steps, and a part of a list.
 
     ```mlir
-    %begin, %end = pit_gpu.steps_of_split %split of %splits in %steps : i32
+    %begin, %end, %count = pit_gpu.steps_of_split %split of %splits in %steps least 8 : i32
+    %first, %behind, %all = pit_gpu.steps_of_split %split of %splits in %ids by 64 : i32
     ```
+
+    Constraints:
+
+    - [steps_of_split 1] a split has 1 to 65536 steps at least, and a step 1 to 65536 ids.
   }];
   let arguments = (ins PitGPU_Number:$split, PitGPU_Number:$splits,
-                       PitGPU_Number:$steps);
-  let results = (outs PitGPU_Number:$begin, PitGPU_Number:$end);
-  let assemblyFormat = "$split `of` $splits `in` $steps attr-dict `:` type($steps)";
+                       PitGPU_Number:$steps, OptionalAttr<I64Attr>:$least,
+                       DefaultValuedAttr<I64Attr, "1">:$by);
+  let results = (outs PitGPU_Number:$begin, PitGPU_Number:$end,
+                      PitGPU_Number:$count);
+  let assemblyFormat = [{
+    $split `of` $splits `in` $steps (`least` $least^)? (`by` $by^)? attr-dict
+    `:` type($steps)
+  }];
+  let hasVerifier = 1;
 }
 
 def PitGPU_ListTilesOp : PitGPU_Op<"list_tiles", [RecursiveMemoryEffects]> {
