@@ -33,13 +33,13 @@
 // CHECK: role "workers" warps 8 registers 240
 // CHECK: scf.for
 // CHECK: scf.for
-// CHECK: scf.if {{.*}} -> (f32, f32, f32
+// CHECK: scf.if {{.*}} -> (!pit_gpu.fragment<64x128xf32>, !pit_gpu.fragment<64x128xf32>, !pit_gpu.fragment<1x64xf32, spread>, !pit_gpu.fragment<1x64xf32, spread>)
 // CHECK-NOT: arith.cmpi
 // CHECK: %[[S:.*]] = pit_gpu.mma {{.*}} : !pit_gpu.tile
 // CHECK: %[[P:.*]] = pit_gpu.mma {{.*}} : !pit_gpu.tile
 // CHECK: pit_gpu.mma_wait pending 1 of %[[S]]
 // CHECK-NOT: arith.cmpi
-// CHECK: nvvm.shfl
+// CHECK: pit_gpu.map({{.*}}!pit_gpu.fragment<64x64xf32>, !pit_gpu.fragment<1x64xf32, spread>
 // CHECK: math.exp2
 // CHECK-NOT: pit_gpu.mma_wait
 // CHECK: %[[V:.*]] = pit_gpu.mma {{.*}} : !pit_gpu.fragment<64x64xf16>

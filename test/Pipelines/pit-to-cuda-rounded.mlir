@@ -23,7 +23,7 @@
 // CHECK-DAG: pit_gpu.tensor_map %{{.*}} -> <1x1x128x128xf8E4M3FN, swizzle = 128>
 // CHECK-DAG: pit_gpu.tensor_map %{{.*}} -> <1x1x128x128xf8E4M3FN, swizzle = 128>
 // CHECK: pit_gpu.mma %{{.*}} : !pit_gpu.tile<64x128xf8E4M3FN, {{.*}}>, <128x128xf8E4M3FN, swizzle = 128>, <64x128xf32>
-// CHECK-NOT: nvvm.shfl.sync idx
+// CHECK-NOT: spread
 // CHECK-DAG: nvvm.convert.f32x2.to.f8x2
 // CHECK-DAG: pit_gpu.mma %{{.*}} : !pit_gpu.fragment<64x128xf8E4M3FN>, <128x128xf8E4M3FN, swizzle = 128>, <64x128xf32>
 

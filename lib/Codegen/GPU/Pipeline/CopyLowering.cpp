@@ -2,6 +2,8 @@
 
 #include "PipelineLowering.h"
 
+#include "Codegen/GPU/Common/Fragments.h"
+
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
@@ -298,7 +300,7 @@ static Lowered lowerStore(Emitter &e, StoreOp op, Operands<StoreOp> in) {
   FragmentType fragment = op.getFragment().getType();
   const ThreadInRole &self = in.self(op);
   Matrix dest(e, op.getDest());
-  SmallVector<Value> values = elementsOf(e, fragment, in.getFragment());
+  SmallVector<Value> values = cuda::elementsOf(e, fragment, in.getFragment());
   bool isPair = fragment.getCols() > 1;
   // Every lane of a row has the element of a fragment of one column.
   int64_t cols = isPair ? fragment.getCols() / 8 : 1;

@@ -2,6 +2,8 @@
 
 #include "PipelineLowering.h"
 
+#include "Codegen/GPU/Common/Fragments.h"
+
 #include "Codegen/Common/Index.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -11,7 +13,9 @@
 using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
+using cuda::elementsOf;
 using cuda::Emitter;
+using cuda::valuesOf;
 
 //===----------------------------------------------------------------------===//
 // Memory

@@ -2,133 +2,207 @@
 
 #include "PipelineLowering.h"
 
+#include "Codegen/GPU/Common/Fragments.h"
+#include "Codegen/GPU/Common/LinalgLowering.h"
+#include "Codegen/GPU/Common/PlaceCompares.h"
+
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
+using cuda::elementsOf;
 using cuda::Emitter;
+using cuda::valuesOf;
 
 Value pitgpu::rowOf(Emitter &e, FragmentType type, const ThreadInRole &self,
                     int64_t part, int64_t half) {
   int64_t warpRows = type.getWarpRows(), perWarp = warpRows / 16;
-  Value row = e.add(e.mul(e.rem(self.warp, 4), warpRows), e.div(self.lane, 4));
+  Value row = e.div(self.lane, 4);
+  if (type.getRows() != warpRows)
+    row = e.add(e.mul(e.rem(self.warp, 4), warpRows), row);
   return e.add(row, 4 * warpRows * (part / perWarp) + 16 * (part % perWarp) +
                         8 * half);
 }
 
-/// Have two neighbours a register?
-static bool isPacked(FragmentType type) {
-  return type.getElementType().getIntOrFloatBitWidth() == 16;
-}
-
 void pitgpu::addFragmentType(TypeConverter &converter) {
   converter.addConversion([](FragmentType type, SmallVectorImpl<Type> &types) {
-    int64_t count = type.getParts() * type.getElementsPerPart();
-    if (type.getElementType().getIntOrFloatBitWidth() == 8)
-      types.append(count / 4, IntegerType::get(type.getContext(), 32));
-    else if (isPacked(type))
-      types.append(count / 2, VectorType::get(2, type.getElementType()));
-    else
-      types.append(count, type.getElementType());
+    llvm::append_range(types, cuda::valueTypes(type));
     return success();
   });
 }
 
-SmallVector<Value> pitgpu::elementsOf(Emitter &e, FragmentType type,
-                                      ValueRange values) {
-  if (!isPacked(type))
-    return llvm::to_vector(values);
-  SmallVector<Value> elements;
-  for (Value pair : values)
-    for (int64_t i = 0; i < 2; ++i)
-      elements.push_back(e.extract(pair, i));
-  return elements;
-}
-
-SmallVector<Value> pitgpu::valuesOf(Emitter &e, FragmentType type,
-                                    ArrayRef<Value> elements) {
-  if (!isPacked(type))
-    return llvm::to_vector(elements);
-  SmallVector<Value> values;
-  for (size_t i = 0; i < elements.size(); i += 2)
-    values.push_back(e.pair(elements[i], elements[i + 1]));
-  return values;
-}
-
 static Lowered lowerSplat(Emitter &e, SplatOp op, Operands<SplatOp>) {
   FragmentType type = op.getType();
-  SmallVector<Value> elements(type.getParts() * type.getElementsPerPart(),
-                              op.getValue());
+  SmallVector<Value> elements(type.getElements(), op.getValue());
   return {valuesOf(e, type, elements)};
 }
 
+namespace {
+
+/// The places of a thread's elements: rows (i32), and columns, which are so
+/// many behind the first one.
+struct ElementPlaces {
+  ElementPlaces(Emitter &e, MapOp op, const ThreadInRole &self)
+      : type(op.getType()) {
+    firstCol = !type.hasCols()    ? e.i32(0)
+               : type.getSpread() ? e.mul(self.lane, 2)
+                                  : e.mul(e.rem(self.lane, 4), 2);
+    for (int64_t i = 0; i < type.getThreadRows(); ++i) {
+      Value row =
+          type.hasRows() ? rowOf(e, type, self, i / 2, i % 2) : e.i32(0);
+      rows.push_back(op.getFirstRow() ? e.add(row, op.getFirstRow()) : row);
+    }
+  }
+  int64_t colBehind(int64_t j) const {
+    return j / 2 * (type.getSpread() ? FragmentType::kSpread : 8) + j % 2;
+  }
+
+  FragmentType type;
+  SmallVector<Value> rows;
+  Value firstCol;
+};
+
+/// Comparisons of places in a map's region. What is left of the limit for each
+/// of the thread's rows, from its first column on, is compared with numbers
+/// that are known: each of them in a register would be too many.
+class RegionCompares {
+public:
+  RegionCompares(Emitter &e, MapOp op, const ElementPlaces &places) {
+    Block &body = op.getBody().front();
+    auto placeOf = [&](Value value) -> std::optional<cuda::Place> {
+      auto cast = value.getDefiningOp<arith::IndexCastOp>();
+      if (cast && cast.getIn() == body.getArgument(0))
+        return cuda::Place(1, 0);
+      if (cast && cast.getIn() == body.getArgument(1))
+        return cuda::Place(0, 1);
+      return std::nullopt;
+    };
+    auto same = [](Value value) { return value; };
+    for (auto compare : body.getOps<arith::CmpIOp>()) {
+      auto found = cuda::findPlaceCompare(compare, placeOf);
+      if (!found || (!found->rows && !found->cols))
+        continue;
+      Value limit = found->limit(e, same);
+      Value col = e.mul(places.firstCol, found->cols);
+      Compare &made = compares[compare];
+      made.cols = found->cols;
+      for (Value row : places.rows)
+        made.left.push_back(e.sub(limit, e.add(e.mul(row, found->rows), col)));
+    }
+  }
+
+  bool contains(Operation *op) const { return compares.count(op); }
+  /// Has them give what they give for row i and a column.
+  void map(Emitter &e, IRMapping &values, int64_t i, int64_t colBehind) const {
+    for (const auto &[op, compare] : compares)
+      values.map(op->getResult(0),
+                 e.compare(cast<arith::CmpIOp>(op).getPredicate(),
+                           e.i32(compare.cols * colBehind), compare.left[i]));
+  }
+
+private:
+  struct Compare {
+    int64_t cols = 0;
+    SmallVector<Value> left; ///< by row
+  };
+  llvm::MapVector<Operation *, Compare> compares;
+};
+
+/// An input of a map.
+struct MapInput {
+  FragmentType type;
+  SmallVector<Value> elements;
+  SmallVector<Value> gathered; ///< columns of other lanes
+};
+
+} // namespace
+
+/// A column of what is spread: the same place in the four lanes that have its
+/// eight columns.
+static Value gatherColumn(Emitter &e, MapInput &input, int64_t j) {
+  constexpr int64_t quads = FragmentType::kSpread / 8, inQuad = 3 << 8 | 31;
+  Value &known = input.gathered[j];
+  if (known)
+    return known;
+  int64_t eight = j / 2;
+  Value from = input.elements[eight / quads * 2 + j % 2];
+  Type type = from.getType(), i32 = e.b.getI32Type();
+  Type bits = e.b.getIntegerType(type.getIntOrFloatBitWidth());
+  if (type != bits)
+    from = e.bitcast(bits, from);
+  if (bits != i32)
+    from = arith::ExtUIOp::create(e.b, e.loc, i32, from);
+  Value found = NVVM::ShflOp::create(e.b, e.loc, i32, e.i32(-1), from,
+                                     e.i32(eight % quads * 4), e.i32(inQuad),
+                                     NVVM::ShflKind::idx, UnitAttr());
+  if (bits != i32)
+    found = arith::TruncIOp::create(e.b, e.loc, bits, found);
+  return known = type == bits ? found : e.bitcast(type, found);
+}
+
+/// Row by row; columns of other lanes are for all rows, one after another.
 static Lowered lowerMap(Emitter &e, MapOp op, Operands<MapOp> in) {
   FragmentType type = op.getType();
-  const ThreadInRole &self = in.self(op);
-  bool isColumn = type.getCols() == 1;
-  Value firstCol = isColumn ? e.i32(0) : e.mul(e.rem(self.lane, 4), 2);
-  int64_t perPart = type.getElementsPerPart();
-  SmallVector<SmallVector<Value>> inputs;
-  for (auto [input, values] : llvm::zip(op.getInputs(), in.getInputs()))
-    inputs.push_back(
-        elementsOf(e, cast<FragmentType>(input.getType()), values));
-  SmallVector<Value> result;
-  for (int64_t i = 0, n = type.getParts() * perPart; i < n; ++i) {
-    // In each eight columns two neighbours of one row, then of the other.
-    int64_t part = i / perPart, inPart = i % perPart;
-    int64_t half = isColumn ? inPart : inPart / 2 % 2;
-    int64_t col = isColumn ? 0 : inPart / 4 * 8 + inPart % 2;
-    SmallVector<Value> arguments = {rowOf(e, type, self, part, half),
-                                    e.add(firstCol, col)};
-    for (auto [input, elements] : llvm::zip(op.getInputs(), inputs)) {
-      bool isOne = cast<FragmentType>(input.getType()).getCols() == 1;
-      arguments.push_back(elements[isOne ? 2 * part + half : i]);
-    }
-    result.push_back(e.clone(op.getBody().front(), arguments).front());
+  ElementPlaces places(e, op, in.self(op));
+  RegionCompares compares(e, op, places);
+  bool byColumns = false;
+  SmallVector<MapInput> inputs;
+  for (auto [value, values] : llvm::zip(op.getInputs(), in.getInputs())) {
+    auto input = cast<FragmentType>(value.getType());
+    inputs.push_back({input, elementsOf(e, input, values),
+                      SmallVector<Value>(type.getThreadCols())});
+    byColumns |= input.getSpread() && !type.getSpread();
+  }
+  Block &body = op.getBody().front();
+  int64_t rows = type.getThreadRows(), cols = type.getThreadCols();
+  SmallVector<Value> result(type.getElements());
+  for (int64_t n = 0; n < rows * cols; ++n) {
+    int64_t i = byColumns ? n % rows : n / cols;
+    int64_t j = byColumns ? n / rows : n % cols;
+    int64_t behind = places.colBehind(j);
+    SmallVector<Value> arguments = {places.rows[i],
+                                    e.add(places.firstCol, behind)};
+    for (MapInput &input : inputs)
+      arguments.push_back(input.type.getSpread() && !type.getSpread()
+                              ? gatherColumn(e, input, j)
+                              : input.elements[input.type.getNumberOf(i, j)]);
+    IRMapping values;
+    values.map(body.getArguments(), arguments);
+    compares.map(e, values, i, behind);
+    for (Operation &scalar : body.without_terminator())
+      if (!compares.contains(&scalar))
+        e.b.clone(scalar, values);
+    result[type.getNumberOf(i, j)] =
+        values.lookupOrDefault(body.getTerminator()->getOperand(0));
   }
   return {valuesOf(e, type, result)};
 }
 
-/// The value of the lane at that distance.
-static Value exchange(Emitter &e, Value value, int64_t distance) {
-  Type type = value.getType(), i32 = e.b.getI32Type();
-  Type bits = e.b.getIntegerType(type.getIntOrFloatBitWidth());
-  Value word = arith::BitcastOp::create(e.b, e.loc, bits, value);
-  if (bits != i32)
-    word = arith::ExtUIOp::create(e.b, e.loc, i32, word);
-  word = NVVM::ShflOp::create(e.b, e.loc, i32, e.i32(-1), word, e.i32(distance),
-                              e.i32(31), NVVM::ShflKind::bfly, UnitAttr());
-  if (bits != i32)
-    word = arith::TruncIOp::create(e.b, e.loc, bits, word);
-  return arith::BitcastOp::create(e.b, e.loc, type, word);
-}
-
-/// Each thread combines what it has of a row, then the four lanes of the row
-/// exchange that.
+/// Each thread combines what it has of a row, in two chains: one waits for its
+/// last op less often than that takes. Then the four lanes of the row exchange
+/// that.
 static Lowered lowerReduceRows(Emitter &e, ReduceRowsOp op,
                                Operands<ReduceRowsOp> in) {
   FragmentType type = op.getInput().getType();
-  if (type.getCols() == 1) {
+  if (!type.hasCols())
     return {llvm::to_vector(in.getInput())};
-  }
-  int64_t perPart = type.getElementsPerPart();
   SmallVector<Value> elements = elementsOf(e, type, in.getInput());
+  auto combine = [&](Value x, Value y) {
+    return e.clone(op.getBody().front(), {x, y}).front();
+  };
   SmallVector<Value> result;
-  for (int64_t part = 0; part < type.getParts(); ++part)
-    for (int64_t half = 0; half < 2; ++half) {
-      Value all;
-      for (int64_t i = 0; i < perPart; ++i) {
-        if (i / 2 % 2 != half)
-          continue;
-        Value next = elements[part * perPart + i];
-        all = all ? e.clone(op.getBody().front(), {all, next}).front() : next;
-      }
-      for (int64_t distance : {1, 2})
-        all = e.clone(op.getBody().front(), {all, exchange(e, all, distance)})
-                  .front();
-      result.push_back(all);
+  for (int64_t i = 0; i < type.getThreadRows(); ++i) {
+    Value chains[2];
+    for (int64_t j = 0; j < type.getThreadCols(); ++j) {
+      Value &chain = chains[j % 2], next = elements[type.getNumberOf(i, j)];
+      chain = chain ? combine(chain, next) : next;
     }
+    Value all = combine(chains[0], chains[1]);
+    for (int64_t apart : {1, 2})
+      all = combine(all, cuda::shuffleLanes(e.b, e.loc, all, apart));
+    result.push_back(all);
+  }
   return {valuesOf(e, op.getType(), result)};
 }
 
@@ -222,7 +296,7 @@ static Lowered lowerLocalStore(Emitter &e, LocalStoreOp op,
   for (int64_t part = 0; part < type.getParts(); ++part) {
     size_t count = in.getFragment().size() / type.getParts();
     ValueRange values = in.getFragment().slice(part * count, count);
-    if (isPacked(type))
+    if (type.getElementType().getIntOrFloatBitWidth() == 16)
       storeMatrices(e, op, in.self(op), in.getTile().front(), values, part);
     else
       storePairs(e, op, in.self(op), in.getTile().front(), values, part);

@@ -200,14 +200,8 @@ private:
   Value first;
 };
 
-/// The elements of a fragment that a thread has, and back.
-SmallVector<Value> elementsOf(cuda::Emitter &e, FragmentType type,
-                              ValueRange values);
-SmallVector<Value> valuesOf(cuda::Emitter &e, FragmentType type,
-                            ArrayRef<Value> elements);
-
 /// The row of a fragment in which this thread has elements: in part `part` of
-/// 64 rows, one of the first eight of its warp's or, with `half`, of the last
+/// the warp's rows, of 16, one of the first eight or, with `half`, of the last
 /// (i32).
 Value rowOf(cuda::Emitter &e, FragmentType type, const ThreadInRole &self,
             int64_t part, int64_t half);

@@ -208,12 +208,8 @@ static void lowerRole(RewriterBase &rewriter, RolesOp roles, const Role &role,
   moveOps(rewriter, &body.front(), terminator, /*hasTerminator=*/false);
 }
 
-/// One branch within the other: the first warps have the first role.
-static void lower(RewriterBase &rewriter, RolesOp roles,
-                  PipelineContext &context) {
-  Location loc = roles.getLoc();
-  rewriter.setInsertionPoint(roles);
-  Emitter e(rewriter, loc);
+/// The numbers of a thread in the block.
+static ThreadInRole numbersInBlock(Emitter &e) {
   ThreadInRole self;
   self.thread = e.threadId();
   self.lane = e.rem(self.thread, 32);
@@ -221,6 +217,16 @@ static void lower(RewriterBase &rewriter, RolesOp roles,
   // knows it.
   self.warp = e.fromLane(e.div(self.thread, 32), e.i32(0));
   self.warpgroup = e.div(self.warp, 4);
+  return self;
+}
+
+/// One branch within the other: the first warps have the first role.
+static void lower(RewriterBase &rewriter, RolesOp roles,
+                  PipelineContext &context) {
+  Location loc = roles.getLoc();
+  rewriter.setInsertionPoint(roles);
+  Emitter e(rewriter, loc);
+  ThreadInRole self = numbersInBlock(e);
   int64_t first = 0;
   // The numbers follow from the roles' ops, which are lowered below.
   SmallVector<RolesOp::Barriers> barriers = roles.getBarriers().first;
@@ -265,6 +271,18 @@ LogicalResult pitgpu::lowerRoles(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
         rewriter.getDenseI32ArrayAttr({threads, 1, 1}));
     lower(rewriter, op, context);
   }
+  // Without roles the block's threads compute elements.
+  std::optional<ThreadInRole> self;
+  kernel.walk([&](MapOp map) {
+    if (context.threads.count(map))
+      return;
+    if (!self) {
+      rewriter.setInsertionPointToStart(&kernel.getBody().front());
+      Emitter e(rewriter, kernel.getLoc());
+      self = numbersInBlock(e);
+    }
+    context.threads[map] = *self;
+  });
   return success();
 }
 

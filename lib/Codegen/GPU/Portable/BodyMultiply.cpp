@@ -27,15 +27,16 @@ struct SharedFactor {
 
 class BodyMultiplier {
 public:
-  BodyMultiplier(const BodyStep &step, ContractOp op, RegisterTile sums,
-                 RegisterTile *lhs)
-      : step(step), self(step.self), e(self.e), op(op), sums(std::move(sums)),
-        lhs(lhs), b(findFactor(1)) {
-    if (!lhs)
+  BodyMultiplier(const BodyStep &step, ContractOp op, Value sums, Value lhs)
+      : step(step), self(step.self), e(self.e), op(op), sums(e, sums),
+        b(findFactor(1)) {
+    if (lhs)
+      this->lhs.emplace(e, lhs);
+    else
       a = findFactor(0);
   }
 
-  RegisterTile multiply() {
+  Value multiply() {
     ContractionDims dims = *findContractionDims(op);
     for (int64_t k = 0; k < op.getTile()[dims.k] / kDepth; ++k) {
       SmallVector<Value> as = lhs ? factorInRegisters(k)
@@ -50,7 +51,7 @@ public:
                      ArrayRef<Value>(bs).slice(2 * half, 2));
       }
     }
-    return sums;
+    return sums.toFragment(e);
   }
 
 private:
@@ -61,11 +62,13 @@ private:
     return {operand, step.addressOf(staged)};
   }
 
+  size_t rowsOfThread() const { return sums.type.getThreadRows(); }
+
   /// The fragments of products `k` of all of a warp's rows, of the factor in
   /// registers.
   SmallVector<Value> factorInRegisters(int64_t k) {
     SmallVector<Value> fragments;
-    for (size_t i = 0; i < lhs->rows; i += 2)
+    for (size_t i = 0; i < rowsOfThread(); i += 2)
       for (size_t half = 0; half < 4; half += 2)
         for (size_t row : {i, i + 1}) {
           Value pair = e.pair(lhs->at(row, 4 * k + half),
@@ -88,7 +91,7 @@ private:
   /// lane's columns of sums.
   void addColumns(size_t j, ArrayRef<Value> left, ArrayRef<Value> right) {
     SmallVector<Value> before;
-    for (size_t i = 0; i < sums.rows; ++i)
+    for (size_t i = 0; i < rowsOfThread(); ++i)
       before.append({sums.at(i, j), sums.at(i, j + 1)});
     auto after = pitgpu::MmaSyncOp::create(e.b, e.loc, left, right, before,
                                            b.operand.element);
@@ -100,14 +103,14 @@ private:
   const PortableThread &self;
   Emitter &e;
   ContractOp op;
-  RegisterTile sums;
-  RegisterTile *lhs;
+  ThreadElements sums;
+  std::optional<ThreadElements> lhs;
   SharedFactor b, a; ///< the latter, if it lies in shared memory
 };
 
 } // namespace
 
-RegisterTile cuda::multiplyInBody(const BodyStep &step, ContractOp op,
-                                  RegisterTile sums, RegisterTile *lhs) {
-  return BodyMultiplier(step, op, std::move(sums), lhs).multiply();
+Value cuda::multiplyInBody(const BodyStep &step, ContractOp op, Value sums,
+                           Value lhs) {
+  return BodyMultiplier(step, op, sums, lhs).multiply();
 }

@@ -32,69 +32,43 @@ pitgpu::AccumulatorType BodyProducts::sumsOf(ContractOp op) {
                                       Float32Type::get(op.getContext()));
 }
 
-/// Goes through a thread's elements in wgmma's order: of 8 columns two of a
-/// row, and two of the one 8 rows later.
-static void forElements(RegisterTile &tile, function_ref<void(Value &)> body) {
-  for (size_t j = 0; j < tile.cols; j += 2)
-    for (size_t i = 0; i < 2; ++i)
-      for (size_t c = 0; c < 2; ++c)
-        body(tile.at(i, j + c));
+/// A fragment of f32 whose sums are all 0, as those that begin.
+static Value beginSums(Emitter &e, pitgpu::AccumulatorType type) {
+  Value zero = pitgpu::SplatOp::create(
+      e.b, e.loc,
+      pitgpu::FragmentType::get(e.b.getContext(), type.getRows(),
+                                type.getCols(), type.getElementType()),
+      e.constant(e.b.getF32FloatAttr(0)));
+  return pitgpu::AccumulateOp::create(e.b, e.loc, type, zero);
 }
 
-/// A thread's elements as a fragment.
-static Value toFragment(Emitter &e, RegisterTile &tile, Type element) {
-  SmallVector<Value> values, pairs;
-  forElements(tile, [&](Value &value) { values.push_back(value); });
-  if (!element.isF32()) {
-    for (size_t i = 0; i < values.size(); i += 2)
-      pairs.push_back(e.pair(values[i], values[i + 1]));
-    values = pairs;
-  }
-  auto type = pitgpu::FragmentType::get(e.b.getContext(), kWgmmaRows,
-                                        4 * tile.cols, element);
-  return UnrealizedConversionCastOp::create(e.b, e.loc, type, values)
-      .getResult(0);
-}
-
-/// An element before it is rounded.
-static Value wideOf(Emitter &e, Value value) {
-  auto rounded = value.getDefiningOp<arith::TruncFOp>();
-  if (rounded && rounded.getIn().getType().isF32())
-    return rounded.getIn();
-  return arith::ExtFOp::create(e.b, e.loc, e.b.getF32Type(), value);
-}
-
-/// A thread's elements of 8 bits as a fragment, in its order. What is beyond
-/// the largest number becomes that.
-static Value toSmallFragment(Emitter &e, RegisterTile &tile, Type element) {
+/// Elements of 8 bits are rounded as a thread has them: the order of a factor's
+/// columns is that of a fragment. What is beyond the largest number becomes
+/// that.
+Value BodyProducts::factor(Value tile, Value fragment) {
+  Type element = getElementTypeOrSelf(tile.getType());
+  if (!isF8(element))
+    return fragment;
+  ThreadElements wide(e, fragment);
   auto pairOf = [&](size_t row, size_t j) -> Value {
     Value pair = NVVM::ConvertF32x2ToF8x2Op::create(
-        e.b, e.loc, e.b.getI16Type(), wideOf(e, tile.at(row, j + 1)),
-        wideOf(e, tile.at(row, j)), NVVM::FPRoundingMode::RN,
-        NVVM::SaturationMode::SATFINITE, /*relu=*/false, element);
+        e.b, e.loc, e.b.getI16Type(), wide.at(row, j + 1), wide.at(row, j),
+        NVVM::FPRoundingMode::RN, NVVM::SaturationMode::SATFINITE,
+        /*relu=*/false, element);
     return arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), pair);
   };
   SmallVector<Value> words;
-  for (size_t j = 0; j < tile.cols; j += 4)
+  for (int64_t j = 0; j < wide.type.getThreadCols(); j += 4)
     for (size_t row : {0, 1})
       words.push_back(e.bitOr(
           pairOf(row, j),
           arith::ShLIOp::create(e.b, e.loc, pairOf(row, j + 2), e.i32(16))));
-  auto type = pitgpu::FragmentType::get(e.b.getContext(), kWgmmaRows,
-                                        4 * tile.cols, element);
-  return UnrealizedConversionCastOp::create(e.b, e.loc, type, words)
+  return UnrealizedConversionCastOp::create(e.b, e.loc, wide.type.of(element),
+                                            words)
       .getResult(0);
 }
 
-Value BodyProducts::factor(Value tile, RegisterTile &registers) {
-  if (Type element = cast<VectorType>(tile.getType()).getElementType();
-      isF8(element))
-    return toSmallFragment(e, registers, element);
-  return toFragment(e, registers,
-                    cast<VectorType>(tile.getType()).getElementType());
-}
-
-Value BodyProducts::start(ContractOp op, RegisterTile &sums, Value lhs) {
+Value BodyProducts::start(ContractOp op, Value sums, Value lhs) {
   const StagedTile &right = plan.stagedOf(op.getRhs());
   Value b = tileOf(right), a = lhs;
   bool transposeA = false;
@@ -104,16 +78,10 @@ Value BodyProducts::start(ContractOp op, RegisterTile &sums, Value lhs) {
     a = rowsOfGroup(tileOf(left), transposeA);
   }
   pitgpu::AccumulatorType type = sumsOf(op);
-  Value before;
-  if (isZeroTile(op.getAcc()) || addsInThreads(op))
-    before = pitgpu::SplatOp::create(
-        e.b, e.loc,
-        pitgpu::FragmentType::get(e.b.getContext(), type.getRows(),
-                                  type.getCols(), type.getElementType()),
-        e.constant(e.b.getF32FloatAttr(0)));
-  else
-    before = toFragment(e, sums, type.getElementType());
-  before = pitgpu::AccumulateOp::create(e.b, e.loc, type, before);
+  Value before =
+      isZeroTile(op.getAcc()) || addsInThreads(op)
+          ? beginSums(e, type)
+          : Value(pitgpu::AccumulateOp::create(e.b, e.loc, type, sums));
   return pitgpu::MmaOp::create(e.b, e.loc, a, b, before, transposeA,
                                isAlongK(op, 1, right));
 }
@@ -134,31 +102,13 @@ Value BodyProducts::startAdded(Value factor) {
                                 e.mul(group, kAddedColumns));
   auto type = pitgpu::AccumulatorType::get(e.b.getContext(), kWgmmaRows,
                                            kAddedColumns, e.b.getF32Type());
-  Value zero = pitgpu::SplatOp::create(
-      e.b, e.loc,
-      pitgpu::FragmentType::get(e.b.getContext(), kWgmmaRows, kAddedColumns,
-                                e.b.getF32Type()),
-      e.constant(e.b.getF32FloatAttr(0)));
-  Value before = pitgpu::AccumulateOp::create(e.b, e.loc, type, zero);
-  return pitgpu::MmaOp::create(e.b, e.loc, factor, b, before,
+  return pitgpu::MmaOp::create(e.b, e.loc, factor, b, beginSums(e, type),
                                /*transpose_a=*/true, /*transpose_b=*/false);
 }
 
-RegisterTile BodyProducts::shapeOfAdded() const {
-  RegisterTile tile;
-  tile.hasRows = tile.hasCols = true;
-  tile.rows = 2;
-  tile.cols = kAddedColumns / 4;
-  tile.values.resize(tile.rows * tile.cols);
-  return tile;
-}
-
-Value BodyProducts::sumsOfAdded(RegisterTile &sums) {
-  return toFragment(e, sums, e.b.getF32Type());
-}
-
-void BodyProducts::storeAdded(RegisterTile &sums, ValueRange subscripts,
-                              Value number, const ChunkMap &chunks) {
+void BodyProducts::storeAdded(Value sums, ValueRange subscripts, Value number,
+                              const ChunkMap &chunks) {
+  ThreadElements elements(e, sums);
   ContractOp op = plan.added;
   AccumulatorTile shape;
   shape.neighbours = 2;
@@ -172,9 +122,9 @@ void BodyProducts::storeAdded(RegisterTile &sums, ValueRange subscripts,
   for (int64_t j = 0; j < kAddedColumns; j += 8)
     for (int64_t c = 0; c < 2; ++c)
       all.cols.push_back(e.add(col, j + c));
-  MainloopEpilogue::store(e, storeOf(op), subscripts, shape, all,
-                          plan.vectorAtomics, chunks,
-                          [&](size_t i, size_t j) { return sums.at(i, j); });
+  MainloopEpilogue::store(
+      e, storeOf(op), subscripts, shape, all, plan.vectorAtomics, chunks,
+      [&](size_t i, size_t j) { return elements.at(i, j); });
 }
 
 /// The part of a first factor that this warpgroup multiplies.
@@ -190,21 +140,18 @@ Value BodyProducts::rowsOfGroup(Value tile, bool transposed) {
                                    transposed ? first : zero);
 }
 
-void BodyProducts::await(ContractOp op, Value accumulators, int64_t later,
-                         RegisterTile &sums) {
+Value BodyProducts::await(ContractOp op, Value accumulators, int64_t later,
+                          Value before) {
   auto type = cast<pitgpu::AccumulatorType>(accumulators.getType());
-  Type fragment = pitgpu::FragmentType::get(
+  auto fragment = pitgpu::FragmentType::get(
       e.b.getContext(), type.getRows(), type.getCols(), type.getElementType());
-  auto wait = pitgpu::MmaWaitOp::create(e.b, e.loc, TypeRange(fragment),
-                                        e.b.getI64IntegerAttr(later),
-                                        ValueRange(accumulators), ValueRange());
-  SmallVector<Type> types(sums.values.size(), type.getElementType());
-  auto values =
-      UnrealizedConversionCastOp::create(e.b, e.loc, types, wait.getResult(0));
-  size_t next = 0;
-  bool adds = addsInThreads(op);
-  forElements(sums, [&](Value &value) {
-    Value made = values.getResult(next++);
-    value = adds ? arith::AddFOp::create(e.b, e.loc, value, made) : made;
+  Value sums = pitgpu::MmaWaitOp::create(e.b, e.loc, TypeRange(fragment),
+                                         e.b.getI64IntegerAttr(later),
+                                         ValueRange(accumulators), ValueRange())
+                   .getResult(0);
+  if (!addsInThreads(op))
+    return sums;
+  return mapFragments(e, fragment, {before, sums}, [&](ValueRange at) {
+    return arith::AddFOp::create(e.b, e.loc, at[2], at[3]);
   });
 }

@@ -1,8 +1,9 @@
-//===- BodyTiles.cpp - Tiles of a body in registers -----------------------===//
+//===- BodyTiles.cpp - Tiles of a body as fragments -----------------------===//
 //
 // Each warp has some rows of all tiles, and a thread the elements that mma.sync
 // and wgmma give it as sums. So nothing that is computed leaves the registers,
-// and what reduces a row is exchanged by four lanes.
+// and what reduces a row is exchanged by four lanes. Ops become `pit_gpu.map`
+// and `pit_gpu.reduce_rows`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,15 +11,16 @@
 
 #include "Codegen/Common/TileInput.h"
 #include "Codegen/GPU/Common/LinalgLowering.h"
+#include "Codegen/GPU/Common/PlaceCompares.h"
+#include "pit/Codegen/Common/MathExpansions.h"
 
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
+using pitgpu::FragmentType;
 
 //===----------------------------------------------------------------------===//
 // Places
@@ -33,9 +35,6 @@ void BodyTiles::locate(Value number) {
     rows.push_back(e.add(row, i));
 }
 
-/// Columns that are spread over the lanes of a warp, two neighbours in each.
-static constexpr int64_t kSpread = 64;
-
 /// The columns that this thread has, of so many.
 SmallVector<Value> BodyTiles::colsOf(int64_t columns) {
   if (columns == 1)
@@ -48,15 +47,46 @@ SmallVector<Value> BodyTiles::colsOf(int64_t columns) {
   return cols;
 }
 
-RegisterTile BodyTiles::shapeOf(Value tile) {
-  RegisterTile registers;
-  int64_t columns = plan.info.extent(tile, TileRole::Col);
-  registers.hasRows = plan.info.extent(tile, TileRole::Row) > 1;
-  registers.hasCols = columns > 1;
-  registers.rows = registers.hasRows ? plan.perWorkerM() / 8 : 1;
-  registers.cols = registers.hasCols ? columns / 4 : 1;
-  registers.values.resize(registers.rows * registers.cols);
-  return registers;
+/// Floats of 8 bits are kept as wider ones, and rounded where they are taken.
+static Type elementOf(Type type) {
+  type = getElementTypeOrSelf(type);
+  return isF8(type) ? Float32Type::get(type.getContext()) : type;
+}
+static Value widen(Emitter &e, Value value) {
+  auto rounded = value.getDefiningOp<arith::TruncFOp>();
+  if (!isF8(value.getType()))
+    return value;
+  return rounded && rounded.getIn().getType().isF32()
+             ? rounded.getIn()
+             : arith::ExtFOp::create(e.b, e.loc, e.b.getF32Type(), value);
+}
+static Value narrow(Emitter &e, Value value, Type element) {
+  return isF8(element) ? arith::TruncFOp::create(e.b, e.loc, element, value)
+                       : value;
+}
+
+/// A fragment of so many rows and columns of the tiles; 1: it has no rows.
+FragmentType BodyTiles::fragmentOf(int64_t rows, int64_t columns,
+                                   Type element) const {
+  int64_t perWarp = rows == 1 ? FragmentType::kWarpRows : plan.perWorkerM();
+  rows = rows == 1 ? 1 : plan.wgmma() ? kWgmmaRows : perWarp;
+  return FragmentType::get(e.b.getContext(), rows, columns, elementOf(element),
+                           perWarp, /*spread=*/false);
+}
+FragmentType BodyTiles::typeOf(Value tile) const {
+  return fragmentOf(plan.info.extent(tile, TileRole::Row),
+                    plan.info.extent(tile, TileRole::Col), tile.getType());
+}
+
+/// The same, of a tile that is read: columns alone are spread over lanes.
+FragmentType BodyTiles::typeOfRead(BlockArgument tile) const {
+  FragmentType type = typeOf(tile);
+  Type element = type.getElementType();
+  bool isSpread =
+      !type.hasRows() && type.getCols() >= FragmentType::kSpread / 2 &&
+      element.isIntOrFloat() && element.getIntOrFloatBitWidth() <= 32;
+  return FragmentType::get(e.b.getContext(), type.getRows(), type.getCols(),
+                           element, type.getWarpRows(), isSpread);
 }
 
 //===----------------------------------------------------------------------===//
@@ -65,7 +95,7 @@ RegisterTile BodyTiles::shapeOf(Value tile) {
 
 /// A thread's elements of a tile that ops take element by element, of the
 /// step that was entered.
-RegisterTile BodyTiles::readDirectly(BlockArgument tile) {
+Value BodyTiles::readDirectly(BlockArgument tile) {
   unsigned number = tile.getArgNumber(), loaded = mainloop.getNumLoaded();
   Value source =
       number < loaded
@@ -79,51 +109,36 @@ RegisterTile BodyTiles::readDirectly(BlockArgument tile) {
 }
 
 /// Coordinates of ids; -1 of those that are absent.
-RegisterTile BodyTiles::readCoords(BlockArgument tile, Value ids) {
+Value BodyTiles::readCoords(BlockArgument tile, Value ids) {
   const ChunkView &chunk = chunks.at(ids);
-  RegisterTile registers = shapeOf(tile);
-  SmallVector<Value> places =
-      registers.hasRows ? rows : colsOf(plan.info.extent(tile, TileRole::Col));
+  ThreadElements elements(typeOf(tile));
+  bool hasRows = elements.type.hasRows();
+  SmallVector<Value> places = hasRows ? rows : colsOf(elements.type.getCols());
   Value live = e.toI32(chunk.live);
-  for (auto [place, value] : llvm::zip(places, registers.values)) {
+  for (auto [n, place] : llvm::enumerate(places)) {
     Value exists = e.lessThan(place, live);
     Value at = e.add(chunk.start, e.toIndex(e.select(exists, place, e.i32(0))));
     // Without a sign, LLVM knows that what exists is not -1.
     if (chunk.ids)
       at = arith::IndexCastUIOp::create(e.b, e.loc, e.b.getIndexType(),
                                         e.loadAt(chunk.ids, at));
-    value = e.select(exists, at, e.index(-1));
+    elements.at(hasRows ? n : 0, hasRows ? 0 : n) =
+        e.select(exists, at, e.index(-1));
   }
-  return registers;
+  return elements.toFragment(e);
 }
 
-/// Is an element one that lanes of a warp exchange?
-static bool canShuffle(Type element) {
-  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() <= 32;
-}
-
-/// Are columns that are read spread over lanes?
-bool BodyTiles::isSpread(BlockArgument tile) const {
-  return plan.info.extent(tile, TileRole::Row) == 1 &&
-         plan.info.extent(tile, TileRole::Col) >= kSpread / 2 &&
-         canShuffle(cast<VectorType>(tile.getType()).getElementType());
-}
-
-RegisterTile BodyTiles::readElements(BlockArgument tile,
-                                     const TileAccess &access) {
-  RegisterTile registers = shapeOf(tile);
+Value BodyTiles::readElements(BlockArgument tile, const TileAccess &access) {
+  ThreadElements elements(typeOfRead(tile));
+  FragmentType type = elements.type;
   ArrayRef<TileRole> roles = plan.info.rolesOf(tile);
-  int64_t columns = plan.info.extent(tile, TileRole::Col);
-  SmallVector<Value> cols = colsOf(columns);
-  if (isSpread(tile)) {
-    registers.isSpread = true;
-    cols.clear();
-    for (int64_t j = 0; j < columns; j += kSpread)
+  SmallVector<Value> cols;
+  if (type.getSpread())
+    for (int64_t j = 0; j < type.getCols(); j += FragmentType::kSpread)
       for (int64_t c = 0; c < 2; ++c)
         cols.push_back(e.add(e.mul(lane, 2), j + c));
-    registers.cols = cols.size();
-    registers.values.resize(cols.size());
-  }
+  else
+    cols = colsOf(type.getCols());
   // Their places along each dimension, by row, by column, or at all.
   SmallVector<SmallVector<std::pair<Value, Value>>> places;
   for (auto [d, role] : llvm::enumerate(roles)) {
@@ -136,8 +151,8 @@ RegisterTile BodyTiles::readElements(BlockArgument tile,
       found.push_back(cuda::locate(e, access.dims[d], e.toIndex(position)));
   }
   int64_t bytes = elementBytes(access.element);
-  for (size_t i = 0; i < registers.rows; ++i)
-    for (size_t j = 0; j < registers.cols; ++j) {
+  for (int64_t i = 0; i < type.getThreadRows(); ++i)
+    for (int64_t j = 0; j < type.getThreadCols(); ++j) {
       Value offset = e.index(0), exists;
       for (auto [d, role] : llvm::enumerate(roles)) {
         auto [at, exist] = places[d][role == TileRole::Row   ? i
@@ -147,11 +162,12 @@ RegisterTile BodyTiles::readElements(BlockArgument tile,
         exists = exists ? e.logicalAnd(exists, exist) : exist;
       }
       Value from = elementAddress(e, access, offset);
-      registers.at(i, j) = e.choose(
-          exists, [&] { return e.load(access.element, from, bytes); },
-          [&] { return e.constant(access.pad); });
+      elements.at(i, j) = widen(
+          e, e.choose(
+                 exists, [&] { return e.load(access.element, from, bytes); },
+                 [&] { return e.constant(access.pad); }));
     }
-  return registers;
+  return elements.toFragment(e);
 }
 
 //===----------------------------------------------------------------------===//
@@ -162,7 +178,8 @@ SmallVector<Value> BodyTiles::initial() {
   SmallVector<Value> values;
   for (auto [tile, value] : llvm::zip(mainloop.getCarriedTiles(),
                                       e.clone(mainloop.getPrologue().front())))
-    values.append(shapeOf(tile).values.size(), value);
+    values.push_back(
+        pitgpu::SplatOp::create(e.b, e.loc, typeOf(tile), widen(e, value)));
   return values;
 }
 
@@ -173,21 +190,17 @@ void BodyTiles::readInvariants() {
       tiles[tile] = readDirectly(tile);
 }
 
-/// The elements of a tile, the first ones of all that is carried.
-RegisterTile BodyTiles::take(Value tile, ValueRange &carried) {
-  RegisterTile registers = shapeOf(tile);
-  size_t count = registers.values.size();
-  registers.values.assign(carried.begin(), carried.begin() + count);
-  carried = carried.drop_front(count);
-  return registers;
+/// Is a tile of a step columns that are spread?
+bool BodyTiles::isReadAhead(BlockArgument tile) const {
+  return plan.info.has(tile) && typeOfRead(tile).getSpread();
 }
 
 SmallVector<Value> BodyTiles::readAhead(Value s) {
   SmallVector<Value> values;
   steps.enter(e.min(s, e.sub(steps.total(), e.i32(1))));
   for (BlockArgument tile : mainloop.getLoadedTiles())
-    if (plan.info.has(tile) && isSpread(tile))
-      llvm::append_range(values, readDirectly(tile).values);
+    if (isReadAhead(tile))
+      values.push_back(readDirectly(tile));
   return values;
 }
 
@@ -206,41 +219,32 @@ void BodyTiles::enter(Value s, ValueRange carried, ValueRange ahead) {
   for (BlockArgument tile : mainloop.getLoadedTiles()) {
     if (!plan.info.has(tile))
       continue;
-    if (!ahead.empty() && isSpread(tile)) {
-      RegisterTile &registers = tiles[tile] = shapeOf(tile);
-      registers.isSpread = true;
-      registers.cols = 2 * llvm::divideCeil(4 * registers.cols, kSpread);
-      registers.values.assign(ahead.begin(), ahead.begin() + registers.cols);
-      ahead = ahead.drop_front(registers.cols);
-      continue;
-    }
-    tiles[tile] = readDirectly(tile);
+    bool isThere = !ahead.empty() && isReadAhead(tile);
+    tiles[tile] = isThere ? ahead.front() : readDirectly(tile);
+    ahead = ahead.drop_front(isThere);
   }
   takeCarried(carried);
 }
 
 void BodyTiles::takeCarried(ValueRange values) {
-  for (BlockArgument tile : mainloop.getCarriedTiles())
-    tiles[tile] = take(tile, values);
+  for (auto [tile, value] : llvm::zip(mainloop.getCarriedTiles(), values))
+    tiles[tile] = value;
 }
 
-SmallVector<Value> BodyTiles::carried() {
-  SmallVector<Value> values;
-  for (Value tile : mainloop.getCarriedTiles())
-    llvm::append_range(values, tiles.at(tile).values);
-  return values;
-}
-
-SmallVector<Value> BodyTiles::next() {
-  SmallVector<Value> values;
-  for (Value tile :
-       mainloop.getCompute().front().getTerminator()->getOperands())
-    llvm::append_range(values, tiles.at(tile).values);
-  return values;
+SmallVector<Value> BodyTiles::fragmentsOf(ValueRange values) {
+  return llvm::map_to_vector(values, [&](Value tile) {
+    Value fragment = tiles.at(tile);
+    FragmentType type = typeOf(tile); // is not spread
+    return fragment.getType() == type
+               ? fragment
+               : mapFragments(e, type, fragment,
+                              [](ValueRange at) { return at.back(); });
+  });
 }
 
 void BodyTiles::store(StoreOp op) {
-  RegisterTile &tile = tiles.at(op.getTile());
+  ThreadElements tile(e, fragmentsOf(op.getTile()).front());
+  Type element = getElementTypeOrSelf(op.getTile().getType());
   AccumulatorTile shape;
   shape.neighbours = 2;
   shape.laneOfQuads = lane;
@@ -251,16 +255,16 @@ void BodyTiles::store(StoreOp op) {
       shape.nDim = d;
   }
   Fragment all{rows, colsOf(plan.info.extent(op.getTile(), TileRole::Col))};
-  MainloopEpilogue::store(e, op, op.getSubscripts(), shape, all,
-                          plan.vectorAtomics, chunks,
-                          [&](size_t i, size_t j) { return tile.at(i, j); });
+  MainloopEpilogue::store(
+      e, op, op.getSubscripts(), shape, all, plan.vectorAtomics, chunks,
+      [&](size_t i, size_t j) { return narrow(e, tile.at(i, j), element); });
 }
 
 void BodyTiles::storeExtraResults(ValueRange carried) {
   if (mainloop.getExtraResults().empty())
     return;
-  for (BlockArgument tile : mainloop.getLastTiles())
-    tiles[tile] = take(tile, carried);
+  for (auto [tile, value] : llvm::zip(mainloop.getLastTiles(), carried))
+    tiles[tile] = value;
   for (Operation &op : mainloop.getExtraResults().front().without_terminator())
     if (auto pointwise = dyn_cast<PointwiseOp>(op))
       compute(pointwise);
@@ -279,110 +283,53 @@ void BodyTiles::finish(MainloopEpilogue &epilogue, Value number,
   // Elements of each row and column of the result; of tiles that are not used
   // there any element.
   SmallVector<Value> elements;
-  for (auto [tile, element] : llvm::zip(
-           mainloop.getCarriedTiles(), mainloop.getEpilogue().getArguments())) {
-    RegisterTile registers = take(tile, carried);
+  for (auto [value, element] :
+       llvm::zip(carried, mainloop.getEpilogue().getArguments())) {
+    ThreadElements tile(e, value);
     for (size_t i = 0; i < all.rows.size(); ++i)
       for (size_t j = 0; j < all.cols.size(); ++j)
-        elements.push_back(element.use_empty() ? registers.values.front()
-                                               : registers.at(i, j));
+        elements.push_back(element.use_empty()
+                               ? tile.values.front()
+                               : narrow(e, tile.at(i, j), element.getType()));
   }
   epilogue.finish(elements);
 }
 
-namespace {
-/// The operands of a comparison of places: rows and columns of the tile, so
-/// many times, with something that is the same for all elements.
-struct PlaceSum {
-  int64_t rows = 0, cols = 0;
-  Value limit; ///< index
-};
+//===----------------------------------------------------------------------===//
+// Comparisons of places
+//===----------------------------------------------------------------------===//
 
-/// Adds `value`, of an op's body, to `sum`, or subtracts it; fails if it is
-/// something else.
-bool addPlaces(Emitter &e, PointwiseOp op, ArrayRef<TileRole> roles,
-               const IRMapping &numbers, Value value, bool adds,
-               PlaceSum &sum) {
-  if (value.getParentRegion() != &op.getBody() ||
-      value.getDefiningOp<arith::ConstantOp>()) {
-    Value same = value.getParentRegion() == &op.getBody()
-                     ? e.b.clone(*value.getDefiningOp())->getResult(0)
-                     : numbers.lookupOrDefault(value);
-    sum.limit = adds ? e.sub(sum.limit, same) : e.add(sum.limit, same);
-    return true;
-  }
-  if (auto place = dyn_cast<BlockArgument>(value)) {
+/// A comparison of the rows and columns that an op goes through with something
+/// that is the same for all of its elements, as masks of edges and causal ones
+/// are.
+static std::optional<PlaceCompare>
+findCompare(PointwiseOp op, ArrayRef<TileRole> roles, arith::CmpIOp compare) {
+  return findPlaceCompare(compare, [&](Value value) -> std::optional<Place> {
+    auto place = dyn_cast<BlockArgument>(value);
+    if (!place || place.getOwner() != &op.getBody().front() ||
+        place.getArgNumber() >= roles.size())
+      return std::nullopt;
     unsigned d = place.getArgNumber();
-    if (d >= roles.size())
-      return false;
-    if (op.getTile()[d] > 1)
-      (roles[d] == TileRole::Row ? sum.rows : sum.cols) += adds ? 1 : -1;
-    return true;
-  }
-  Operation *defined = value.getDefiningOp();
-  bool isSum = isa<arith::AddIOp>(defined);
-  if (!isSum && !isa<arith::SubIOp>(defined))
-    return false;
-  return addPlaces(e, op, roles, numbers, defined->getOperand(0), adds, sum) &&
-         addPlaces(e, op, roles, numbers, defined->getOperand(1),
-                   isSum ? adds : !adds, sum);
-}
-} // namespace
-
-/// Finds the comparisons of places in the tile with something that is the same
-/// for all of its elements, as masks of edges and causal ones are.
-void BodyTiles::findPlaceCompares(PointwiseOp op, ArrayRef<TileRole> roles) {
-  compares.clear();
-  for (auto compare : op.getBody().front().getOps<arith::CmpIOp>()) {
-    if (!compare.getLhs().getType().isIndex() ||
-        compare.getPredicate() > arith::CmpIPredicate::sge)
-      continue;
-    PlaceSum sum{0, 0, e.index(0)};
-    if (!addPlaces(e, op, roles, numbers, compare.getLhs(), true, sum) ||
-        !addPlaces(e, op, roles, numbers, compare.getRhs(), false, sum))
-      continue;
-    // In 32 bits: what is so far away decides as what is infinitely far away
-    // does.
-    Value limit =
-        e.max(e.min(sum.limit, e.index(1 << 30)), e.index(-(1 << 30)));
-    PlaceCompare places{sum.rows, sum.cols, e.toI32(limit), {}};
-    Value col = e.mul(e.mul(e.rem(lane, 4), 2), sum.cols);
-    for (Value row : rows)
-      places.left.push_back(
-          e.sub(places.limit, e.add(e.mul(row, sum.rows), col)));
-    compares[compare] = places;
-  }
+    if (op.getTile()[d] == 1)
+      return Place(0, 0);
+    return roles[d] == TileRole::Row ? Place(1, 0) : Place(0, 1);
+  });
 }
 
-/// Are there comparisons of places, and can one ask whether all hold?
-bool BodyTiles::canAskAll() const {
-  auto isOrder = [](const auto &compare) {
-    auto predicate = cast<arith::CmpIOp>(compare.first).getPredicate();
-    return predicate != arith::CmpIPredicate::eq &&
-           predicate != arith::CmpIPredicate::ne;
-  };
-  return !compares.empty() && llvm::all_of(compares, isOrder);
-}
-
-/// Whether all comparisons of places hold for all elements of the tile; null:
-/// it is not known, or there are none.
-Value BodyTiles::allCompare(PointwiseOp op, int64_t columns) {
-  Value all;
-  if (!canAskAll())
-    return all;
-  for (auto &[compare, places] : compares) {
-    int64_t low = 0, high = 0;
-    for (auto [times, extent] : {std::pair(places.rows, plan.info.rows),
-                                 std::pair(places.cols, columns)})
-      (times < 0 ? low : high) += times * (extent - 1);
-    auto predicate = cast<arith::CmpIOp>(compare).getPredicate();
-    using Predicate = arith::CmpIPredicate;
-    bool isBelow = predicate == Predicate::slt || predicate == Predicate::sle;
-    Value holds =
-        e.compare(predicate, e.i32(isBelow ? high : low), places.limit);
-    all = all ? e.logicalAnd(all, holds) : holds;
-  }
-  return all;
+/// The comparisons of an op of which one can ask whether they hold for all of
+/// its elements: all that it has, or none.
+SmallVector<std::pair<arith::CmpIOp, PlaceCompare>>
+BodyTiles::compares(PointwiseOp op) const {
+  SmallVector<std::pair<arith::CmpIOp, PlaceCompare>> found;
+  SmallVector<TileRole> roles = plan.info.dimRoles(op);
+  for (auto compare : op.getBody().front().getOps<arith::CmpIOp>())
+    if (auto places = findCompare(op, roles, compare)) {
+      if (compare.getPredicate() == arith::CmpIPredicate::eq ||
+          compare.getPredicate() == arith::CmpIPredicate::ne)
+        return {};
+      found.emplace_back(compare, *places);
+    }
+  return found;
 }
 
 /// The columns of what an op goes through.
@@ -393,16 +340,33 @@ static int64_t columnsOf(PointwiseOp op, ArrayRef<TileRole> roles) {
   return 1;
 }
 
+/// Whether an op's comparisons hold for all elements of the tile; null: it is
+/// not known, or there are none.
+Value BodyTiles::allHold(PointwiseOp op) {
+  Value all;
+  int64_t columns = columnsOf(op, plan.info.dimRoles(op));
+  for (auto [compare, places] : compares(op)) {
+    int64_t low = 0, high = 0;
+    for (auto [times, extent] : {std::pair(places.rows, plan.info.rows),
+                                 std::pair(places.cols, columns)})
+      (times < 0 ? low : high) += times * (extent - 1);
+    auto predicate = compare.getPredicate();
+    using Predicate = arith::CmpIPredicate;
+    bool isBelow = predicate == Predicate::slt || predicate == Predicate::sle;
+    Value limit = places.limit(
+        e, [&](Value value) { return numbers.lookupOrDefault(value); });
+    Value holds = e.compare(predicate, e.i32(isBelow ? high : low), limit);
+    all = all ? e.logicalAnd(all, holds) : holds;
+  }
+  return all;
+}
+
 Value BodyTiles::allHold() {
   Value all;
-  for (auto op : mainloop.getCompute().getOps<PointwiseOp>()) {
-    if (isOfStore(op))
-      continue;
-    SmallVector<TileRole> roles = plan.info.dimRoles(op);
-    findPlaceCompares(op, roles);
-    if (Value holds = allCompare(op, columnsOf(op, roles)))
-      all = all ? e.logicalAnd(all, holds) : holds;
-  }
+  for (auto op : mainloop.getCompute().getOps<PointwiseOp>())
+    if (!isOfStore(op))
+      if (Value holds = allHold(op))
+        all = all ? e.logicalAnd(all, holds) : holds;
   return all;
 }
 
@@ -411,71 +375,112 @@ Value BodyTiles::holdsAt(Value s) {
   return allHold();
 }
 
-/// Does an op compute each column from those of tiles that are spread?
-bool BodyTiles::isOfSpread(PointwiseOp op) {
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// The type of what an op computes without the reduction. If it computes each
+/// column from those of tiles that are spread, it is spread, too.
+FragmentType BodyTiles::typeOfElements(PointwiseOp op, Type element) {
+  SmallVector<TileRole> roles = plan.info.dimRoles(op);
+  bool hasRows = false;
+  for (auto [extent, role] : llvm::zip(op.getTile(), roles))
+    hasRows |= extent != 1 && role == TileRole::Row;
+  FragmentType type =
+      fragmentOf(hasRows ? plan.info.rows : 1, columnsOf(op, roles), element);
   auto places = op.getBody().getArguments().take_front(op.getTile().size());
-  return !op.getInputs().empty() && !op.getAcc() &&
-         canShuffle(getElementTypeOrSelf(op.getType())) &&
-         llvm::all_of(places, [](Value place) { return place.use_empty(); }) &&
-         llvm::all_of(op.getInputs(),
-                      [&](Value input) { return tiles.at(input).isSpread; });
+  auto isSpread = [&](Value input) {
+    return cast<FragmentType>(tiles.at(input).getType()).getSpread();
+  };
+  element = type.getElementType();
+  if (op.getInputs().empty() || op.getAcc() || !element.isIntOrFloat() ||
+      element.getIntOrFloatBitWidth() > 32 ||
+      !llvm::all_of(op.getInputs(), isSpread) ||
+      !llvm::all_of(places, [](Value place) { return place.use_empty(); }))
+    return type;
+  return cast<FragmentType>(tiles.at(op.getInputs().front()).getType())
+      .of(element);
 }
 
-RegisterTile BodyTiles::elementsOf(PointwiseOp op) {
-  RegisterTile result = shapeOf(op.getResult());
+/// What an op's body computes as `result`. With `allHold`, all comparisons of
+/// places are known to.
+Value BodyTiles::map(PointwiseOp op, Value result, bool allHold) {
+  Block &body = op.getBody().front();
+  FragmentType type = typeOfElements(op, result.getType());
+  if (auto constant = result.getDefiningOp<arith::ConstantOp>())
+    return pitgpu::SplatOp::create(e.b, e.loc, type,
+                                   widen(e, e.constant(constant.getValue())));
+  SmallVector<Value> inputs = llvm::map_to_vector(
+      op.getInputs(), [&](Value input) { return tiles.at(input); });
+  int64_t first = op.getTile().size();
+  llvm::SmallDenseSet<Operation *> known;
+  if (allHold)
+    for (auto &[compare, places] : compares(op))
+      known.insert(compare);
   SmallVector<TileRole> roles = plan.info.dimRoles(op);
-  int64_t extent = columnsOf(op, roles);
-  bool hasRows = false;
-  for (auto [d, role] : llvm::enumerate(roles))
-    hasRows |= op.getTile()[d] != 1 && role == TileRole::Row;
-  Elements elements{roles, hasRows ? rows.size() : 1, colsOf(extent)};
-  findPlaceCompares(op, roles);
-  if (op.getAcc()) {
-    reduce(op, elements, result);
-    return result;
-  }
-  if (isOfSpread(op)) {
-    result = tiles.at(op.getInputs().front());
-    for (auto [r, value] : llvm::enumerate(result.values)) {
-      IRMapping scalars = numbers;
-      auto argument = op.getBody().args_begin() + op.getTile().size();
-      for (Value input : op.getInputs())
-        scalars.map(*argument++, tiles.at(input).values[r]);
-      for (Operation &scalar : op.getBody().front().without_terminator())
-        cloneBodyOp(e.b, scalar, scalars);
-      value = scalars.lookupOrDefault(
-          op.getBody().front().getTerminator()->getOperand(0));
+  auto elementAt = [&](ValueRange at) {
+    IRMapping scalars = numbers;
+    for (auto [d, role] : llvm::enumerate(roles))
+      if (BlockArgument point = body.getArgument(d); !point.use_empty())
+        scalars.map(point, op.getTile()[d] == 1
+                               ? e.index(0)
+                               : e.toIndex(at[role == TileRole::Row ? 0 : 1]));
+    for (auto [n, element] : llvm::enumerate(at.drop_front(2))) {
+      BlockArgument input = body.getArgument(first + n);
+      scalars.map(input, narrow(e, element, input.getType()));
     }
-    return result;
-  }
-  // Columns of other lanes are for all rows, one after another.
-  bool byColumns = llvm::any_of(
-      op.getInputs(), [&](Value input) { return tiles.at(input).isSpread; });
-  auto compute = [&](bool allHold) {
-    columns.clear();
-    size_t rows = elements.rows, cols = elements.cols.size();
-    for (size_t n = 0; n < rows * cols; ++n) {
-      size_t i = byColumns ? n % rows : n / cols;
-      size_t j = byColumns ? n / rows : n % cols;
-      result.at(i, j) = elementOf(op, elements, i, j, Value(), allHold);
+    for (Operation &scalar : body.without_terminator()) {
+      if (op.getAcc() && &scalar == plan.reductions.at(op).combiner)
+        continue;
+      if (known.contains(&scalar)) {
+        scalars.map(scalar.getResult(0), e.constant(e.b.getBoolAttr(true)));
+        continue;
+      }
+      Operation *clone = cloneBodyOp(e.b, scalar, scalars);
+      // Selects of comparisons that hold.
+      SmallVector<Value> folded;
+      if (allHold && isa<arith::ArithDialect>(scalar.getDialect()) &&
+          succeeded(e.b.tryFold(clone, folded)) && !folded.empty()) {
+        scalars.map(scalar.getResults(), folded);
+        clone->erase();
+      }
+      if (isa<memref::LoadOp>(scalar))
+        readFromBase(scalars.lookup(scalar.getResult(0)));
     }
-    columns.clear();
-    return result.values;
+    return widen(e, scalars.lookupOrDefault(result));
   };
-  if (stepHolds) {
-    compute(*stepHolds && canAskAll());
-    return result;
-  }
-  Value allHold = allCompare(op, extent);
-  if (allHold && result.values.size() > 2 && plan.producers) {
-    // Most tiles are no edge.
-    result.values = e.choose(
-        allHold, [&] { return compute(/*allHold=*/true); },
-        [&] { return compute(/*allHold=*/false); });
-  } else {
-    compute(/*allHold=*/false);
-  }
-  return result;
+  bool readsRow = llvm::any_of(llvm::enumerate(roles), [&](auto role) {
+    return role.value() == TileRole::Row &&
+           !body.getArgument(role.index()).use_empty();
+  });
+  auto made = mapFragments(e, type, inputs, elementAt,
+                           readsRow && type.hasRows() ? firstRow : Value())
+                  .getDefiningOp<pitgpu::MapOp>();
+  // What gives an input as it is needs no op.
+  Block &region = made.getBody().front();
+  auto same = dyn_cast<BlockArgument>(region.getTerminator()->getOperand(0));
+  if (!same || same.getOwner() != &region)
+    return made;
+  Value input = inputs[same.getArgNumber() - 2];
+  if (input.getType() != type)
+    return made;
+  made.erase();
+  return input;
+}
+
+Value BodyTiles::fragmentOf(PointwiseOp op) {
+  if (op.getAcc())
+    return reduce(op);
+  Value result = op.getBody().front().getTerminator()->getOperand(0);
+  if (stepHolds)
+    return map(op, result, *stepHolds);
+  // Most tiles are no edge.
+  if (plan.producers && typeOf(op.getResult()).getElements() > 2)
+    if (Value holds = allHold(op))
+      return e.choose(
+          holds, [&] { return map(op, result, true); },
+          [&] { return map(op, result, false); });
+  return map(op, result, /*allHold=*/false);
 }
 
 /// Finds the vectors of which ops load elements. ptxas reads what it knows as a
@@ -514,117 +519,37 @@ void BodyTiles::readFromBase(Value read) {
   load.erase();
 }
 
-/// An element of what an op takes.
-Value BodyTiles::inputOf(Value tile, size_t i, size_t j) {
-  RegisterTile &registers = tiles.at(tile);
-  if (!registers.isSpread)
-    return registers.at(i, j);
-  Value &known = columns[{tile, j}];
-  if (known)
-    return known;
-  // The same place in the four lanes that have its eight columns.
-  constexpr int64_t quads = kSpread / 8, inQuad = 3 << 8 | 31;
-  size_t eight = j / 2;
-  Value from = registers.values[eight / quads * 2 + j % 2];
-  Type type = from.getType();
-  Type bits = e.b.getIntegerType(type.getIntOrFloatBitWidth());
-  if (type != bits)
-    from = e.bitcast(bits, from);
-  if (bits != e.b.getI32Type())
-    from = arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), from);
-  Value found =
-      NVVM::ShflOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1), from,
-                           e.i32(static_cast<int64_t>(eight % quads) * 4),
-                           e.i32(inQuad), NVVM::ShflKind::idx, UnitAttr());
-  if (bits != e.b.getI32Type())
-    found = arith::TruncIOp::create(e.b, e.loc, bits, found);
-  if (type != bits)
-    found = e.bitcast(type, found);
-  return known = found;
-}
-
-/// An element of what an op computes. With `allHold`, all comparisons of places
-/// are known to.
-Value BodyTiles::elementOf(PointwiseOp op, const Elements &elements, size_t i,
-                           size_t j, Value before, bool allHold) {
-  IRMapping scalars = numbers;
-  Block &body = op.getBody().front();
-  auto argument = body.args_begin();
-  for (auto [d, role] : llvm::enumerate(elements.roles)) {
-    BlockArgument point = *argument++;
-    if (!point.use_empty())
-      scalars.map(point, e.toIndex(op.getTile()[d] == 1    ? e.i32(0)
-                                   : role == TileRole::Row ? rows[i]
-                                                           : elements.cols[j]));
-  }
-  for (Value input : op.getInputs())
-    scalars.map(*argument++, inputOf(input, i, j));
-  if (before)
-    scalars.map(*argument, before);
-  for (Operation &scalar : body.without_terminator()) {
-    if (op.getAcc() && !before && &scalar == plan.reductions.at(op).combiner) {
-      // The first of a reduction is combined with nothing.
-      Value old = body.getArguments().back();
-      unsigned other = scalar.getOperand(0) == old ? 1 : 0;
-      scalars.map(scalar.getResult(0),
-                  scalars.lookupOrDefault(scalar.getOperand(other)));
-      continue;
-    }
-    auto found = compares.find(&scalar);
-    if (found == compares.end()) {
-      cloneBodyOp(e.b, scalar, scalars);
-      if (isa<memref::LoadOp>(scalar))
-        readFromBase(scalars.lookup(scalar.getResult(0)));
-      continue;
-    }
-    const PlaceCompare &places = found->second;
-    // In each eight columns a thread has two neighbours.
-    int64_t col = static_cast<int64_t>(j / 2 * 8 + j % 2);
-    Value holds = allHold
-                      ? e.constant(e.b.getBoolAttr(true))
-                      : e.compare(cast<arith::CmpIOp>(scalar).getPredicate(),
-                                  e.i32(places.cols * col), places.left[i]);
-    scalars.map(scalar.getResult(0), holds);
-  }
-  return scalars.lookupOrDefault(body.getTerminator()->getOperand(0));
-}
-
-/// Of what is reduced along columns, four lanes have a part each. A thread goes
-/// through its part in chains, each of every other column: one waits for its
-/// last op less often than that takes.
-void BodyTiles::reduce(PointwiseOp op, const Elements &elements,
-                       RegisterTile &result) {
-  constexpr size_t kChains = 2;
+/// What is reduced along columns, and then combined with what there was.
+Value BodyTiles::reduce(PointwiseOp op) {
   const BodyReduction &reduction = plan.reductions.at(op);
-  auto combine = [&](Value x, Value y) {
-    Operation *clone = e.b.clone(*reduction.combiner);
-    clone->setOperands({x, y});
-    return clone->getResult(0);
+  Operation *combiner = reduction.combiner;
+  bool isFirst = combiner->getOperand(0) == op.getBody().getArguments().back();
+  Type element = combiner->getResult(0).getType();
+  auto combine = [&](ValueRange values) {
+    Operation *clone = e.b.clone(*combiner);
+    for (auto [n, value] : llvm::enumerate(values))
+      clone->setOperand(n, narrow(e, value, element));
+    return widen(e, clone->getResult(0));
   };
-  columns.clear();
-  size_t count = elements.cols.size();
-  size_t chains = result.hasCols ? count : std::min(count, kChains);
-  for (size_t i = 0; i < elements.rows; ++i) {
-    SmallVector<Value> parts(chains);
-    for (size_t j = 0; j < count; ++j) {
-      Value &part = parts[j % chains];
-      part = elementOf(op, elements, i, j, part, /*allHold=*/false);
-    }
-    for (auto [j, part] : llvm::enumerate(parts)) {
-      Value &value = result.at(i, j);
-      value = value ? combine(value, part) : part;
-    }
+  FragmentType type = typeOf(op.getResult());
+  Value value = map(op, combiner->getOperand(isFirst ? 1 : 0), false);
+  auto all = cast<FragmentType>(value.getType());
+  if (all.hasCols() && !type.hasCols()) {
+    auto reduced = pitgpu::ReduceRowsOp::create(
+        e.b, e.loc, fragmentOf(all.getRows(), 1, element), value);
+    OpBuilder::InsertionGuard guard(e.b);
+    Block *body = e.b.createBlock(&reduced.getBody(), {},
+                                  SmallVector<Type>(2, all.getElementType()),
+                                  SmallVector<Location>(2, e.loc));
+    pitgpu::YieldOp::create(e.b, e.loc, combine(body->getArguments()));
+    value = reduced;
   }
-  RegisterTile &first = tiles.at(op.getAcc());
-  for (size_t i = 0; i < result.rows; ++i)
-    for (size_t j = 0; j < result.cols; ++j) {
-      Value &value = result.at(i, j);
-      if (count > 1 && !result.hasCols)
-        for (int64_t apart : {1, 2})
-          value = combine(value, shuffleLanes(e.b, e.loc, value, apart));
-      Attribute before;
-      if (!matchPattern(first.at(i, j), m_Constant(&before)) ||
-          before != reduction.identity)
-        value = combine(first.at(i, j), value);
-    }
+  Value first = tiles.at(op.getAcc());
+  auto splat = first.getDefiningOp<pitgpu::SplatOp>();
+  Attribute before;
+  if (splat && matchPattern(splat.getValue(), m_Constant(&before)) &&
+      before == reduction.identity && value.getType() == type)
+    return value;
+  return mapFragments(e, type, {first, value},
+                      [&](ValueRange at) { return combine(at.drop_front(2)); });
 }

@@ -32,6 +32,8 @@ public:
       loadStep(s, stage);
     });
     tiles.locate(self.number);
+    tiles.beginAt(plan.wgmma() ? e.mul(group(), kWgmmaRows)
+                               : e.mul(warp(), plan.perWorkerM()));
     MainloopEpilogue epilogue(e, body.mainloop, {plan.mDim, plan.nDim, 2},
                               plan.vectorAtomics, body.chunks);
     SmallVector<Value> carried = tiles.initial();
@@ -85,10 +87,9 @@ private:
     return tiles.next();
   }
 
-  /// The warpgroup of the thread.
-  Value group() {
-    return e.div(e.fromLane(e.div(self.number, 32), e.i32(0)), kWarpgroup / 32);
-  }
+  /// The warp and the warpgroup of the thread, as ptxas knows them.
+  Value warp() { return e.fromLane(e.div(self.number, 32), e.i32(0)); }
+  Value group() { return e.div(warp(), kWarpgroup / 32); }
   /// A tile of a stage, or one that is loaded once.
   Value tileOf(const StagedTile &staged, Value stage) {
     if (staged.isInvariant)
@@ -113,11 +114,11 @@ private:
     Value factor =
         pitgpu::TileAtOp::create(e.b, e.loc, BodyProducts::typeOfFactor(plan),
                                  e.add(self.shared, plan.addedOffset()));
-    RegisterTile &computed = tiles.of(op.getLhs());
+    ThreadElements computed(e, tiles.of(op.getLhs()));
     Value row = e.add(tiles.warpOrigin(), e.div(e.rem(self.number, 32), 4));
     Value col = e.mul(e.rem(self.number, 4), 2);
-    for (size_t i = 0; i < computed.rows; ++i)
-      for (size_t j = 0; j < computed.cols; j += 2) {
+    for (int64_t i = 0; i < computed.type.getThreadRows(); ++i)
+      for (int64_t j = 0; j < computed.type.getThreadCols(); j += 2) {
         Value to =
             pitgpu::AddressOp::create(e.b, e.loc, e.b.getI32Type(), factor,
                                       e.add(row, 8 * i), e.add(col, 4 * j));
@@ -126,24 +127,24 @@ private:
       }
     e.asyncProxyFence();
     e.barrier();
-    RegisterTile sums = products.shapeOfAdded();
-    products.await(op, products.startAdded(factor), /*later=*/0, sums);
+    Value sums = products.await(op, products.startAdded(factor), /*later=*/0,
+                                /*before=*/Value());
     products.storeAdded(sums, tiles.numbersOf(storeOf(op).getSubscripts()),
                         self.number, body.chunks);
   }
 
   void multiply(ContractOp op, Value stage) {
-    RegisterTile sums = tiles.of(op.getAcc());
-    RegisterTile *computed =
-        isa<BlockArgument>(op.getLhs()) ? nullptr : &tiles.of(op.getLhs());
+    Value sums = tiles.of(op.getAcc());
+    Value computed =
+        isa<BlockArgument>(op.getLhs()) ? Value() : tiles.of(op.getLhs());
     if (plan.wgmma()) {
-      Value lhs;
       BodyProducts products(
           e, plan, computed ? Value() : group(),
           [&](const StagedTile &staged) { return tileOf(staged, stage); });
       if (computed)
-        lhs = products.factor(op.getLhs(), *computed);
-      products.await(op, products.start(op, sums, lhs), /*later=*/0, sums);
+        computed = products.factor(op.getLhs(), computed);
+      sums = products.await(op, products.start(op, sums, computed),
+                            /*later=*/0, sums);
     } else {
       auto address = [&](const StagedTile &staged) {
         return addressOf(staged, stage);

@@ -5,24 +5,10 @@
 
 #include "PortableLowering.h"
 
-#include "pit/Dialect/PitGPU/IR/PitGPU.h"
+#include "Codegen/GPU/Common/Fragments.h"
+#include "Codegen/GPU/Common/PlaceCompares.h"
 
 namespace mlir::pit::cuda {
-
-/// A thread's elements of a tile: of its rows, if the tile has rows, and of its
-/// columns, if it has columns. In each 16 rows a thread has one of the first
-/// eight and one of the last, in each 8 columns two neighbours. A tile of
-/// columns alone may be spread over the lanes of a warp, two neighbours in
-/// each: a thread has a column from another lane when it needs it.
-struct RegisterTile {
-  size_t rows = 1, cols = 1;
-  bool hasRows = false, hasCols = false, isSpread = false;
-  SmallVector<Value> values; ///< by rows
-
-  Value &at(size_t i, size_t j) {
-    return values[(hasRows ? i : 0) * cols + (hasCols ? j : 0)];
-  }
-};
 
 /// The state of a body's expansion.
 struct BodyContext {
@@ -79,7 +65,7 @@ private:
 // Tiles in registers
 //===----------------------------------------------------------------------===//
 
-/// The tiles of a body's step in the registers of a thread.
+/// The tiles of a body's step, as fragments.
 class BodyTiles {
 public:
   explicit BodyTiles(const BodyContext &body)
@@ -88,16 +74,15 @@ public:
 
   /// Says which thread (i32) it is of those that compute.
   void locate(Value number);
+  /// Says which row (i32) the fragments of this thread begin with: wgmma's
+  /// warps share one out, others have one each.
+  void beginAt(Value row) { firstRow = row; }
   /// The first row of the thread's warp (i32).
   Value warpOrigin() const { return origin; }
-  RegisterTile shapeOf(Value tile);
-  RegisterTile &of(Value tile) { return tiles.at(tile); }
-  /// `registers` may be those of another tile, which move as the map grows.
-  void set(Value tile, RegisterTile registers) {
-    tiles[tile] = std::move(registers);
-  }
+  Value of(Value tile) const { return tiles.at(tile); }
+  void set(Value tile, Value fragment) { tiles[tile] = fragment; }
 
-  /// First values of what is carried, all in a row.
+  /// First values of what is carried.
   SmallVector<Value> initial();
   /// Reads elements that all steps read alike.
   void readInvariants();
@@ -108,8 +93,10 @@ public:
   SmallVector<Value> readAhead(Value s);
   /// Takes what is carried, and gives it.
   void takeCarried(ValueRange values);
-  SmallVector<Value> carried();
-  void compute(PointwiseOp op) { tiles[op.getResult()] = elementsOf(op); }
+  SmallVector<Value> carried() {
+    return fragmentsOf(ValueRange(mainloop.getCarriedTiles()));
+  }
+  void compute(PointwiseOp op) { tiles[op.getResult()] = fragmentOf(op); }
   /// Whether all comparisons of places hold for all elements of the step's
   /// tiles, as far as one can ask that; null if there are none.
   Value allHold();
@@ -125,7 +112,10 @@ public:
         values, [&](Value value) { return numbers.lookupOrDefault(value); });
   }
   /// The values that the step carries to the next one.
-  SmallVector<Value> next();
+  SmallVector<Value> next() {
+    return fragmentsOf(
+        mainloop.getCompute().front().getTerminator()->getOperands());
+  }
   /// Stores the further results, and runs the epilogue for the elements that
   /// thread `number` (i32) has of all that is carried. The thread is located
   /// anew, so that what is known of it takes no registers in the steps.
@@ -133,29 +123,25 @@ public:
 
 private:
   SmallVector<Value> colsOf(int64_t columns);
-  RegisterTile take(Value tile, ValueRange &carried);
-  bool isSpread(BlockArgument tile) const;
-  RegisterTile readDirectly(BlockArgument tile);
-  RegisterTile readCoords(BlockArgument tile, Value ids);
-  RegisterTile readElements(BlockArgument tile, const TileAccess &access);
-  /// A thread's elements of what an op goes through.
-  struct Elements {
-    SmallVector<TileRole> roles;
-    size_t rows;
-    SmallVector<Value> cols;
-  };
-  RegisterTile elementsOf(PointwiseOp op);
-  Value elementOf(PointwiseOp op, const Elements &elements, size_t i, size_t j,
-                  Value before, bool allHold);
+  pitgpu::FragmentType fragmentOf(int64_t rows, int64_t columns,
+                                  Type element) const;
+  pitgpu::FragmentType typeOf(Value tile) const;
+  pitgpu::FragmentType typeOfRead(BlockArgument tile) const;
+  pitgpu::FragmentType typeOfElements(PointwiseOp op, Type element);
+  bool isReadAhead(BlockArgument tile) const;
+  SmallVector<Value> fragmentsOf(ValueRange tiles);
+  Value readDirectly(BlockArgument tile);
+  Value readCoords(BlockArgument tile, Value ids);
+  Value readElements(BlockArgument tile, const TileAccess &access);
+  Value fragmentOf(PointwiseOp op);
+  Value map(PointwiseOp op, Value result, bool allHold);
+  Value reduce(PointwiseOp op);
   void enterNumbers(Value s);
   void findBases();
   void readFromBase(Value read);
-  bool isOfSpread(PointwiseOp op);
-  Value inputOf(Value tile, size_t i, size_t j);
-  void findPlaceCompares(PointwiseOp op, ArrayRef<TileRole> roles);
-  bool canAskAll() const;
-  Value allCompare(PointwiseOp op, int64_t columns);
-  void reduce(PointwiseOp op, const Elements &elements, RegisterTile &result);
+  SmallVector<std::pair<arith::CmpIOp, PlaceCompare>>
+  compares(PointwiseOp op) const;
+  Value allHold(PointwiseOp op);
   void storeExtraResults(ValueRange carried);
   void store(StoreOp op);
 
@@ -165,25 +151,14 @@ private:
   ChunkMap &chunks;
   MainloopSteps &steps;
   Value lane, origin;      ///< in the warp; its first row
+  Value firstRow;          ///< of the fragments (i32)
   SmallVector<Value> rows; ///< of this thread
-  DenseMap<Value, RegisterTile> tiles;
-  /// Columns that an op has from other lanes, where it is computed.
-  DenseMap<std::pair<Value, size_t>, Value> columns;
+  DenseMap<Value, Value> tiles;
   IRMapping numbers; ///< of the step
   /// Addresses (i64) of vectors of which ops load elements from places that
   /// they compute.
   DenseMap<Value, Value> bases;
   std::optional<bool> stepHolds;
-  /// The comparison of a computed op: rows times `rows` plus columns times
-  /// `cols` are compared with a limit (i32). What is left of it for each of the
-  /// thread's rows, from its first column on, is compared with numbers that are
-  /// known: each of them in a register would be too many.
-  struct PlaceCompare {
-    int64_t rows, cols;
-    Value limit;
-    SmallVector<Value> left;
-  };
-  llvm::MapVector<Operation *, PlaceCompare> compares;
 };
 
 //===----------------------------------------------------------------------===//
@@ -201,8 +176,8 @@ struct BodyStep {
 
 /// Adds what a contraction multiplies, by mma.sync, to `sums`. `lhs` is its
 /// first operand, if that was computed; null: it lies in shared memory.
-RegisterTile multiplyInBody(const BodyStep &step, ContractOp op,
-                            RegisterTile sums, RegisterTile *lhs);
+Value multiplyInBody(const BodyStep &step, ContractOp op, Value sums,
+                     Value lhs);
 
 /// Contractions by wgmma, in ops of the pipeline level.
 class BodyProducts {
@@ -218,11 +193,11 @@ public:
   void setWarpgroup(Value number) { group = number; }
   static pitgpu::TileType typeOf(const StagedTile &staged);
   static pitgpu::AccumulatorType sumsOf(ContractOp op);
-  /// A first factor that was computed, as a fragment.
-  Value factor(Value tile, RegisterTile &registers);
+  /// A first factor that was computed, as products take it.
+  Value factor(Value tile, Value fragment);
   /// Starts a contraction; `lhs` is its first factor if that was computed.
   /// Gives the accumulators.
-  Value start(ContractOp op, RegisterTile &sums, Value lhs);
+  Value start(ContractOp op, Value sums, Value lhs);
   /// The type of the tile that has the first factor of BodyPlan::added, and the
   /// part of it that has this warpgroup's rows.
   static pitgpu::TileType typeOfFactor(const BodyPlan &plan);
@@ -231,17 +206,12 @@ public:
   static pitgpu::TileType typeOfSums(const BodyPlan &plan);
   /// Starts that contraction.
   Value startAdded(Value factor);
-  /// A thread's elements of what it gave, as a fragment; stores them.
-  Value sumsOfAdded(RegisterTile &sums);
-  void storeAdded(RegisterTile &sums, ValueRange subscripts, Value number,
+  /// Stores what it gave.
+  void storeAdded(Value sums, ValueRange subscripts, Value number,
                   const ChunkMap &chunks);
   /// Waits for the accumulators of a contraction while so many products that
-  /// were started later go on.
-  void await(ContractOp op, Value accumulators, int64_t later,
-             RegisterTile &sums);
-
-  /// A thread's elements of what BodyPlan::added gives, without values.
-  RegisterTile shapeOfAdded() const;
+  /// were started later go on; `before` are the sums that threads add.
+  Value await(ContractOp op, Value accumulators, int64_t later, Value before);
 
 private:
   Value rowsOfGroup(Value tile, bool transposed);

@@ -46,10 +46,11 @@ public:
   void run(Value tile, Value used) {
     this->used = used;
     tiles.locate(number);
+    tiles.beginAt(e.mul(group, kWgmmaRows));
     MainloopEpilogue epilogue(e, body.mainloop, {plan.mDim, plan.nDim, 2},
                               plan.vectorAtomics, body.chunks);
     SmallVector<Value> initial = tiles.initial();
-    elements = initial.size();
+    fragments = initial.size();
     llvm::append_range(initial, tiles.readAhead(e.i32(0)));
     tiles.readInvariants();
     for (const StagedTile &staged : plan.staged)
@@ -61,7 +62,7 @@ public:
                      : loop(e.i32(0), initial, [&](Value s, ValueRange values) {
                          return step(s, values);
                        });
-    carried.resize(elements);
+    carried.resize(fragments);
     if (!late && !plan.added)
       releaseInvariants();
     tiles.finish(epilogue, number, carried);
@@ -143,10 +144,9 @@ private:
         continue;
       }
       bool isLate = each.op == late;
-      RegisterTile tile =
-          tiles.of(isLate ? Value(plan.lateSums) : each.op.getAcc());
-      products.await(each.op, each.sums, --later, tile);
-      tiles.set(isLate ? Value(plan.lateSums) : each.op.getResult(), tile);
+      Value before = tiles.of(isLate ? Value(plan.lateSums) : each.op.getAcc());
+      tiles.set(isLate ? Value(plan.lateSums) : each.op.getResult(),
+                products.await(each.op, each.sums, --later, before));
       releaseTiles(each.op);
       if (isLate)
         pending = Value();
@@ -219,8 +219,7 @@ private:
   }
 
   void finishAdded(Value started, int64_t later) {
-    RegisterTile sums = products.shapeOfAdded();
-    products.await(plan.added, started, later, sums);
+    Value sums = products.await(plan.added, started, later, /*before=*/Value());
     pitgpu::ReleaseOp::create(e.b, e.loc, addedStage);
     // Each warp has TMA add its own rows, which it writes again when they have
     // been read.
@@ -231,7 +230,7 @@ private:
         e.add(roles.addedSums, e.mul(group, 4 * kWgmmaRows * kAddedColumns)));
     Value tile = pitgpu::TileAtOp::create(e.b, e.loc, type, place);
     pitgpu::AddWaitOp::create(e.b, e.loc);
-    pitgpu::LocalStoreOp::create(e.b, e.loc, products.sumsOfAdded(sums), tile);
+    pitgpu::LocalStoreOp::create(e.b, e.loc, sums, tile);
     SmallVector<Value> coords(addedPlace);
     coords.back() = e.add(coords.back(), e.mul(group, kAddedColumns));
     for (Value &coord : coords)
@@ -266,12 +265,12 @@ private:
       startAdded();
       await(plan.added);
       releaseInvariants();
-      carried.resize(elements);
+      carried.resize(fragments);
       return carried;
     };
     return e.choose(e.lessThan(e.i32(0), total), run, [&] {
       releaseInvariants();
-      return SmallVector<Value>(initial.take_front(elements));
+      return SmallVector<Value>(initial.take_front(fragments));
     });
   }
 
@@ -331,7 +330,8 @@ private:
   /// A step; what is carried to the next one. If no contraction is late, a
   /// step whose comparisons of places all hold is one of its own.
   SmallVector<Value> step(Value s, ValueRange carried) {
-    tiles.enter(s, carried.take_front(elements), carried.drop_front(elements));
+    tiles.enter(s, carried.take_front(fragments),
+                carried.drop_front(fragments));
     Value holds = late ? Value() : tiles.allHold();
     if (!holds)
       return computeStep(s);
@@ -422,7 +422,7 @@ private:
     };
     return e.choose(e.lessThan(e.i32(0), total), run, [&] {
       releaseInvariants();
-      return SmallVector<Value>(initial.take_front(elements));
+      return SmallVector<Value>(initial.take_front(fragments));
     });
   }
 
@@ -486,8 +486,8 @@ private:
   ContractOp late;
   Value group; ///< of the thread's warp (i32)
   BodyProducts products;
-  size_t elements = 0; ///< that a thread carries
-  Value used;          ///< steps of the block's tiles before (i32)
+  size_t fragments = 0; ///< that steps carry
+  Value used;           ///< steps of the block's tiles before (i32)
   DenseMap<const StagedTile *, Value> stages; ///< that the role has
   Value pending;   ///< the step whose late contraction is not done
   Value factor;    ///< of that one

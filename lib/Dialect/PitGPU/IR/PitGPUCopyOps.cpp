@@ -202,7 +202,7 @@ LogicalResult CopyWaitOp::verify() {
 
 /// Has each warp 16 rows of a fragment, and more than a column?
 static bool isMatrix(FragmentType fragment) {
-  return fragment.getWarpRows() == 16 && fragment.getCols() > 1;
+  return fragment.isOfWarpgroup() && fragment.getCols() > 1;
 }
 static bool isNarrow(FragmentType fragment) {
   return fragment.getElementType().getIntOrFloatBitWidth() == 16;
@@ -248,11 +248,13 @@ LogicalResult LocalLoadOp::verify() {
 
 LogicalResult StoreOp::verify() {
   auto dest = cast<MemRefType>(getDest().getType());
-  if (dest.getRank() != 2 || !hasUnitRows(dest) ||
-      dest.getElementType() != getFragment().getType().getElementType())
+  if (FragmentType fragment = getFragment().getType();
+      dest.getRank() != 2 || !hasUnitRows(dest) ||
+      dest.getElementType() != fragment.getElementType() ||
+      fragment.getRows() % 64 || fragment.getWarpRows() > 32)
     return violates(*this, "store 1")
-           << getFragment().getType() << " to " << dest
-           << "; a matrix of the same elements, without gaps in its rows, is "
-              "right";
+           << fragment << " to " << dest
+           << "; a matrix of the same elements, without gaps in its rows, and "
+              "rows of a warpgroup are right";
   return verifyInRole(*this);
 }

@@ -6,7 +6,9 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::pitgpu;
 
-static bool isF8(Type type) { return type.getIntOrFloatBitWidth() == 8; }
+static bool isF8(Type type) {
+  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
+}
 
 LogicalResult pitgpu::verifyElementwise(Operation *op, StringRef constraint) {
   Operation *wrong = nullptr;
@@ -38,7 +40,7 @@ LogicalResult MmaOp::verify() {
     return violates(*this, "mma 1")
            << m << "x" << kOfA << " times " << kOfB << "x" << n << " gives no "
            << acc.getRows() << "x" << acc.getCols();
-  bool isNarrow = element.getIntOrFloatBitWidth() == 16;
+  bool isNarrow = element.isF16() || element.isBF16();
   bool isSame = element == b.getElementType() ||
                 (isF8(element) && isF8(b.getElementType()));
   if (!isSame || (!isNarrow && (getTransposeA() || !getTransposeB())))
@@ -52,7 +54,7 @@ LogicalResult MmaOp::verify() {
            << "k of " << kOfA << " elements of " << element
            << "; a multiple of 32 bytes is right";
   if (fragment && ((!isNarrow && !isF8(element)) || getTransposeA() ||
-                   fragment.getWarpRows() != 16))
+                   !fragment.isOfWarpgroup()))
     return violates(*this, "mma 4")
            << "a fragment of " << element << " with " << fragment.getWarpRows()
            << " rows in a warp" << (getTransposeA() ? ", transposed" : "")
@@ -205,6 +207,10 @@ bool pitgpu::hasSignature(Region &region, ArrayRef<Type> arguments, Type type) {
          yield.getValues()[0].getType() == type;
 }
 
+/// Floats of 8 bits lie in an order of their own.
+static constexpr StringLiteral kNoF8 =
+    "elements of more than 8 bits, or integers, are right";
+
 LogicalResult MapOp::verifyRegions() {
   FragmentType result = getType();
   Type number = IntegerType::get(getContext(), 32);
@@ -212,33 +218,40 @@ LogicalResult MapOp::verifyRegions() {
   for (Value input : getInputs()) {
     auto type = cast<FragmentType>(input.getType());
     arguments.push_back(type.getElementType());
-    if (type.getRows() != result.getRows() ||
-        type.getWarpRows() != result.getWarpRows() ||
-        (type.getCols() != result.getCols() && type.getCols() != 1))
-      return violates(*this, "map 1") << "an input " << type << " of " << result
-                                      << "; the same rows, as many in a warp, "
-                                         "and as many columns or one, "
-                                         "are right";
+    bool isRight =
+        (!type.hasRows() || (type.getRows() == result.getRows() &&
+                             type.getWarpRows() == result.getWarpRows())) &&
+        (!type.hasCols() || type.getCols() == result.getCols()) &&
+        (!result.getSpread() || type.getSpread() || !type.hasCols());
+    if (!isRight)
+      return violates(*this, "map 1")
+             << "an input " << type << " of " << result
+             << "; the same rows, as many in a warp, or one, as many columns "
+                "or one, and columns of a spread result that are spread, are "
+                "right";
+    if (isF8(type.getElementType()))
+      return violates(*this, "map 4") << "an input " << type << "; " << kNoF8;
   }
+  if (isF8(result.getElementType()))
+    return violates(*this, "map 4") << "gives " << result << "; " << kNoF8;
   if (!hasSignature(getBody(), arguments, result.getElementType()))
     return violates(*this, "map 2")
            << "the region has to take two i32 and an element of each of "
            << getInputs().size() << " inputs, and to yield one "
            << result.getElementType();
-  if (failed(verifyElementwise(*this, "map 3")))
-    return failure();
-  return verifyInRole(*this);
+  return verifyElementwise(*this, "map 3");
 }
 
 LogicalResult ReduceRowsOp::verifyRegions() {
   FragmentType input = getInput().getType(), result = getType();
   Type element = input.getElementType();
   if (result.getCols() != 1 || result.getRows() != input.getRows() ||
-      result.getWarpRows() != input.getWarpRows() ||
-      result.getElementType() != element)
+      result.getWarpRows() != input.getWarpRows() || input.getSpread() ||
+      result.getElementType() != element || isF8(element))
     return violates(*this, "reduce_rows 1")
            << input << " to " << result
-           << "; one column, and the same rows and elements, are right";
+           << "; one column, and the same rows and elements, neither spread "
+              "nor of 8 bits, are right";
   if (!hasSignature(getBody(), {element, element}, element))
     return violates(*this, "reduce_rows 2")
            << "the region has to take two " << element << " and to yield one";

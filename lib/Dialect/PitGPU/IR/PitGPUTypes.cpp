@@ -395,8 +395,6 @@ void TensorMapType::print(AsmPrinter &printer) const {
 
 /// Elements that a thread may have of one matrix: sums of wgmma, and others.
 static constexpr int64_t kMaxSums = 192, kMaxElements = 256;
-/// Rows that a warp has of each 64, as wgmma leaves them.
-static constexpr int64_t kWarpRows = 16;
 
 static bool hasExtents(int64_t rows, int64_t cols) {
   return rows > 0 && rows % 64 == 0 && cols % 8 == 0 && cols >= 8 &&
@@ -450,48 +448,64 @@ Type FragmentType::parse(AsmParser &parser) {
   if (failed(extents))
     return {};
   int64_t warpRows = kWarpRows;
-  if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("warp_rows") || parser.parseEqual() ||
-       parser.parseInteger(warpRows)))
-    return {};
+  bool spread = false;
+  if (succeeded(parser.parseOptionalComma())) {
+    spread = succeeded(parser.parseOptionalKeyword("spread"));
+    if (!spread && (parser.parseKeyword("warp_rows") || parser.parseEqual() ||
+                    parser.parseInteger(warpRows)))
+      return {};
+  }
   if (parser.parseGreater())
     return {};
   auto [shape, element] = *extents;
   return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
-                    shape[0], shape[1], element, warpRows);
+                    shape[0], shape[1], element, warpRows, spread);
 }
 
 void FragmentType::print(AsmPrinter &printer) const {
   printExtents(*this, printer);
   if (getWarpRows() != kWarpRows)
     printer << ", warp_rows = " << getWarpRows();
-  printer << ">";
+  printer << (getSpread() ? ", spread>" : ">");
 }
 
 LogicalResult FragmentType::verify(EmitError emitError, int64_t rows,
-                                   int64_t cols, Type element,
-                                   int64_t warpRows) {
-  if (!hasExtents(rows, cols == 1 ? 8 : cols))
+                                   int64_t cols, Type element, int64_t warpRows,
+                                   bool spread) {
+  bool isOfWarp = rows == warpRows && rows > 0 && rows % kWarpRows == 0;
+  if (!hasExtents(isOfWarp || rows == 1 ? 64 : rows, cols == 1 ? 8 : cols))
     return violates(emitError, "fragment_type 1")
            << "a fragment of " << rows << "x" << cols
-           << "; rows are a multiple of 64, and columns one of 8 up to 256, or "
-              "1";
-  if (!element.isF16() && !element.isBF16() && !element.isF32() &&
-      !(isa<Float8E4M3FNType, Float8E5M2Type>(element) && cols % 32 == 0))
+           << "; rows are 1, those of a warp or a multiple of 64, and columns "
+              "one of 8 up to 256, or 1";
+  bool isSmall =
+      isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16;
+  if (!element.isIntOrIndexOrFloat() ||
+      (isSmall && (!isa<Float8E4M3FNType, Float8E5M2Type>(element) ||
+                   cols % 32 || isOfWarp || rows == 1)))
     return violates(emitError, "fragment_type 2")
-           << "a fragment of " << cols << " columns of " << element
-           << "; f16, bf16 or f32, or floats of 8 bits in a multiple of 32 "
-              "columns, are right";
+           << "a fragment of " << rows << "x" << cols << " elements of "
+           << element
+           << "; integers, index and floats, or floats of 8 bits in a multiple "
+              "of 64 rows and of 32 columns, are right";
   int64_t perPart = cols == 1 ? 2 : cols / 2;
-  if (rows / 64 > kMaxElements / perPart)
+  if (rows / (isOfWarp ? kWarpRows : 64) > kMaxElements / perPart)
     return violates(emitError, "fragment_type 3")
            << "a fragment of " << rows << "x" << cols << " gives a thread more "
            << "than " << kMaxElements << " elements";
   bool isWide = warpRows == 2 * kWarpRows;
-  if ((!isWide && warpRows != kWarpRows) || (isWide && rows % kTensorLanes))
+  if (!isOfWarp &&
+      ((!isWide && warpRows != kWarpRows) || (isWide && rows % kTensorLanes)))
     return violates(emitError, "fragment_type 4")
            << "a fragment of " << rows << " rows with " << warpRows
            << " in a warp; " << kWarpRows << ", or " << 2 * kWarpRows
-           << " of a multiple of " << kTensorLanes << " rows, are right";
+           << " of a multiple of " << kTensorLanes
+           << " rows, or all, are right";
+  if (spread && (rows != 1 || cols < kSpread / 2 || element.isIndex() ||
+                 element.getIntOrFloatBitWidth() > 32))
+    return violates(emitError, "fragment_type 5")
+           << "a fragment of " << rows << "x" << cols << " elements of "
+           << element << " is spread; one row of " << kSpread / 2
+           << " columns or more, of at most 32 bits, is right";
   return success();
 }

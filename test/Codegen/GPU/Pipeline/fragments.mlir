@@ -22,14 +22,14 @@ gpu.module @kernels {
         "test.group"(%group) : (i32) -> ()
         // CHECK: %[[IN_FOUR:.*]] = arith.remui %[[LANE:.*]], %[[C4]]
         // CHECK: %[[COL:.*]] = arith.muli %[[IN_FOUR]], %[[C2]]
+        // CHECK: %[[OWN:.*]] = arith.divui %[[LANE]], %[[C4]]
         // CHECK: %[[IN_GROUP:.*]] = arith.remui %[[WARP]], %[[C4]]
         // CHECK: %[[ROWS:.*]] = arith.muli %[[IN_GROUP]], %[[C16]]
-        // CHECK: %[[OWN:.*]] = arith.divui %[[LANE]], %[[C4]]
         // CHECK: %[[ROW:.*]] = arith.addi %[[ROWS]], %[[OWN]]
+        // CHECK: %[[LOWER:.*]] = arith.addi %[[ROW]], %[[C8]]
         // CHECK: "test.at"(%[[ROW]], %[[COL]])
         // CHECK: %[[NEXT:.*]] = arith.addi %[[COL]], %[[C1]]
         // CHECK: "test.at"(%[[ROW]], %[[NEXT]])
-        // CHECK: %[[LOWER:.*]] = arith.addi %[[ROW]], %[[C8]]
         // CHECK: "test.at"(%[[LOWER]], %[[COL]])
         // CHECK: "test.at"(%[[LOWER]], %[[NEXT]])
         // CHECK-NOT: "test.at"
@@ -77,14 +77,14 @@ gpu.module @kernels {
         // CHECK: %[[E2:.*]] = "test.at"
         // CHECK: %[[E3:.*]] = "test.at"
         // CHECK: %[[S:.*]] = "test.sum"(%[[E0]], %[[E1]])
-        // CHECK: nvvm.shfl.sync bfly %{{.*}}, %{{.*}}, %c1_i32
+        // CHECK: gpu.shuffle xor %{{.*}}, %c1_i32
         // CHECK: %[[T:.*]] = "test.sum"(%[[S]], %{{.*}})
-        // CHECK: nvvm.shfl.sync bfly %{{.*}}, %{{.*}}, %c2_i32
+        // CHECK: gpu.shuffle xor %{{.*}}, %c2_i32
         // CHECK: %[[R0:.*]] = "test.sum"(%[[T]], %{{.*}})
         // CHECK: "test.sum"(%[[E2]], %[[E3]])
-        // CHECK-COUNT-2: nvvm.shfl.sync bfly
+        // CHECK-COUNT-2: gpu.shuffle xor
         // CHECK: "test.sum"
-        // CHECK-NOT: nvvm.shfl.sync
+        // CHECK-NOT: gpu.shuffle
         %r = pit_gpu.reduce_rows %f : !values -> !column {
         ^bb0(%a: f32, %b: f32):
           %s = "test.sum"(%a, %b) : (f32, f32) -> f32
@@ -103,6 +103,133 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // A thread has two chains of a row: every other column.
+  // CHECK-LABEL: gpu.func @reduce_chains
+  gpu.func @reduce_chains() kernel {
+    pit_gpu.roles {
+      role "all" warps 4 registers 248 {
+        %f = pit_gpu.map () -> !pit_gpu.fragment<64x16xf32> {
+        ^bb0(%i: i32, %j: i32):
+          %e = "test.at"(%i, %j) : (i32, i32) -> f32
+          pit_gpu.yield %e : f32
+        }
+        // CHECK: %[[E0:.*]] = "test.at"
+        // CHECK: %[[E1:.*]] = "test.at"
+        // CHECK: %[[E2:.*]] = "test.at"
+        // CHECK: %[[E3:.*]] = "test.at"
+        // CHECK: %[[EVEN:.*]] = "test.sum"(%[[E0]], %[[E2]])
+        // CHECK: %[[ODD:.*]] = "test.sum"(%[[E1]], %[[E3]])
+        // CHECK: "test.sum"(%[[EVEN]], %[[ODD]])
+        %r = pit_gpu.reduce_rows %f : !pit_gpu.fragment<64x16xf32> -> !column {
+        ^bb0(%a: f32, %b: f32):
+          %s = "test.sum"(%a, %b) : (f32, f32) -> f32
+          pit_gpu.yield %s : f32
+        }
+      }
+    }
+    gpu.return
+  }
+
+  // Columns alone are the same for all rows; a spread column comes from the lane that has it, once for both
+  // rows. What is computed of spread columns alone is spread.
+  // CHECK-LABEL: gpu.func @columns
+  gpu.func @columns() kernel {
+    pit_gpu.roles {
+      role "all" warps 4 registers 248 {
+        // CHECK-COUNT-2: "test.spread"
+        // CHECK-NOT: "test.spread"
+        %s = pit_gpu.map () -> !pit_gpu.fragment<1x64xf32, spread> {
+        ^bb0(%i: i32, %j: i32):
+          %e = "test.spread"(%j) : (i32) -> f32
+          pit_gpu.yield %e : f32
+        }
+        // CHECK-COUNT-2: "test.twice"
+        // CHECK-NOT: "test.twice"
+        %t = pit_gpu.map (%s : !pit_gpu.fragment<1x64xf32, spread>) -> !pit_gpu.fragment<1x64xf32, spread> {
+        ^bb0(%i: i32, %j: i32, %x: f32):
+          %e = "test.twice"(%x) : (f32) -> f32
+          pit_gpu.yield %e : f32
+        }
+        // CHECK-COUNT-16: "test.col"
+        // CHECK-NOT: "test.col"
+        %c = pit_gpu.map () -> !pit_gpu.fragment<1x64xi1> {
+        ^bb0(%i: i32, %j: i32):
+          %e = "test.col"(%j) : (i32) -> i1
+          pit_gpu.yield %e : i1
+        }
+        // CHECK: nvvm.shfl.sync idx
+        // CHECK: %[[FOUND:.*]] = llvm.bitcast %{{.*}} : i32 to f32
+        // CHECK: "test.all"(%[[FOUND]], %[[C:.*]])
+        // CHECK-NOT: nvvm.shfl
+        // CHECK: "test.all"(%[[FOUND]], %[[C]])
+        // CHECK-COUNT-15: nvvm.shfl.sync idx
+        // CHECK-NOT: nvvm.shfl
+        %f = pit_gpu.map (%t, %c : !pit_gpu.fragment<1x64xf32, spread>, !pit_gpu.fragment<1x64xi1>)
+               -> !pit_gpu.fragment<64x64xf32> {
+        ^bb0(%i: i32, %j: i32, %x: f32, %y: i1):
+          %e = "test.all"(%x, %y) : (f32, i1) -> f32
+          pit_gpu.yield %e : f32
+        }
+      }
+    }
+    gpu.return
+  }
+
+  // A causal mask: what is left of the limit for a row is compared with the numbers of columns.
+  // CHECK-LABEL: gpu.func @places
+  // CHECK-SAME: (%[[FIRST:.*]]: i32, %[[M:.*]]: index, %[[N:.*]]: index)
+  gpu.func @places(%first: i32, %m: index, %n: index) kernel {
+    pit_gpu.roles {
+      role "all" warps 4 registers 248 {
+        // CHECK-DAG: %[[C8:.*]] = arith.constant 8 : i32
+        // CHECK-DAG: %[[COL:.*]] = arith.muli %{{.*}}, %c2_i32
+        // CHECK: %[[ROW:.*]] = arith.addi %{{.*}}, %[[FIRST]]
+        // CHECK: %[[LOWER:.*]] = arith.addi %{{.*}}, %[[FIRST]]
+        // CHECK: %[[LESS:.*]] = arith.subi %{{.*}}, %[[N]] : index
+        // CHECK: %[[FAR:.*]] = arith.addi %[[LESS]], %[[M]] : index
+        // CHECK: arith.minsi %[[FAR]]
+        // CHECK: %[[NEAR:.*]] = arith.maxsi
+        // CHECK: %[[LIMIT:.*]] = arith.index_cast %[[NEAR]] : index to i32
+        // CHECK-COUNT-2: arith.subi %[[LIMIT]]
+        // CHECK: %[[HOLDS:.*]] = arith.cmpi sge, %[[LEFT:.*]], %c0_i32 : i32
+        // CHECK: "test.masked"(%[[HOLDS]])
+        // CHECK: %[[HOLDS:.*]] = arith.cmpi sge, %[[LEFT]], %c1_i32 : i32
+        // CHECK: "test.masked"(%[[HOLDS]])
+        // CHECK: arith.cmpi sge, %[[LEFT]], %[[C8]] : i32
+        // CHECK-NOT: arith.cmpi {{.*}} : index
+        %f = pit_gpu.map () -> !pit_gpu.fragment<64x16xf32> rows from %first {
+        ^bb0(%i: i32, %j: i32):
+          %row = arith.index_cast %i : i32 to index
+          %col = arith.index_cast %j : i32 to index
+          %x = arith.addi %row, %m : index
+          %y = arith.addi %col, %n : index
+          %holds = arith.cmpi sle, %y, %x : index
+          %e = "test.masked"(%holds) : (i1) -> f32
+          pit_gpu.yield %e : f32
+        }
+      }
+    }
+    gpu.return
+  }
+
+  // Without roles a warp of the block has a fragment of its own.
+  // CHECK-LABEL: gpu.func @of_warps
+  gpu.func @of_warps() kernel {
+    // CHECK: %[[THREAD:.*]] = gpu.thread_id x
+    // CHECK: %[[NUMBER:.*]] = arith.index_cast %[[THREAD]]
+    // CHECK: %[[LANE:.*]] = arith.remui %[[NUMBER]], %c32_i32
+    // CHECK: %[[ROW:.*]] = arith.divui %[[LANE]], %c4_i32
+    // CHECK: "test.at"(%[[ROW]], %{{.*}})
+    // CHECK-COUNT-7: "test.at"
+    // CHECK-NOT: "test.at"
+    %f = pit_gpu.map () -> !pit_gpu.fragment<32x8xf32, warp_rows = 32> {
+    ^bb0(%i: i32, %j: i32):
+      %e = "test.at"(%i, %j) : (i32, i32) -> f32
+      pit_gpu.yield %e : f32
+    }
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @reduce_halves
   gpu.func @reduce_halves() kernel {
     pit_gpu.roles {
@@ -114,7 +241,7 @@ gpu.module @kernels {
         }
         // CHECK: arith.bitcast %{{.*}} : f16 to i16
         // CHECK: arith.extui %{{.*}} : i16 to i32
-        // CHECK: nvvm.shfl.sync bfly
+        // CHECK: gpu.shuffle xor
         // CHECK: arith.trunci %{{.*}} : i32 to i16
         // CHECK: arith.bitcast %{{.*}} : i16 to f16
         %r = pit_gpu.reduce_rows %f : !pit_gpu.fragment<64x8xf16> -> !half {

@@ -108,11 +108,12 @@
 // HOLDS-NEXT: %[[GOES_ON:.*]] = arith.andi %[[IS_LEFT]]
 // HOLDS-NEXT: scf.condition(%[[GOES_ON]])
 // HOLDS: arith.cmpi sge
-// HOLDS-NOT: arith.cmpi sge
+// HOLDS-NOT: arith.cmpi sle
 // HOLDS: scf.yield
 // HOLDS: scf.if
-// HOLDS: arith.cmpi sge
-// HOLDS-COUNT-32: arith.cmpi sge
+// HOLDS: pit_gpu.map
+// HOLDS: arith.cmpi sle, {{.*}} : index
+// HOLDS-NEXT: arith.select
 // HOLDS: role "producers"
 
 #mk = affine_map<(m, n, k) -> (m, k)>
@@ -158,8 +159,9 @@
 // CHECK-NOT: arith.truncf
 // CHECK: pit_gpu.mma_wait pending 0 of %[[TURN]]#1
 // CHECK: pit_gpu.release %[[LOADED_C]]
+// CHECK: %[[FACTOR:.*]] = pit_gpu.map({{.*}}) -> <64x64xf16>
 // CHECK: arith.truncf
-// CHECK: scf.yield
+// CHECK: scf.yield %{{.*}}, %[[FACTOR]] : !pit_gpu.fragment<64x64xf32>, !pit_gpu.fragment<64x64xf16>
 
 // The last step's is behind the loop. It does not read what is loaded once, which is given back before.
 // CHECK: pit_gpu.release %[[ONCE]]

@@ -271,7 +271,7 @@ func.func @splat(%x: f16) {
 func.func @map_rows(%x: !pit_gpu.fragment<128x64xf32>) {
   pit_gpu.roles {
     role "all" warps 4 registers 128 {
-      // expected-error @below {{[map 1] an input '!pit_gpu.fragment<128x64xf32>' of '!pit_gpu.fragment<64x64xf32>'; the same rows, as many in a warp, and as many columns or one, are right}}
+      // expected-error @below {{[map 1] an input '!pit_gpu.fragment<128x64xf32>' of '!pit_gpu.fragment<64x64xf32>'; the same rows, as many in a warp, or one, as many columns or one, and columns of a spread result that are spread, are right}}
       %f = pit_gpu.map (%x : !pit_gpu.fragment<128x64xf32>) -> !values {
       ^bb0(%i: i32, %j: i32, %e: f32):
         pit_gpu.yield %e : f32
@@ -375,7 +375,7 @@ func.func @map_stores(%x: !values, %m: memref<?x?xf32>, %z: index) {
 !values = !pit_gpu.fragment<64x64xf32>
 
 func.func @reduce_columns(%x: !values) {
-  // expected-error @below {{[reduce_rows 1] '!pit_gpu.fragment<64x64xf32>' to '!pit_gpu.fragment<64x64xf32>'; one column, and the same rows and elements, are right}}
+  // expected-error @below {{[reduce_rows 1] '!pit_gpu.fragment<64x64xf32>' to '!pit_gpu.fragment<64x64xf32>'; one column, and the same rows and elements, neither spread nor of 8 bits, are right}}
   %r = pit_gpu.reduce_rows %x : !values -> !values {
   ^bb0(%a: f32, %b: f32):
     pit_gpu.yield %a : f32
@@ -466,5 +466,63 @@ func.func @mma_sync_results(%w: i32, %s: f32) {
   %r = "pit_gpu.mma_sync"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s)
     <{element = f16, operandSegmentSizes = array<i32: 4, 2, 4>}>
     : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> f32
+  return
+}
+
+// -----
+
+!cols = !pit_gpu.fragment<1x64xf32>
+!spread = !pit_gpu.fragment<1x64xf32, spread>
+
+func.func @map_to_spread(%x: !cols) {
+  // expected-error @below {{[map 1] an input '!pit_gpu.fragment<1x64xf32>' of '!pit_gpu.fragment<1x64xf32, spread>'}}
+  %f = pit_gpu.map (%x : !cols) -> !spread {
+  ^bb0(%i: i32, %j: i32, %e: f32):
+    pit_gpu.yield %e : f32
+  }
+  return
+}
+
+// -----
+
+!small = !pit_gpu.fragment<64x64xf8E4M3FN>
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @map_small(%x: !small) {
+  // expected-error @below {{[map 4] an input '!pit_gpu.fragment<64x64xf8E4M3FN>'; elements of more than 8 bits, or integers, are right}}
+  %f = pit_gpu.map (%x : !small) -> !values {
+  ^bb0(%i: i32, %j: i32, %e: f8E4M3FN):
+    %y = arith.extf %e : f8E4M3FN to f32
+    pit_gpu.yield %y : f32
+  }
+  return
+}
+
+// -----
+
+!small = !pit_gpu.fragment<64x64xf8E4M3FN>
+!values = !pit_gpu.fragment<64x64xf32>
+
+func.func @map_to_small(%x: !values) {
+  // expected-error @below {{[map 4] gives '!pit_gpu.fragment<64x64xf8E4M3FN>'; elements of more than 8 bits}}
+  %f = pit_gpu.map (%x : !values) -> !small {
+  ^bb0(%i: i32, %j: i32, %e: f32):
+    %y = arith.truncf %e : f32 to f8E4M3FN
+    pit_gpu.yield %y : f8E4M3FN
+  }
+  return
+}
+
+// -----
+
+!spread = !pit_gpu.fragment<1x64xf32, spread>
+!one = !pit_gpu.fragment<1x1xf32>
+
+func.func @reduce_spread(%x: !spread) {
+  // expected-error @below {{[reduce_rows 1] '!pit_gpu.fragment<1x64xf32, spread>' to '!pit_gpu.fragment<1x1xf32>'; one column, and the same rows and elements, neither spread nor of 8 bits, are right}}
+  %r = pit_gpu.reduce_rows %x : !spread -> !one {
+  ^bb0(%a: f32, %b: f32):
+    pit_gpu.yield %a : f32
+  }
   return
 }

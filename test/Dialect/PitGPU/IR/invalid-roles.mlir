@@ -180,20 +180,6 @@ func.func @mma_without_a_role(%a: !a, %b: !b, %acc: !sums) {
 
 // -----
 
-!values = !pit_gpu.fragment<64x64xf32>
-
-func.func @map_without_a_role() {
-  // expected-error @below {{'pit_gpu.map' op [roles 4] there is no role around it}}
-  %f = pit_gpu.map () -> !values {
-  ^bb0(%i: i32, %j: i32):
-    %x = arith.constant 0.0 : f32
-    pit_gpu.yield %x : f32
-  }
-  return
-}
-
-// -----
-
 func.func @warpgroup() {
   // expected-error @below {{[warpgroup 1] there is no role around it}}
   %g = pit_gpu.warpgroup : i32
@@ -406,7 +392,7 @@ func.func @map_terminator(%x: !values) {
     role "all" warps 4 registers 128 {
       // expected-error @below {{expects regions to end with 'pit_gpu.yield'}}
       // expected-note @below {{in custom textual format}}
-      %f = "pit_gpu.map"(%x) ({
+      %f = "pit_gpu.map"(%x) <{operandSegmentSizes = array<i32: 1, 0>}> ({
       ^bb0(%i: i32, %j: i32, %e: f32):
         llvm.unreachable
       }) : (!values) -> !values

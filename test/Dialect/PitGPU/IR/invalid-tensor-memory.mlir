@@ -11,7 +11,7 @@ func.func private @f(!pit_gpu.accumulator<128x24xf32, tensor_memory>)
 
 // -----
 
-// expected-error @below {{[fragment_type 4] a fragment of 64 rows with 32 in a warp; 16, or 32 of a multiple of 128 rows, are right}}
+// expected-error @below {{[fragment_type 4] a fragment of 64 rows with 32 in a warp; 16, or 32 of a multiple of 128 rows, or all, are right}}
 func.func private @f(!pit_gpu.fragment<64x64xf32, warp_rows = 32>)
 
 // -----

@@ -155,12 +155,23 @@ func.func private @f(!pit_gpu.fragment<64x4xf32>)
 
 // -----
 
-// expected-error @below {{[fragment_type 2] a fragment of 8 columns of 'i32'; f16, bf16 or f32, or floats of 8 bits in a multiple of 32 columns, are right}}
-func.func private @f(!pit_gpu.fragment<64x8xi32>)
+// A warp alone has 16 rows, or several parts of them.
+// expected-error @below {{[fragment_type 1] a fragment of 24x64; rows are 1, those of a warp or a multiple of 64, and columns one of 8 up to 256, or 1}}
+func.func private @f(!pit_gpu.fragment<24x64xf32, warp_rows = 24>)
 
 // -----
 
-// expected-error @below {{[fragment_type 2] a fragment of 16 columns of 'f8E4M3FN'}}
+// expected-error @below {{[fragment_type 2] a fragment of 64x8 elements of 'vector<2xf32>'; integers, index and floats, or floats of 8 bits in a multiple of 64 rows and of 32 columns, are right}}
+func.func private @f(!pit_gpu.fragment<64x8xvector<2xf32>>)
+
+// -----
+
+// expected-error @below {{[fragment_type 2] a fragment of 1x64 elements of 'f8E5M2'}}
+func.func private @f(!pit_gpu.fragment<1x64xf8E5M2>)
+
+// -----
+
+// expected-error @below {{[fragment_type 2] a fragment of 64x16 elements of 'f8E4M3FN'}}
 func.func private @f(!pit_gpu.fragment<64x16xf8E4M3FN>)
 
 // -----
@@ -223,3 +234,18 @@ func.func private @f(!pit_gpu.row_tile<8x32xi128>)
 
 // expected-error @below {{[row_tile_type 3] chunks are shifted by 3; 1, 2, 4 or 8 is right}}
 func.func private @f(!pit_gpu.row_tile<8x32xf16, shift = 3>)
+
+// -----
+
+// expected-error @below {{[fragment_type 5] a fragment of 64x64 elements of 'f32' is spread; one row of 32 columns or more, of at most 32 bits, is right}}
+func.func private @f(!pit_gpu.fragment<64x64xf32, spread>)
+
+// -----
+
+// expected-error @below {{[fragment_type 5] a fragment of 1x16 elements of 'f32' is spread}}
+func.func private @f(!pit_gpu.fragment<1x16xf32, spread>)
+
+// -----
+
+// expected-error @below {{[fragment_type 5] a fragment of 1x64 elements of 'index' is spread}}
+func.func private @f(!pit_gpu.fragment<1x64xindex, spread>)

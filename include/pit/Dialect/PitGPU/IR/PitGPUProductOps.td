@@ -198,19 +198,29 @@ def PitGPU_SplatOp : PitGPU_Op<"splat", [Pure]> {
 
     - [splat 1] the value has the type of the elements.
   }];
-  let arguments = (ins AnyFloat:$value);
+  let arguments = (ins AnyTypeOf<[AnySignlessInteger, Index, AnyFloat]>:$value);
   let results = (outs PitGPU_FragmentType:$result);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
   let hasVerifier = 1;
 }
 
 def PitGPU_MapOp : PitGPU_Op<"map", [
-    SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
+    AttrSizedOperandSegments, SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
   let summary = "computes a fragment element by element";
   let description = [{
     The region takes the row and the column of an element (i32, of the fragment), and
     an element of each input; it gives that of the result. An input of one column
-    gives the element of the row.
+    gives the element of the row, one of one row that of the column. In a kernel
+    without roles each warpgroup of the block, or each warp, computes a fragment.
+
+    With `rows from`, the fragment is a part of a tile that begins with that row (i32,
+    at most 65536), and the region takes the rows of the tile.
+
+    Elements of one row follow each other. A comparison (index) of a sum of rows and
+    columns with what is the same for all elements is computed once for each row, and
+    that is compared with constants (`PlaceCompares.cpp`): masks of edges and causal
+    ones are such comparisons. An input that is spread comes from the lanes that have
+    its columns.
 
     Example: a softmax's powers.
 
@@ -227,18 +237,20 @@ def PitGPU_MapOp : PitGPU_Op<"map", [
 
     Constraints:
 
-    - [map 1] inputs have the rows of the result, as many of them in a warp, and its
-      columns or one;
+    - [map 1] inputs have the rows of the result, as many of them in a warp, or one, and
+      its columns or one; what has the columns of a spread result is spread;
     - [map 2] the region takes two i32 and an element of each input, and gives one
       element of the result;
-    - [map 3] no op of this dialect is in the region.
+    - [map 3] no op of this dialect is in the region;
+    - [map 4] no elements are floats of 8 bits.
   }];
-  let arguments = (ins Variadic<PitGPU_FragmentType>:$inputs);
+  let arguments = (ins Variadic<PitGPU_FragmentType>:$inputs,
+                       Optional<I32>:$firstRow);
   let results = (outs PitGPU_FragmentType:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    `(` ($inputs^ `:` type($inputs))? `)` `->` type($result) attr-dict-with-keyword
-    $body
+    `(` ($inputs^ `:` type($inputs))? `)` `->` type($result)
+    (`rows` `from` $firstRow^)? attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;
 }
@@ -248,7 +260,8 @@ def PitGPU_ReduceRowsOp : PitGPU_Op<"reduce_rows", [
   let summary = "combines the elements of each row";
   let description = [{
     The region combines two elements; the order is not said. All lanes of a row have
-    the result.
+    the result. A thread goes through its part of a row in two chains, each of every
+    other column: one waits for its last op less often than that takes.
 
     Example:
 
@@ -264,7 +277,7 @@ def PitGPU_ReduceRowsOp : PitGPU_Op<"reduce_rows", [
     Constraints:
 
     - [reduce_rows 1] the result has one column, and the rows and elements of the
-      input;
+      input, which is not spread and has no floats of 8 bits;
     - [reduce_rows 2] the region takes two elements and gives one;
     - [reduce_rows 3] no op of this dialect is in the region.
   }];

@@ -274,57 +274,103 @@ def PitGPU_AccumulatorType : PitGPU_Type<"Accumulator", "accumulator"> {
 }
 
 def PitGPU_FragmentType : PitGPU_Type<"Fragment", "fragment"> {
-  let summary = "a matrix whose elements the threads of a warpgroup have";
+  let summary = "a matrix whose elements the threads of a warpgroup, or of a warp, have";
   let description = [{
     `rows` x `cols` elements in registers. In each 64 rows, warp w of the warpgroup
     has rows 16 w to 16 w + 15, lane l rows l / 4 and l / 4 + 8 of these, and of each
     eight columns 2 (l mod 4) and the next one (PTX, "wgmma", register fragments).
-    With one column, the lanes of a row all have its element.
+    With one column, the lanes of a row all have its element. With one row, the lanes
+    of a column do; an element alone is that of all lanes.
+
+    One row may be `spread`: of each 64 columns lane l has 2 l and the next one.
+
+    With `warp_rows`, a warp has another number of rows: 16 of them in a first part of
+    its registers, then 16 in a second one, and so on. With 32, as tensor memory is
+    read, warp w has rows 32 w to 32 w + 31 of each 128. If a warp has all rows, each
+    warp has a fragment of its own, as mma.sync leaves sums.
 
     Floats of 8 bits are first factors of products: of each 16 columns lane l has 4 (l
     mod 4) and the next three.
 
-    With `warp_rows = 32`, as tensor memory is read, warp w has rows 32 w to 32 w + 31
-    of each 128: 16 rows in a first part of its registers, then 16 in a second one.
-
-    Example: sums of a step, the maximum of each of their rows, and sums from tensor
-    memory.
+    Example: sums of a step, the maximum of each of their rows, what is added to each
+    row, sums from tensor memory, and those of a warp.
 
     ```mlir
     !pit_gpu.fragment<64x128xf32>
     !pit_gpu.fragment<64x1xf32>
+    !pit_gpu.fragment<1x128xf32, spread>
     !pit_gpu.fragment<128x64xf32, warp_rows = 32>
+    !pit_gpu.fragment<32x128xf32, warp_rows = 32>
     ```
 
     Constraints:
 
-    - [fragment_type 1] rows are a multiple of 64; columns are 1, or a multiple of 8 up to
-      256;
-    - [fragment_type 2] elements are f16, bf16 or f32, or floats of 8 bits in a multiple
-      of 32 columns;
+    - [fragment_type 1] rows are 1, those of a warp, or a multiple of 64; columns are 1, or
+      a multiple of 8 up to 256;
+    - [fragment_type 2] elements are integers, index or floats, and those of 8 bits are
+      in a multiple of 32 columns of rows that warps share out;
     - [fragment_type 3] a thread has at most 256 of the elements;
-    - [fragment_type 4] a warp has 16 or 32 rows; with 32, rows are a multiple of 128.
+    - [fragment_type 4] a warp has 16 or 32 rows, or all; with 32 of several, rows are a
+      multiple of 128;
+    - [fragment_type 5] what is spread is one row of 32 columns or more, of elements of
+      at most 32 bits.
   }];
   let parameters = (ins
     "int64_t":$rows,
     "int64_t":$cols,
     "::mlir::Type":$elementType,
-    "int64_t":$warpRows);
+    "int64_t":$warpRows,
+    "bool":$spread);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let builders = [
     TypeBuilder<(ins "int64_t":$rows, "int64_t":$cols,
                      "::mlir::Type":$elementType), [{
       return $_get($_ctxt, rows, cols, elementType,
-                   /*warpRows=*/16);
+                   /*warpRows=*/16, /*spread=*/false);
     }]>
   ];
   let extraClassDeclaration = [{
-    /// Parts of 64 rows: a thread has two rows of each.
-    int64_t getParts() const { return getRows() / 64; }
-    /// Elements that a thread of the warpgroup has of a part.
-    int64_t getElementsPerPart() const {
-      return getCols() == 1 ? 2 : getCols() / 2;
+    /// Columns that are spread over the lanes of a warp.
+    static constexpr int64_t kSpread = 64;
+    /// Rows that a warp has of each 64, as wgmma leaves them.
+    static constexpr int64_t kWarpRows = 16;
+
+    bool hasRows() const { return getRows() > 1; }
+    bool hasCols() const { return getCols() > 1; }
+    /// Do the warps of a warpgroup share out the rows, 16 of each 64?
+    bool isOfWarpgroup() const {
+      return getWarpRows() == kWarpRows && getRows() % 64 == 0;
+    }
+    /// Parts of 16 rows of a warp: a thread has two rows of each.
+    int64_t getParts() const {
+      int64_t warps = getRows() == getWarpRows() ? 1 : 4;
+      return hasRows() ? getRows() / (16 * warps) : 1;
+    }
+    /// Rows and columns that a thread has.
+    int64_t getThreadRows() const { return hasRows() ? 2 * getParts() : 1; }
+    int64_t getThreadCols() const {
+      return !hasCols()    ? 1
+             : getSpread() ? 2 * ((getCols() + kSpread - 1) / kSpread)
+                           : getCols() / 4;
+    }
+    /// Elements that a thread has, and those of a part.
+    int64_t getElements() const { return getThreadRows() * getThreadCols(); }
+    int64_t getElementsPerPart() const { return getElements() / getParts(); }
+    /// The number among a thread's elements of that in its row i and its
+    /// column j: in each part, two columns of the first row follow each other,
+    /// then those of the second row.
+    int64_t getNumberOf(int64_t i, int64_t j) const {
+      i = hasRows() ? i : 0;
+      j = hasCols() ? j : 0;
+      int64_t together = hasCols() ? 2 : 1, halves = hasRows() ? 2 : 1;
+      return i / 2 * getElementsPerPart() + j / 2 * 2 * halves +
+             i % 2 * together + j % 2;
+    }
+    /// The same extents and threads, of another element.
+    FragmentType of(::mlir::Type element) const {
+      return get(getContext(), getRows(), getCols(), element, getWarpRows(),
+                 getSpread());
     }
   }];
 }
