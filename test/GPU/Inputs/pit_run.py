@@ -66,7 +66,6 @@ class PitRun:
             "--target=cuda", f"--chip={chip}", "--device-code=ptx", f"--cuda-library={library}"]
         self.options += [f"--pipeline={option}" for option in options]
         self.programs = int(np.random.default_rng().integers(4))
-        self.optimizes = True  # a program's turn comes without LLVM's optimizations if false
         if self.one_of != 1:
             print(f"LLVM optimizes program {4 - self.programs} and every fourth after it", flush=True)
 
@@ -79,7 +78,7 @@ class PitRun:
     def level(self):
         """The option of the next program for LLVM."""
         self.programs += 1
-        turn = self.optimizes and (self.one_of == 1 or self.programs % 4 == 0)
+        turn = self.one_of == 1 or self.programs % 4 == 0
         return f"--opt-level={3 if turn else 0}"
 
     def results(self, text, arrays, count=1):

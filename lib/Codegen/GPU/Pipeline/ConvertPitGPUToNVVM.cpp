@@ -2,6 +2,7 @@
 
 #include "PipelineLowering.h"
 
+#include "Codegen/GPU/Common/Fragments.h"
 #include "Codegen/GPU/Common/KernelLowering.h"
 
 #include "pit/Codegen/GPU/Pipeline/Passes.h"
@@ -192,6 +193,7 @@ struct ConvertPitGPUToNVVMPass
       for (Region &body : roles.getBodies())
         findTakesOfOneWarp(body, context);
     });
+    copyMovedSums(rewriter, kernel);
     if (failed(lowerRoles(rewriter, kernel, context)))
       return failure();
     holdFragments(kernel);
@@ -382,6 +384,55 @@ struct ConvertPitGPUToNVVMPass
     scf::YieldOp::create(rewriter, loc, results);
     loop->moveBefore(&branch.thenBlock()->front());
     wait->moveAfter(loop);
+  }
+
+  /// The fragment that products add to, of the sums that a wait gives.
+  static Value beginOf(Value sums) {
+    while (Operation *op = sums.getDefiningOp()) {
+      if (auto turn = dyn_cast<HandOverOp>(op))
+        sums = turn.getBody().front().getTerminator()->getOperand(
+            cast<OpResult>(sums).getResultNumber());
+      else if (auto product = dyn_cast<MmaOp>(op))
+        sums = product.getAcc();
+      else if (auto begin = dyn_cast<AccumulateOp>(op))
+        return begin.getFragment();
+      else
+        break;
+    }
+    return {};
+  }
+
+  /// If the sums of a loop's products change places from one iteration to the
+  /// next, they are copied behind the wait for them, where LLVM cannot move the
+  /// copies: else it puts them before the wait, and ptxas would run the
+  /// products one after another.
+  static void copyMovedSums(IRRewriter &rewriter, gpu::GPUFuncOp kernel) {
+    SmallVector<scf::YieldOp> yields;
+    kernel.walk([&](scf::YieldOp yield) {
+      if (isa<scf::ForOp, scf::WhileOp>(yield->getParentOp()))
+        yields.push_back(yield);
+    });
+    for (scf::YieldOp yield : yields)
+      for (OpOperand &operand : yield->getOpOperands()) {
+        auto wait = operand.get().getDefiningOp<MmaWaitOp>();
+        if (!wait)
+          continue;
+        unsigned number = cast<OpResult>(operand.get()).getResultNumber();
+        auto begin =
+            dyn_cast_or_null<BlockArgument>(beginOf(wait.getSums()[number]));
+        unsigned first = isa<scf::ForOp>(yield->getParentOp()); // its number
+        if (!begin || begin.getOwner() != yield->getBlock() ||
+            begin.getArgNumber() == first + operand.getOperandNumber())
+          continue;
+        rewriter.setInsertionPoint(yield);
+        cuda::Emitter e(rewriter, yield.getLoc());
+        operand.set(cuda::mapFragments(
+            e, cast<FragmentType>(operand.get().getType()), operand.get(),
+            [&](ValueRange at) {
+              return e.assembly(at[2].getType(), "mov.b32 $0, $1;", "=f,f",
+                                at[2]);
+            }));
+      }
   }
 
   /// A descriptor is one more parameter, behind all others; the launch makes

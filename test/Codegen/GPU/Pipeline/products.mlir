@@ -167,6 +167,43 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Sums that change places in a loop are copied behind the wait for them.
+  // CHECK-LABEL: gpu.func @moved
+  gpu.func @moved(%n: index, %y: f32, %out: memref<?x?xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    pit_gpu.roles {
+      role "all" warps 4 registers 248 {
+        %s = ub.poison : !stage
+        %v = pit_gpu.splat %y : f32 -> !values
+        %x = pit_gpu.tile %s[1] : !stage -> !f16
+        // CHECK: scf.for
+        // CHECK: wgmma.wait_group.sync.aligned 0;
+        // CHECK: %[[COPY:.*]] = llvm.inline_asm has_side_effects {{.*}}"mov.b32 $0, $1;", "=f,f"
+        // CHECK: scf.yield %[[COPY]]
+        %sums:2 = scf.for %k = %c0 to %n step %c1 iter_args(%a = %v, %b = %v) -> (!values, !values) {
+          %before = pit_gpu.accumulate %b : !values -> !sums
+          %more = pit_gpu.mma %x, %x transpose, %before : !f16, !f16, !sums
+          %r = pit_gpu.mma_wait pending 0 of %more : !sums -> !values
+          scf.yield %r, %a : !values, !values
+        }
+        // Those that stay are not.
+        // CHECK: scf.for
+        // CHECK: wgmma.wait_group.sync.aligned 0;
+        // CHECK-NOT: mov.b32
+        %same = scf.for %k = %c0 to %n step %c1 iter_args(%a = %sums#0) -> !values {
+          %before = pit_gpu.accumulate %a : !values -> !sums
+          %more = pit_gpu.mma %x, %x transpose, %before : !f16, !f16, !sums
+          %r = pit_gpu.mma_wait pending 0 of %more : !sums -> !values
+          scf.yield %r : !values
+        }
+        pit_gpu.store %same to %out[%c0, %c0] : !values, memref<?x?xf32>
+        pit_gpu.store %sums#1 to %out[%c0, %c0] : !values, memref<?x?xf32>
+      }
+    }
+    gpu.return
+  }
+
   // A warp's product is an instruction for each 16 rows and 8 columns, the columns of the first rows first.
   // CHECK-LABEL: gpu.func @of_a_warp
   gpu.func @of_a_warp(%x: i32, %y: i32, %z: f32, %out: memref<16xf32>) kernel {
