@@ -27,7 +27,8 @@ constexpr int64_t kUnrolledPieces = 8;
 
 /// A tile in shared memory: rows of whole chunks, one after another. The chunks
 /// of a row change places (they are swizzled) so that the same chunk of
-/// neighbouring rows lies in different banks.
+/// neighbouring rows lies in different banks. It becomes a pit_gpu.row_tile or,
+/// if it has lines, a pit_gpu.tile.
 struct SharedTile {
   int64_t rows = 0, cols = 0; ///< elements, padded
   int64_t elementBytes = 0;

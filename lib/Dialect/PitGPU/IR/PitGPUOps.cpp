@@ -145,6 +145,11 @@ LogicalResult BlockRingOp::verify() {
            << (getType().getOfBlock() ? "it is in a role"
                                       : "a ring that roles share")
            << "; one of the block, where all threads are, is right";
+  for (Operation *user : (*this)->getUsers())
+    if (!isa<AcquireOp, WaitOp>(user))
+      return violates(*this, "block_ring 1")
+             << "a " << user->getName() << " takes it; acquire and wait alone "
+             << "are followed";
   return verifyProtocol(*this);
 }
 

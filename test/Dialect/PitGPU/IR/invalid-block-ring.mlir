@@ -18,6 +18,21 @@ func.func @of_roles(%place: i32) {
 !ring = !pit_gpu.ring<3, [!rows], block>
 !stage = !pit_gpu.stage<[!rows], block>
 
+func.func @carried(%place: i32, %n: i32) {
+  // expected-error @below {{[block_ring 1] a scf.for takes it; acquire and wait alone are followed}}
+  %r = pit_gpu.block_ring %place : !ring
+  %last = scf.for %k = %n to %n step %n iter_args(%same = %r) -> !ring : i32 {
+    scf.yield %same : !ring
+  }
+  return
+}
+
+// -----
+
+!rows = !pit_gpu.row_tile<128x32xf16>
+!ring = !pit_gpu.ring<3, [!rows], block>
+!stage = !pit_gpu.stage<[!rows], block>
+
 func.func @in_a_role(%place: i32) {
   pit_gpu.roles {
     role "all" warps 4 registers 128 {

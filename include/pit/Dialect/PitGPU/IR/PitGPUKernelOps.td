@@ -118,7 +118,8 @@ def PitGPU_BlockRingOp : PitGPU_Op<"block_ring", []> {
 
     Constraints:
 
-    - [block_ring 1] its type is that of a ring of the block, and it is in no role;
+    - [block_ring 1] its type is that of a ring of the block, it is in no role, and
+      `acquire` and `wait` alone take it;
     - [block_ring 2] a stage is committed once, in the block of ops in which it was
       acquired, and [protocol 1], [protocol 2] and [protocol 5] of `roles` hold;
     - [block_ring 3] before each `wait`, `stages - 1` uses are committed that none has
