@@ -9,6 +9,8 @@
 #include "HopperScales.h"
 #include "HopperStore.h"
 
+#include "Codegen/GPU/Common/Fragments.h"
+
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -57,29 +59,23 @@ public:
 private:
   //===--- Multiplication -------------------------------------------------===//
 
-  template <typename SumsType> Type sumsOf(int64_t rows) {
+  template <typename SumsType> SumsType sumsOf(int64_t rows) {
     return SumsType::get(e.b.getContext(), rows, plan.perN(), e.b.getF32Type());
   }
 
   /// A thread's elements of fragments, and back.
   SmallVector<Value> elementsOf(ValueRange fragments) {
     SmallVector<Value> elements;
-    for (Value fragment : fragments) {
-      auto type = cast<pitgpu::FragmentType>(fragment.getType());
-      SmallVector<Type> types(type.getParts() * type.getElementsPerPart(),
-                              e.b.getF32Type());
-      llvm::append_range(elements, UnrealizedConversionCastOp::create(
-                                       e.b, e.loc, types, fragment)
-                                       .getResults());
-    }
+    for (Value fragment : fragments)
+      llvm::append_range(elements, ThreadElements(e, fragment).values);
     return elements;
   }
   Value toAccumulator(ArrayRef<Value> elements) {
-    auto fragment = UnrealizedConversionCastOp::create(
-        e.b, e.loc, sumsOf<pitgpu::FragmentType>(plan.perM()), elements);
+    ThreadElements own(sumsOf<pitgpu::FragmentType>(plan.perM()));
+    own.values.assign(elements.begin(), elements.end());
     return pitgpu::AccumulateOp::create(
         e.b, e.loc, sumsOf<pitgpu::AccumulatorType>(plan.perM()),
-        fragment.getResult(0));
+        own.toFragment(e));
   }
 
   /// A part of a view's tile, `extent` along m or n from `first` (i32) on.

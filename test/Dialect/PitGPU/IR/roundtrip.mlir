@@ -168,6 +168,20 @@ func.func @kernel(%x: memref<2x?x?xbf16>, %w: memref<?x?xbf16>, %y: memref<?x?xf
           %z = arith.subf %x0, %x1 : f32
           pit_gpu.yield %z : f32
         }
+        // CHECK: pit_gpu.map() -> {{(!pit_gpu.fragment)?}}<1x64xi32, spread> {
+        %cols = pit_gpu.map () -> !pit_gpu.fragment<1x64xi32, spread> {
+        ^bb0(%row: i32, %col: i32):
+          pit_gpu.yield %col : i32
+        }
+        // CHECK: pit_gpu.map(%{{.*}} : {{(!pit_gpu.fragment)?}}<1x64xi32, spread>) -> {{(!pit_gpu.fragment)?}}<32x64xi1, warp_rows = 32> rows from %{{.*}} {
+        %behind = pit_gpu.map (%cols : !pit_gpu.fragment<1x64xi32, spread>)
+                    -> !pit_gpu.fragment<32x64xi1, warp_rows = 32> rows from %g {
+        ^bb0(%row: i32, %col: i32, %x0: i32):
+          %z = arith.cmpi slt, %row, %x0 : i32
+          pit_gpu.yield %z : i1
+        }
+        // CHECK: pit_gpu.splat %{{.*}} : index -> {{(!pit_gpu.fragment)?}}<1x1xindex>
+        %place = pit_gpu.splat %m : index -> !pit_gpu.fragment<1x1xindex>
         // CHECK: pit_gpu.map() -> {{(!pit_gpu.fragment)?}}<64x1xf32> {
         %ones = pit_gpu.map () -> !column {
         ^bb0(%row: i32, %col: i32):

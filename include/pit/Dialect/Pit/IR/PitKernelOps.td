@@ -160,6 +160,9 @@ def Pit_PointwiseOp : Pit_Op<"pointwise", [Pure, SingleBlock,
     first one is that of the tile that `reduces` names. Points that meet the same
     element come in any order.
 
+    On a GPU it becomes a `pit_gpu.map` on fragments, and what it reduces a
+    `pit_gpu.reduce_rows`.
+
     Example: the largest element of each row.
 
     ```mlir

@@ -110,7 +110,8 @@ def PitGPU_MmaWaitOp : PitGPU_Op<"mma_wait", [AttrSizedOperandSegments]> {
 
     A product reads the registers of a fragment until it is done: they are `holding`
     until then. `convert-pit-gpu-to-nvvm` adds the fragments of the products for which
-    a wait is the first one.
+    a wait is the first one. It copies sums that a loop takes at one place and gives at
+    another one behind their wait.
 
     Example:
 
