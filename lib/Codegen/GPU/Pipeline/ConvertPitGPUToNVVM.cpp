@@ -201,7 +201,13 @@ struct ConvertPitGPUToNVVMPass
     addTensorMaps(rewriter, kernel, info);
     if (auto threads = kernel.getKnownBlockSize())
       info.threads = threads->front();
-    info.setOn(kernel);
+    // Whoever launches a kernel without roles and places may know its threads.
+    if (info.threads)
+      info.setOn(kernel);
+    else if (placed || !info.tensorMaps.empty())
+      return kernel.emitOpError()
+             << "has no roles, which say how many threads a block has, and no "
+                "known_block_size; array<i32: 128, 1, 1> is right for 128";
     return success();
   }
 

@@ -149,3 +149,15 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!tile = !pit_gpu.tile<64x64xbf16, swizzle = 128>
+
+gpu.module @kernels {
+  // expected-error @below {{has no roles, which say how many threads a block has, and no known_block_size; array<i32: 128, 1, 1> is right for 128}}
+  gpu.func @without_threads() kernel {
+    %ring = pit_gpu.ring full 1 empty 4 : !pit_gpu.ring<2, [!tile]>
+    gpu.return
+  }
+}

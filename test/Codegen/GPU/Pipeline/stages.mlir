@@ -147,7 +147,7 @@ gpu.module @kernels {
   // A ring that has its places, barriers first, and one behind it.
   // CHECK-LABEL: gpu.func @places
   // CHECK-SAME: shared_bytes = 132144>
-  gpu.func @places() kernel {
+  gpu.func @places() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %placed = pit_gpu.ring full 1 empty 4 at 1024 barriers 0 : !pit_gpu.ring<1, [!tile, !b]>
     %ring = pit_gpu.ring full 1 empty 4 : !pit_gpu.ring<3, [!tile, !b]>
     gpu.return
