@@ -11,7 +11,7 @@ from math import inf, log
 
 from .._arrays import View
 from .._library import Error
-from . import _numbers, _orders, _sequences
+from . import _few_tiles, _numbers, _orders, _sequences
 from ._attention_scales import scaled, times_scales
 from ._einsum import read_type
 from ._op import SELECTOR_TYPES, Argument, IndexArgument, Op, kind, make, run
@@ -338,6 +338,7 @@ class Attention(Scores):
     """softmax(q k.T) v, and with_lse the logarithms of the sums of exponentials."""
 
     name = "attention"
+    depends_on_sizes = True
 
     @staticmethod
     def finite(body, type_, most):
@@ -353,6 +354,11 @@ class Attention(Scores):
         if self.with_lse:
             found.append((wide_type(types[0]), (sizes["b"], sizes["h"], sizes["m"])))
         return found
+
+    def run_instead(self, call, arrays, out):
+        if _few_tiles.has_few_tiles(self, arrays, out):
+            return _few_tiles.run_in_parts(call, self, arrays, out)
+        return None
 
     def build(self, builder, values, orders):
         found = self.read(builder, values, orders)

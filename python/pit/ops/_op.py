@@ -93,6 +93,7 @@ class Op:
     differentiable = True
     autocasts = True  # its floats become torch's type of autocast
     gpu_pipeline = ""  # options of the pipeline for GPUs
+    depends_on_sizes = False  # whether run_instead is asked
 
     def arguments(self):
         """A list of Argument and IndexArgument."""
@@ -119,6 +120,10 @@ class Op:
     def stored_names(self):
         """Names of arguments that stay as they are in memory: no gradients, no other types."""
         return ()
+
+    def run_instead(self, call, arrays, out):
+        """The result of `call(op, arrays, out)` of another op that is faster for arrays of these
+        sizes, or None."""
 
     def has_packed_result(self):
         """Whether an index alone tells the size of the result."""
@@ -478,6 +483,10 @@ def capture():
 
 def call(op, arrays, out=None):
     """The same for arrays that are memory: no tracers, no gradients."""
+    if op.depends_on_sizes:
+        found = op.run_instead(call, arrays, out)
+        if found is not None:
+            return found
     found = op.plans.run(out, *arrays)
     if found is not NotImplemented:
         return found

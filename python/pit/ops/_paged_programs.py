@@ -1,6 +1,7 @@
-"""The tile program of pit.paged_attention. Its steps read keys where a table says that their pages
-lie; a number in memory ends the loop. If few sequences would leave most of a machine idle, the
-keys of one are split, and the results of the parts are combined by the logarithms of their sums.
+"""The tile programs of pit.paged_attention, and of pit.attention where it has few tiles
+(_few_tiles.py). Steps of the former read keys where a table says that their pages lie; a number in
+memory ends the loop. If few sequences would leave most of a machine idle, the keys of one are split,
+and the results of the parts are combined by the logarithms of their sums.
 
 Rows are the queries of all heads that share keys: head r // M, query r % M, as they lie in q.
 """
@@ -15,8 +16,11 @@ inf = float("inf")
 
 def keys_of(cache, scale, page, start, g, T, S, heads, dims, wide, type_):
     """T keys of a page of S, of caches (pages, places, heads, ..), or with the heads before; times a
-    scale of these `dims` if there is one."""
-    places = tile.span(0 if T == S else tile.maximum(start % S, 0), T)
+    scale of these `dims` if there is one. S is None where the page is a sequence."""
+    if S is None:
+        places = tile.span(start, T)
+    else:
+        places = tile.span(0 if T == S else tile.maximum(start % S, 0), T)
     if heads == 0:
         keys = tile.sread(cache[g, page, places, :])
     elif heads == 1:
@@ -48,6 +52,19 @@ def scores_of(q, keys, page, start, rows, length, T, M, scale, softcap, causal, 
     return s
 
 
+def page_of(pages, b, start, S):
+    """Where the keys of sequence b from `start` on lie: -1 is nowhere."""
+    if pages is None:
+        return b
+    return tile.number(tile.sread(pages[b, start // S], pad=-1)).to(tile.index_type)
+
+
+def length_of(lengths, b, k, k_heads):
+    if lengths is None:
+        return k.shape[1 if k_heads == 2 else 2]
+    return tile.number(tile.sread(lengths[b])).to(tile.index_type)
+
+
 def finite(top):
     """0 where no key has counted yet."""
     return tile.where(top == -inf, 0.0, top)
@@ -56,7 +73,7 @@ def finite(top):
 class Constants(typing.NamedTuple):
     """The constants of a program, beside the types of its arguments."""
 
-    S: int  # places of a page
+    S: int | None  # places of a page; None: there are no pages
     T: int  # keys of a step's product
     M: int  # queries of a sequence
     m: int  # rows of a tile
@@ -88,7 +105,7 @@ def attend(q, k, v, pages, lengths, k_scale, v_scale, c):
         parts = tile.empty((B, G, splits, R, E), wide)
         of_parts = tile.empty((B, G, splits, R), wide)
     for b, g, x, i in tile.forall(B, G, splits, (0, R, m), conflicts="none"):
-        length = tile.number(tile.sread(lengths[b])).to(tile.index_type)
+        length = length_of(lengths, b, k, k_heads)
         begin = tile.maximum(length * 0, 0)
         if window is not None:
             begin = tile.maximum(length - (M + window - 1), 0) // step * step
@@ -101,26 +118,26 @@ def attend(q, k, v, pages, lengths, k_scale, v_scale, c):
         for p in tile.for_range(first, last, step):
             queries = tile.sread(q[b, g, i, :]).to(product)
             n0 = p.start
-            p0 = tile.number(tile.sread(pages[b, n0 // S], pad=-1)).to(tile.index_type)
+            p0 = page_of(pages, b, n0, S)
             k0 = keys_of(k, k_scale, p0, n0, g, T, S, k_heads, k_dims, wide, product)
             s0 = scores_of(queries, k0, p0, n0, i, length, T, M, scale, softcap, causal,
                            window)
             most = s0  # of keys at the same place of a page: rows are reduced once a step
             if step > T:
                 n1 = n0 + T
-                p1 = tile.number(tile.sread(pages[b, n1 // S], pad=-1)).to(tile.index_type)
+                p1 = page_of(pages, b, n1, S)
                 k1 = keys_of(k, k_scale, p1, n1, g, T, S, k_heads, k_dims, wide, product)
                 s1 = scores_of(queries, k1, p1, n1, i, length, T, M, scale, softcap, causal,
                                window)
                 most = tile.maximum(most, s1)
             if step > 2 * T:
                 n2 = n0 + 2 * T
-                p2 = tile.number(tile.sread(pages[b, n2 // S], pad=-1)).to(tile.index_type)
+                p2 = page_of(pages, b, n2, S)
                 k2 = keys_of(k, k_scale, p2, n2, g, T, S, k_heads, k_dims, wide, product)
                 s2 = scores_of(queries, k2, p2, n2, i, length, T, M, scale, softcap, causal,
                                window)
                 n3 = n0 + 3 * T
-                p3 = tile.number(tile.sread(pages[b, n3 // S], pad=-1)).to(tile.index_type)
+                p3 = page_of(pages, b, n3, S)
                 k3 = keys_of(k, k_scale, p3, n3, g, T, S, k_heads, k_dims, wide, product)
                 s3 = scores_of(queries, k3, p3, n3, i, length, T, M, scale, softcap, causal,
                                window)
@@ -205,6 +222,13 @@ def with_scales(
         lengths: tile.tensor["B"],
         k_scale: tile.tensor["A", "C", "F"], v_scale: tile.tensor["H", "I", "J"], *, c):
     return attend(q, k, v, pages, lengths, k_scale, v_scale, c)
+
+
+@jit
+def in_parts(
+        q: tile.tensor["B", "G", "R", "D"], k: tile.tensor["B", "K1", "K2", "D"],
+        v: tile.tensor["B", "V1", "V2", "E"], *, c):
+    return attend(q, k, v, None, None, None, None, c)
 
 
 PROGRAMS = {(False, False): paged_attention, (True, False): with_k_scale, (False, True): with_v_scale,
