@@ -23,6 +23,8 @@ ALIASES = {
     "!b": "!pit_gpu.tile<64x256xbf16, swizzle = 128>",
     "!ring": "!pit_gpu.ring<4, [!pit_gpu.tile<128x64xbf16, swizzle = 128>, !b]>",
     "!stage": "!pit_gpu.stage<[!pit_gpu.tile<128x64xbf16, swizzle = 128>, !b]>",
+    "!ring_of_block": "!pit_gpu.ring<3, [!pit_gpu.row_tile<128x32xf16>], block>",
+    "!stage_of_block": "!pit_gpu.stage<[!pit_gpu.row_tile<128x32xf16>], block>",
     "!stage_of_sums": "!pit_gpu.stage<[!pit_gpu.accumulator<128x256xf32, tensor_memory>]>",
     "!map": "!pit_gpu.tensor_map<128x64xbf16, swizzle = 128>",
     "!sums": "!pit_gpu.accumulator<64x256xf32>",

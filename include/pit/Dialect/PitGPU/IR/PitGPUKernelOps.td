@@ -102,16 +102,16 @@ def PitGPU_BlockRingOp : PitGPU_Op<"block_ring", []> {
     one. Loops carry the number of the stage.
 
     ```mlir
-    %ring = pit_gpu.block_ring %place : !ring
-    %s0 = pit_gpu.acquire %ring[%zero] : !ring -> !stage
-    pit_gpu.commit %s0 after copies : !stage
-    %s1 = pit_gpu.acquire %ring[%one] : !ring -> !stage
-    pit_gpu.commit %s1 after copies : !stage
+    %ring = pit_gpu.block_ring %place : !ring_of_block
+    %s0 = pit_gpu.acquire %ring[%zero] : !ring_of_block -> !stage_of_block
+    pit_gpu.commit %s0 after copies : !stage_of_block
+    %s1 = pit_gpu.acquire %ring[%one] : !ring_of_block -> !stage_of_block
+    pit_gpu.commit %s1 after copies : !stage_of_block
     %end = scf.for %k = %zero to %n step %one iter_args(%stage = %zero) -> i32 : i32 {
-      %full = pit_gpu.wait %ring[%stage] : !ring -> !stage
-      %s = pit_gpu.acquire %ring[%ahead] : !ring -> !stage
-      pit_gpu.commit %s after copies : !stage
-      pit_gpu.release %full : !stage
+      %full = pit_gpu.wait %ring[%stage] : !ring_of_block -> !stage_of_block
+      %s = pit_gpu.acquire %ring[%ahead] : !ring_of_block -> !stage_of_block
+      pit_gpu.commit %s after copies : !stage_of_block
+      pit_gpu.release %full : !stage_of_block
       scf.yield %next : i32
     }
     ```
