@@ -6,7 +6,6 @@ torch in float64. The GPU's program is that of emulated-attention.test."""
 import sys
 import unittest
 from pathlib import Path
-from types import SimpleNamespace
 
 import torch
 
@@ -39,7 +38,7 @@ def is_split(q, k, v, out=None, **options):
         _attention.run = run
     op, arrays = taken
     on_gpu = None if out is None else OnGpu(out)
-    return _few_tiles.has_few_tiles(op, tuple(map(OnGpu, arrays)), on_gpu)
+    return _few_tiles.find(op, tuple(map(OnGpu, arrays)), on_gpu) is not None
 
 
 class Choice(unittest.TestCase):
@@ -92,19 +91,31 @@ class Values(unittest.TestCase):
                 q, k, v = tensors(*sizes)
                 if turned:
                     k, v = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in (k, v))
-                fields = {"scale": None, "softcap": None, "causal": False, "window": None, **options}
+                options = {"scale": q.shape[3] ** -0.5, "softcap": None, "causal": False, "window": None, **options}
                 wanted = pit.attention(q.double(), k.double(), v.double(), align="end", return_lse=True,
                                        **options)
-                op = SimpleNamespace(with_lse=True, **fields)
-                found = _few_tiles.run_in_parts(_op.call, op, (q, k, v), None)
+                fields = [options[x] for x in ("scale", "softcap", "causal", "window")]
+                splits = _few_tiles.splits_of(2, k.shape[2])
+                op = _few_tiles.op_in_parts(q.shape[2], *fields, splits, True)
+                found = _few_tiles.run(_op.call, op, (q, k, v), None)
                 outs = torch.full_like(q[..., :v.shape[3]], torch.nan), torch.full(q.shape[:3], torch.nan)
-                self.assertIs(_few_tiles.run_in_parts(_op.call, op, (q, k, v), outs), outs)
+                self.assertIs(_few_tiles.run(_op.call, op, (q, k, v), outs), outs)
                 for made, written, right in zip(found, outs, wanted):
                     torch.testing.assert_close(made.double(), right, atol=5e-3, rtol=1e-2)
                     self.assertTrue(torch.equal(made, written))
-                op.with_lse = False
-                alone = _few_tiles.run_in_parts(_op.call, op, (q, k, v), None)
+                op = _few_tiles.op_in_parts(q.shape[2], *fields, splits, False)
+                alone = _few_tiles.run(_op.call, op, (q, k, v), None)
                 self.assertTrue(torch.equal(alone, found[0]))
+
+    def test_slices(self):
+        """Keys of a cache that has room for more."""
+        q, k, v = tensors(2, 4, 2, 1, 900)
+        k, v, full = k[:, :, :700], v[:, :, :700], v
+        op = _few_tiles.op_in_parts(1, 0.125, None, False, None, 2, False)
+        found = _few_tiles.run(_op.call, op, (q, k, v), None)
+        wanted = pit.attention(q.double(), k.double(), v.double())
+        torch.testing.assert_close(found.double(), wanted, atol=5e-3, rtol=1e-2)
+        self.assertTrue(is_split(q, k, v) and is_split(q, k, full[:, :, 200:]))
 
 
 if __name__ == "__main__":

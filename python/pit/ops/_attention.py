@@ -6,6 +6,7 @@ In the text a head h is (k, g): a head of the keys, and one of those that share 
 fewer heads of keys.
 """
 
+import functools
 from dataclasses import dataclass
 from math import inf, log
 
@@ -355,10 +356,13 @@ class Attention(Scores):
             found.append((wide_type(types[0]), (sizes["b"], sizes["h"], sizes["m"])))
         return found
 
+    @functools.cached_property
+    def in_parts(self):
+        return {}
+
     def run_instead(self, call, arrays, out):
-        if _few_tiles.has_few_tiles(self, arrays, out):
-            return _few_tiles.run_in_parts(call, self, arrays, out)
-        return None
+        parts = _few_tiles.find(self, arrays, out)
+        return parts and _few_tiles.run(call, parts, arrays, out)
 
     def build(self, builder, values, orders):
         found = self.read(builder, values, orders)

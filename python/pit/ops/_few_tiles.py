@@ -3,11 +3,11 @@ of queries of a head would leave most of the GPU idle, and heads that share keys
 queries of these heads are the rows of a tile, and if tiles are few the keys are split, and parts combined.
 The program is that of pit.paged_attention, without pages (_paged_programs.py)."""
 
+import functools
 from dataclasses import dataclass
 
 from . import _paged_programs
 from ._op import Argument, Op, kind, make
-from ._operand import makes_op
 from ._text import LAYER_FLOATS, wide_type
 
 ROW_TILE, KEY_TILE = 64, 64
@@ -20,6 +20,7 @@ FEWEST_KEYS = 256  # of a part
 FEW_QUERIES, UNIT_OF_QUERIES, MANY_KEYS = 16, 64, 512
 LONGEST_HEAD = 256
 TYPES = "torch.float16", "torch.bfloat16"
+MOST_KEPT = 4096  # choices of an op by shapes
 
 
 @kind
@@ -77,7 +78,7 @@ class AttentionInParts(Op):
         return made.mlir().replace(f"@{_paged_programs.in_parts.__name__}(", f"@{self.name}(", 1)
 
 
-@makes_op
+@functools.lru_cache(maxsize=4096)
 def op_in_parts(*fields):
     return make(AttentionInParts, *fields)
 
@@ -90,44 +91,56 @@ def splits_of(tiles, keys):
     return splits
 
 
-def parts_of(q, k):
-    """Into how many parts the keys of a call of pit.attention are split."""
-    (batch, heads, queries, _), (_, groups, keys, _) = q.shape, k.shape
-    rows = heads // groups * queries
-    return splits_of(batch * groups * -(-rows // ROW_TILE), keys)
-
-
 def lies_by_sequence(x):
     """Whether a tensor lies in memory sequence by sequence, and its elements of a head last."""
-    strides = x.stride()
-    return strides[3] == 1 and all(strides[0] >= each for each in strides[1:3])
+    whole, heads, places, element = x.stride()
+    return element == 1 and whole >= heads and whole >= places
 
 
-def has_few_tiles(op, arrays, out):
-    """Whether a call of pit.attention is one of these: of torch's tensors, with no option that the
-    program does not know. A call with an error is none."""
-    q = arrays[0]
-    if not getattr(q, "is_cuda", False) or len(arrays) != 3 or str(q.dtype) not in TYPES:
-        return False
-    if op.select is not None or op.packed or op.narrow or op.quantized or op.sinks is not None or (
-            op.orders != (None, None) or not op.end and (op.causal or op.window is not None)):
-        return False
-    _, k, v = arrays
-    batch, heads, queries, d = q.shape
-    _, groups, keys, _ = k.shape
-    e = v.shape[3]
-    if k.dtype != q.dtype or v.dtype != q.dtype or (k.shape[0], k.shape[3]) != (batch, d) or (
-            v.shape[:3] != k.shape[:3]) or 0 in q.shape or 0 in k.shape or heads % groups:
-        return False
-    if d > LONGEST_HEAD or not 0 < e <= LONGEST_HEAD:
-        return False
+def has_options(op):
+    """Whether pit.attention has no option but what the program knows."""
+    return op.select is None and not op.packed and not op.narrow and not op.quantized and (
+        op.sinks is None and op.orders == (None, None)) and (
+        op.end or not op.causal and op.window is None)
+
+
+def choose(op, q_shape, k_shape, v_shape):
+    """The op for such shapes of a call of pit.attention, or None. A call with an error has none."""
+    (batch, heads, queries, d), (_, groups, keys, _), e = q_shape, k_shape, v_shape[3]
+    if (k_shape[0], k_shape[3]) != (batch, d) or v_shape[:3] != k_shape[:3] or (
+            0 in q_shape or 0 in k_shape or heads % groups or d > LONGEST_HEAD or not 0 < e <= LONGEST_HEAD):
+        return None
+    rows = heads // groups * queries
+    splits = splits_of(batch * groups * -(-rows // ROW_TILE), keys)
     if queries <= FEW_QUERIES:
         fits = keys >= MANY_KEYS
     else:
-        fits = queries % UNIT_OF_QUERIES == 0 and parts_of(q, k) > 1 and (
+        fits = queries % UNIT_OF_QUERIES == 0 and splits > 1 and (
             batch * heads * -(-queries // QUERIES_OF_TILE) <= MOST_TILES)
-    return fits and lies_by_sequence(k) and lies_by_sequence(v) and (
-        out is None or takes(op, q, e, out))
+    if not fits:
+        return None
+    scale = float(d ** -0.5 if op.scale is None else op.scale)
+    return op_in_parts(queries, scale, op.softcap, op.causal, op.window, splits, op.with_lse)
+
+
+def find(op, arrays, out):
+    """The op by which a call of pit.attention runs, if it is one of these: of torch's tensors. `op`
+    keeps in `in_parts` what was found."""
+    q = arrays[0]
+    if not getattr(q, "is_cuda", False) or len(arrays) != 3:
+        return None
+    _, k, v = arrays
+    key = q.dtype, k.dtype, v.dtype, q.shape, k.shape, v.shape
+    if key not in op.in_parts:
+        if len(op.in_parts) >= MOST_KEPT:
+            op.in_parts.clear()
+        is_known = str(q.dtype) in TYPES and q.dtype == k.dtype == v.dtype and has_options(op)
+        op.in_parts[key] = choose(op, *map(tuple, key[3:])) if is_known else None
+    parts = op.in_parts[key]
+    if parts is None or not lies_by_sequence(k) or not lies_by_sequence(v) or (
+            out is not None and not takes(op, q, v.shape[3], out)):
+        return None
+    return parts
 
 
 def takes(op, q, e, out):
@@ -138,23 +151,21 @@ def takes(op, q, e, out):
         x.is_contiguous() for x in outs)
 
 
-def run_in_parts(call, op, arrays, out):
-    """The result of such a call by `call(op, arrays, out)`."""
+def run(call, parts, arrays, out):
+    """The result of such a call, by `call(op, arrays, out)`."""
     q, k, v = arrays
     batch, heads, queries, d = q.shape
     groups = k.shape[1]
     rows = heads // groups * queries
-    scale = float(d ** -0.5 if op.scale is None else op.scale)
-    parts = op_in_parts(queries, scale, op.softcap, op.causal, op.window, parts_of(q, k),
-                        op.with_lse)
 
     def joined(x):
         return x.reshape(batch, groups, rows, *x.shape[3:])
 
+    q = q.reshape(batch, groups, rows, d)
     if out is not None:
-        call(parts, (joined(q), k, v), tuple(map(joined, out)) if op.with_lse else joined(out))
+        call(parts, (q, k, v), tuple(map(joined, out)) if parts.with_lse else joined(out))
         return out
-    found = call(parts, (joined(q), k, v))
-    results = tuple(x.reshape(batch, heads, queries, *x.shape[3:])
-                    for x in (found if op.with_lse else (found,)))
-    return results if op.with_lse else results[0]
+    found = call(parts, (q, k, v))
+    if not parts.with_lse:
+        return found.reshape(batch, heads, queries, found.shape[3])
+    return tuple(x.reshape(batch, heads, queries, *x.shape[3:]) for x in found)
