@@ -3,10 +3,8 @@ of queries of a head would leave most of the GPU idle, and heads that share keys
 queries of these heads are the rows of a tile, and if tiles are few the keys are split, and parts combined.
 The program is that of pit.paged_attention, without pages (_paged_programs.py)."""
 
-import functools
 from dataclasses import dataclass
 
-from . import _paged_programs
 from ._op import Argument, Op, kind, make
 from ._text import LAYER_FLOATS, wide_type
 
@@ -61,6 +59,7 @@ class AttentionInParts(Op):
 
     def text(self, builder, values, orders):
         from .. import tile
+        from ._paged_programs import Constants, in_parts
 
         q = values[0]
         rows, type_ = q.dims[2], q.type
@@ -68,17 +67,16 @@ class AttentionInParts(Op):
         m = ROW_TILE if wgmma else max(16, -(-min(rows, ROW_TILE) // 16) * 16)
         heads = [list(order or range(4)).index(1) for order in orders[1:]]
         wide = getattr(tile, wide_type(type_))
-        made = _paged_programs.in_parts.specialize(
+        made = in_parts.specialize(
             *(getattr(tile, x.type)[tuple(x.dims)] for x in values),
-            c=_paged_programs.Constants(
+            c=Constants(
                 S=None, T=KEY_TILE, M=self.queries, m=m, step=KEY_TILE, splits=self.splits,
                 scale=self.scale, softcap=self.softcap, causal=self.causal, window=self.window,
                 k_heads=heads[0], v_heads=heads[1], k_dims=(), v_dims=(),
                 product=getattr(tile, type_), wide=wide, fast=True, with_lse=self.with_lse))
-        return made.mlir().replace(f"@{_paged_programs.in_parts.__name__}(", f"@{self.name}(", 1)
+        return made.mlir().replace(f"@{in_parts.__name__}(", f"@{self.name}(", 1)
 
 
-@functools.lru_cache(maxsize=4096)
 def op_in_parts(*fields):
     return make(AttentionInParts, *fields)
 

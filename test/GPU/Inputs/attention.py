@@ -18,7 +18,7 @@ import pit
 from pit.ops import _attention, _op
 from pit.ops._attention_gradients import (
     AllGradients, BiasGradient, KeyGradient, QueryGradient, SlopeGradient)
-from pit_run import check_layers, float8
+from pit_run import check_layers, difference, float8
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Python" / "Inputs"))
 import attention_reference as reference  # noqa: E402
@@ -66,20 +66,6 @@ def results(pit_run, op, given, count, types=()):
              for x, type_ in zip_longest(given, types)]
     return pit_run.results(_op.plan_of(op, infos).text, [np.ascontiguousarray(x) for x in given],
                            count)
-
-
-def difference(dtype, found, wanted):
-    """What is wrong with results, or nothing."""
-    if not found:
-        return "no result"
-    for made, right in zip(found, wanted):
-        nothing = np.isneginf(right)
-        if (np.isneginf(made) != nothing).any():
-            return "rows of nothing differ"
-        off = abs(made.astype("d")[~nothing] - right[~nothing]).max(initial=0)
-        if not off <= (8e-3 if dtype == "f2" else 1e-4) * max(1, abs(right[~nothing]).max(initial=0)):
-            return f"off by {off}"
-    return None
 
 
 def check(pit_run, rng, dtype, head_sizes, sizes, given=None):

@@ -114,6 +114,20 @@ class PitRun:
             return ended, None if ended.returncode else [np.load(out) for out in outs]
 
 
+def difference(dtype, found, wanted):
+    """What is wrong with results of an attention, or nothing."""
+    if not found:
+        return "no result"
+    for made, right in zip(found, wanted):
+        nothing = np.isneginf(right)
+        if (np.isneginf(made) != nothing).any():
+            return "rows of nothing differ"
+        off = abs(made.astype("d")[~nothing] - right[~nothing]).max(initial=0)
+        if not off <= (8e-3 if dtype == "f2" else 1e-4) * max(1, abs(right[~nothing]).max(initial=0)):
+            return f"off by {off}"
+    return None
+
+
 def check_layers(layers, check):
     """Runs `check(pit_run, rng, *layer)`, which says what is wrong, for some of the layers, and
     prints how many are right."""
